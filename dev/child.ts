@@ -1,0 +1,129 @@
+// A long-running part of the stack as a child process with a log file.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface ChildOptions {
+  name: string;
+  command: string;
+  args: string[];
+  logFile: string;
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+  /** Sent when this process ends without having stopped the child. */
+  signalOnExit?: NodeJS.Signals;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface Child {
+  name: string;
+  pid: number;
+  logFile: string;
+  exited: Promise<Exit>;
+  hasExited(): boolean;
+  /** Sends each signal in turn, and SIGKILL at the end, until the child is gone. */
+  stop(steps: StopStep[]): Promise<Exit>;
+  kill(): Promise<Exit>;
+  lastLines(count?: number): string;
+}
+
+export interface StopStep {
+  signal: NodeJS.Signals;
+  waitMs: number;
+}
+
+const living = new Map<ChildProcess, NodeJS.Signals>();
+
+// The last net: nothing may outlive us, however we end. Only SIGKILL gets past this one; the next start sweeps then.
+process.on('exit', () => {
+  for (const [child, signal] of living) signalGroup(child, signal);
+});
+
+/**
+ * Every child leads its own process group: Ctrl-C in a terminal reaches us alone, and we decide who ends when.
+ * Its output goes straight to a file, so that it is not hurt when we die first.
+ */
+export async function startChild(options: ChildOptions): Promise<Child> {
+  mkdirSync(dirname(options.logFile), { recursive: true });
+  const log = openSync(options.logFile, 'a');
+  const { command, args, env, cwd, uid, gid } = options;
+  const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log], env, cwd, uid, gid });
+  closeSync(log);
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(new Error(`${options.name} cannot be started: ${error.message}`)));
+  });
+  living.set(child, options.signalOnExit ?? 'SIGKILL');
+  return handle(options, child);
+}
+
+function handle({ name, logFile }: ChildOptions, child: ChildProcess): Child {
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      living.delete(child);
+      resolve({ code, signal });
+    });
+  });
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
+  const stop = async (steps: StopStep[]): Promise<Exit> => {
+    for (const { signal, waitMs } of steps) {
+      if (hasExited()) break;
+      child.kill(signal);
+      const enough = new AbortController();
+      await Promise.race([exited, sleep(waitMs, undefined, { signal: enough.signal }).catch(() => {})]);
+      enough.abort();
+    }
+    if (!hasExited()) signalGroup(child, 'SIGKILL');
+    return exited;
+  };
+  return {
+    name,
+    pid: child.pid ?? 0,
+    logFile,
+    exited,
+    hasExited,
+    stop,
+    kill: () => stop([]),
+    lastLines: (count = 20) => lastLines(logFile, count),
+  };
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (child.pid) process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal);
+  }
+}
+
+export function lastLines(file: string, count: number): string {
+  try {
+    return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-count).join('\n');
+  } catch {
+    return '';
+  }
+}
+
+export const exitText = ({ code, signal }: Exit): string => (signal ? `killed by ${signal}` : `exit code ${code}`);
+
+/** Asks again and again until the answer is yes; a child that dies meanwhile, or too long a wait, is an error. */
+export async function waitUntilReady(child: Child, timeoutMs: number, ready: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (let pause = 20; ; pause = Math.min(pause * 1.5, 250)) {
+    if (child.hasExited()) throw new Error(failure(child, `ended at once (${exitText(await child.exited)})`));
+    if (await ready().catch(() => false)) return;
+    if (Date.now() > deadline) throw new Error(failure(child, `is not ready after ${timeoutMs / 1000} s`));
+    await sleep(pause);
+  }
+}
+
+export function failure(child: Child, what: string): string {
+  return `${child.name} ${what}. Its last lines (${child.logFile}):\n${child.lastLines()}`;
+}

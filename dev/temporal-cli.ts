@@ -1,0 +1,69 @@
+// Where the Temporal dev server comes from: a setting, the PATH, the cache, a download, or a build with go.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheDir, cached } from './cache.ts';
+import { type Report, withProgress } from './report.ts';
+import { execute, isExecutable, onPath, run } from './run.ts';
+import { sdkDownload } from './temporal-sdk-download.ts';
+import { firstThatWorks } from './ways.ts';
+
+// 1.6 and newer carry a `replace` in their go.mod and cannot be installed by `go install`.
+const VERSION = 'v1.5.1';
+const PACKAGE = `github.com/temporalio/cli/cmd/temporal@${VERSION}`;
+const CACHE_NAME = `temporal-cli/${VERSION}-${process.platform}-${process.arch}`;
+
+const HELP = `There is no Temporal dev server on this machine, and none could be fetched. Any one of these helps:
+  - install the Temporal CLI (https://docs.temporal.io/cli) so that \`temporal\` is on the PATH, or name it in TEMPORAL_CLI_PATH
+  - install Go (https://go.dev/dl), then this command builds the server by itself, once
+  - point TEMPORAL_ADDRESS at a Temporal server that is running already`;
+
+export async function findTemporalCli(report: Report): Promise<string> {
+  const named = process.env.TEMPORAL_CLI_PATH;
+  if (named) {
+    if (!isExecutable(named)) throw new Error(`TEMPORAL_CLI_PATH names ${named}, which is not an executable file.`);
+    report(`Temporal dev server: ${named} (TEMPORAL_CLI_PATH)`);
+    return named;
+  }
+  const installed = onPath('temporal');
+  if (installed) {
+    report(`Temporal dev server: ${installed} (found on the PATH)`);
+    return installed;
+  }
+  const wasThere = existsSync(join(cacheDir(), CACHE_NAME));
+  if (!wasThere) report('Temporal dev server: not on this machine yet');
+  const file = join(
+    await cached(CACHE_NAME, report, (dir) => fetchCli(join(dir, 'temporal'), dir, report)),
+    'temporal',
+  );
+  if (wasThere) report(`Temporal dev server: ${file} (from the cache)`);
+  return file;
+}
+
+async function fetchCli(target: string, dir: string, report: Report): Promise<void> {
+  const ways = [
+    { name: "the SDK's download", take: () => sdkDownload('dev-server', target, report, VERSION) },
+    { name: 'a build with go', take: () => buildWithGo(dir, report) },
+  ];
+  await firstThatWorks(ways, report, HELP);
+  await execute(target, ['--version']);
+}
+
+async function buildWithGo(dir: string, report: Report): Promise<void> {
+  const go = onPath('go');
+  if (!go) throw new Error('go is not on the PATH');
+  // A foreign GOOS or GOARCH would make go refuse GOBIN, and would be of no use here.
+  const { GOOS: _os, GOARCH: _arch, ...env } = process.env;
+  let current = 'fetching modules';
+  await withProgress(
+    report,
+    `  building ${PACKAGE} with go (once; 6 to 12 minutes on two cores)`,
+    () =>
+      run(go, ['install', '-v', PACKAGE], {
+        env: { ...env, CGO_ENABLED: '0', GOBIN: dir },
+        onLine: (line) => {
+          current = line;
+        },
+      }),
+    () => current,
+  );
+}

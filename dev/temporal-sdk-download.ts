@@ -1,0 +1,53 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Report, withProgress } from './report.ts';
+import { isExecutable, run } from './run.ts';
+
+const GIVE_UP_AFTER_MS = 20_000;
+
+/** Puts the SDK's own download at `target`. Gives up when nothing has arrived for 20 seconds. */
+export async function sdkDownload(
+  kind: 'dev-server' | 'test-server',
+  target: string,
+  report: Report,
+  version = 'default',
+): Promise<void> {
+  const dir = `${target}.download`;
+  mkdirSync(dir, { recursive: true });
+  const stalled = new AbortController();
+  let [bytes, grewAt] = [0, Date.now()];
+  const watch = setInterval(() => {
+    const now = bytesIn(dir);
+    if (now !== bytes) [bytes, grewAt] = [now, Date.now()];
+    else if (Date.now() - grewAt > GIVE_UP_AFTER_MS) stalled.abort();
+  }, 500);
+  const program = fileURLToPath(new URL('./temporal-download.ts', import.meta.url));
+  const args = ['--import', import.meta.resolve('tsx'), program, kind, dir, version];
+  try {
+    await withProgress(
+      report,
+      `  trying the SDK's own download of the ${kind}`,
+      () => run(process.execPath, args, { signal: stalled.signal }),
+      () => `${(bytes / 1e6).toFixed(0)} MB`,
+    );
+    renameSync(theBinaryIn(dir), target);
+  } catch (error) {
+    if (stalled.signal.aborted) throw new Error(`nothing arrived for ${GIVE_UP_AFTER_MS / 1000} s`);
+    throw error instanceof Error ? new Error(error.message.split('\n').at(-1)) : error;
+  } finally {
+    clearInterval(watch);
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const filesIn = (dir: string): string[] => readdirSync(dir).map((name) => join(dir, name));
+
+const bytesIn = (dir: string): number =>
+  filesIn(dir).reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+
+function theBinaryIn(dir: string): string {
+  const binary = filesIn(dir).find(isExecutable);
+  if (!binary) throw new Error('the download holds no executable file');
+  return binary;
+}

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { expect } from 'chai';
+import { accepts, freePort, portOrFree } from '../../dev/ports.ts';
+
+const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
+
+describe('ports', () => {
+  const servers: Server[] = [];
+  const occupy = async (port: number, host: string): Promise<void> => {
+    const server = createServer((socket) => socket.destroy()).listen(port, host);
+    servers.push(server);
+    await once(server, 'listening');
+  };
+
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  it('keeps the wanted port when it is free, without a word', async () => {
+    const said: string[] = [];
+    const port = await freePort();
+    expect(await portOrFree('the API', port, (line) => said.push(line))).to.equal(port);
+    expect(said).to.deep.equal([]);
+  });
+
+  for (const host of ['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::1'] : [])]) {
+    it(`takes another one when somebody listens on ${host}, and says so`, async () => {
+      const said: string[] = [];
+      const port = await freePort();
+      await occupy(port, host);
+      const given = await portOrFree('the API', port, (line) => said.push(line));
+      expect(given).to.not.equal(port);
+      expect(said).to.deep.equal([`Port ${port} is taken: the API listens on ${given} instead.`]);
+    });
+  }
+
+  it('never gives the same port out twice', async () => {
+    const taken = new Set<number>();
+    const port = await freePort();
+    const first = await portOrFree('one', port, () => {}, taken);
+    const second = await portOrFree('two', port, () => {}, taken);
+    expect([first, second === first]).to.deep.equal([port, false]);
+  });
+
+  it('waits until somebody listens, and not for ever', async () => {
+    const port = await freePort();
+    const late = accepts(port, 5_000);
+    await occupy(port, '127.0.0.1');
+    await late;
+    const error = await accepts(await freePort(), 50).catch((reason: Error) => reason);
+    expect(error).to.be.an('error').with.property('message').that.contains('Nobody listens');
+  });
+});
