@@ -1,0 +1,87 @@
+// The one error class for everything that a caller may be told. Whatever else is thrown is a bug or an outage, and is
+// answered as a 500 without its text.
+
+export const errorCodes = [
+  'INVALID_API_KEY',
+  'UNAUTHORIZED',
+  'INVALID_CREDENTIALS',
+  'FORBIDDEN',
+  'PROJECT_DISABLED',
+  'EMAIL_VERIFICATION_REQUIRED',
+  'RESOURCE_NOT_FOUND',
+  'CONTACT_NOT_FOUND',
+  'TEMPLATE_NOT_FOUND',
+  'CAMPAIGN_NOT_FOUND',
+  'SEGMENT_NOT_FOUND',
+  'WORKFLOW_NOT_FOUND',
+  'CONFLICT',
+  'IDEMPOTENCY_KEY_REUSED',
+  'BAD_REQUEST',
+  'VALIDATION_ERROR',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMIT_EXCEEDED',
+  'BILLING_LIMIT_EXCEEDED',
+  'EXTERNAL_SERVICE_ERROR',
+  'INTERNAL_SERVER_ERROR',
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+export const faultCodes = [
+  'required',
+  'invalid_type',
+  'invalid_string',
+  'too_small',
+  'too_big',
+  'invalid_enum',
+  'custom',
+  'reserved_event',
+] as const;
+
+/** One broken rule of a request: `field` is a dotted path. */
+export interface Fault {
+  field: string;
+  message: string;
+  code: (typeof faultCodes)[number];
+  received?: unknown;
+}
+
+interface Extras {
+  errors?: Fault[];
+  details?: Record<string, unknown>;
+  suggestion?: string;
+  headers?: Record<string, string>;
+}
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly extras: Extras;
+
+  constructor(status: number, code: ErrorCode, message: string, extras: Extras = {}) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.extras = extras;
+  }
+}
+
+export const badRequest = (message: string, extras?: Extras) => new ApiError(400, 'BAD_REQUEST', message, extras);
+export const invalidKey = (message: string) =>
+  new ApiError(401, 'INVALID_API_KEY', message, {
+    suggestion: 'Send the header "Authorization: Bearer <key>" with a current key of the project.',
+  });
+export const validationError = (errors: Fault[]) =>
+  new ApiError(422, 'VALIDATION_ERROR', 'The request breaks the rules listed in "errors".', { errors });
+export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') =>
+  new ApiError(404, code, `There is no such ${what} in this project.`);
+/** The contract gives an unverified sender this odd code; clients match on it. */
+export const unverifiedSender = (domain: string) =>
+  new ApiError(403, 'INTERNAL_SERVER_ERROR', `The sender domain ${domain} is not verified for this project.`, {
+    suggestion: `Add ${domain} with POST /domains, publish the DNS records it lists, or send from a verified domain.`,
+  });
+export const projectDisabled = (reason: string | null) =>
+  new ApiError(403, 'PROJECT_DISABLED', `This project is disabled${reason ? `: ${reason}` : ''}.`, {
+    suggestion: 'Reading still works. Ask the operator to enable the project again.',
+  });

@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { v7 } from 'uuid';
+
+/** Ids are UUIDv7: they sort by time, so indexes on them grow at one end. */
+export const newId = (): string => v7();
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** `length` random letters and digits, without the bias of a plain modulo. */
+export function randomText(length: number): string {
+  let text = '';
+  while (text.length < length)
+    for (const byte of randomBytes(length * 2)) if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+  return text;
+}

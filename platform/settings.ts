@@ -1,0 +1,204 @@
+import joi from 'joi';
+
+// Every setting of the product, declared once: the parser, `.env.example`, the README table and the compose file are
+// all held against this list by a test.
+
+/** Values that only development may use; production refuses to start with one of them. */
+const DEVELOPMENT_SECRET = 'everpost-development-secret-key';
+
+/** A joi schema that remembers the type of what it lets through; the settings' types follow from the table below. */
+type Typed<T> = joi.Schema & { readonly value?: T };
+
+const flag = (fallback: boolean): Typed<boolean> =>
+  joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off').default(fallback);
+const number = (fallback: number, rules = joi.number().min(0)): Typed<number> => rules.default(fallback);
+const text = (fallback: string, rules = joi.string()): Typed<string> => rules.default(fallback);
+const maybeText = (rules = joi.string()): Typed<string | undefined> => rules;
+const maybeNumber = (rules = joi.number().positive()): Typed<number | undefined> => rules;
+const list = (): Typed<string[]> => joi.string().allow('').custom(splitList).default([]);
+const url = (...scheme: string[]) => maybeText(joi.string().uri({ scheme }));
+const integer = () => joi.number().integer().min(0);
+const port = () => integer().max(65535);
+const rate = () => joi.number().min(0).max(1);
+
+function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+}
+
+export const settingsSchema = {
+  NODE_ENV: text('development', joi.string().valid('development', 'test', 'production')),
+  PORT: number(3000, port()),
+  HOST: maybeText(joi.string().hostname()),
+  WORKER_PORT: number(3001, port()),
+  BASE_URL: url('http', 'https'),
+  DATABASE_URL: url('postgres', 'postgresql'),
+  DATABASE_POOL_SIZE: number(20, joi.number().integer().min(2).max(500)),
+  TEMPORAL_ADDRESS: maybeText(joi.string().pattern(/^[^\s/]+:\d+$/, 'host:port')),
+  TEMPORAL_NAMESPACE: text('default'),
+  TEMPORAL_API_KEY: maybeText(),
+  TEMPORAL_TLS_CA: maybeText(),
+  TEMPORAL_TLS_CERT: maybeText(),
+  TEMPORAL_TLS_KEY: maybeText(),
+  TEMPORAL_TLS_SERVER_NAME: maybeText(),
+  TEMPORAL_CLI_PATH: maybeText(),
+  TEMPORAL_TEST_SERVER_PATH: maybeText(),
+  SMTP_URL: url('smtp', 'smtps'),
+  SMTP_MAX_CONNECTIONS: number(10, joi.number().integer().min(1).max(1000)),
+  SEND_RATE_PER_SECOND: maybeNumber(),
+  DNS_SERVERS: list(),
+  SECRET_KEY: text(
+    DEVELOPMENT_SECRET,
+    joi.string().pattern(/^[^,]{16,}(,[^,]{16,})*$/, 'keys of at least 16 characters, separated by commas'),
+  ),
+  RATE_LIMIT_PER_MINUTE: number(1000, integer()),
+  IDEMPOTENCY_KEY_TTL_HOURS: number(24, joi.number().positive()),
+  ATTACHMENT_MAX_BYTES: number(10_485_760, integer()),
+  MESSAGE_MAX_BYTES: number(41_943_040, integer()),
+  SIGNUP_ENABLED: flag(true),
+  EMAIL_VERIFICATION_REQUIRED: flag(false),
+  AUTO_PROJECT_DISABLE: flag(true),
+  CORS_ORIGINS: list(),
+  TRUST_PROXY: flag(false),
+  METRICS_PORT: maybeNumber(port()),
+  EVENT_RETENTION_DAYS: maybeNumber(joi.number().integer().min(1)),
+  EMAIL_BODY_RETENTION_DAYS: number(90, joi.number().integer().min(1)),
+  CAMPAIGN_MAX_BOUNCE_RATE: number(0.1, rate()),
+  CAMPAIGN_MAX_COMPLAINT_RATE: number(0.005, rate()),
+  DKIM_SIGNING: flag(true),
+  MAIL_FROM_SPF: maybeText(),
+  MAIL_FROM_MX: maybeText(joi.string().hostname()),
+  BOUNCE_SMTP_PORT: maybeNumber(port()),
+  MAIL_FROM_SUBDOMAIN: maybeText(joi.string().hostname()),
+  SYSTEM_FROM: maybeText(joi.string().email({ tlds: false })),
+  WEBHOOK_ALLOWED_HOSTS: list(),
+  DOMAIN_CHECK_PENDING_SECONDS: number(300, joi.number().positive()),
+  DOMAIN_CHECK_VERIFIED_SECONDS: number(3600, joi.number().positive()),
+  SNS_TOPIC_ARNS: list(),
+  SNS_CERT_HOSTS: list(),
+  STRIPE_SECRET_KEY: maybeText(),
+  STRIPE_WEBHOOK_SECRET: maybeText(),
+  STRIPE_API_BASE: url('http', 'https'),
+  STRIPE_PRICE_ID: maybeText(),
+  UPLOADS_DIR: maybeText(),
+  S3_BUCKET: maybeText(),
+  S3_REGION: maybeText(),
+  S3_ENDPOINT: url('http', 'https'),
+  S3_ACCESS_KEY_ID: maybeText(),
+  S3_SECRET_ACCESS_KEY: maybeText(),
+  OAUTH_GITHUB_ID: maybeText(),
+  OAUTH_GITHUB_SECRET: maybeText(),
+  OAUTH_GOOGLE_ID: maybeText(),
+  OAUTH_GOOGLE_SECRET: maybeText(),
+  EVERPOST_HOME: text('.everpost'),
+  LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
+} satisfies Record<string, Typed<unknown>>;
+
+export type SettingName = keyof typeof settingsSchema;
+type Values = { [Name in SettingName]: (typeof settingsSchema)[Name] extends Typed<infer T> ? T : never };
+
+export interface Settings {
+  production: boolean;
+  port: number;
+  host: string;
+  workerPort: number;
+  baseUrl: string;
+  databaseUrl: string | undefined;
+  databasePoolSize: number;
+  temporal: TemporalSettings;
+  smtpUrl: string | undefined;
+  smtpMaxConnections: number;
+  rateLimitPerMinute: number;
+  messageMaxBytes: number;
+  corsOrigins: string[];
+  /** The first signs and encrypts; all are accepted, so that a key can be rotated without breaking sent links. */
+  secretKeys: [string, ...string[]];
+  trustProxy: boolean;
+  metricsPort: number | undefined;
+  home: string;
+  logLevel: string;
+}
+
+export interface TemporalSettings {
+  address: string | undefined;
+  namespace: string;
+  apiKey: string | undefined;
+  /** Paths of PEM files, and the name to expect in the server's certificate. */
+  tls: Partial<Record<'ca' | 'cert' | 'key' | 'serverName', string | undefined>> | undefined;
+}
+
+export class SettingsError extends Error {
+  constructor(faults: string[]) {
+    super(`The settings cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nSee .env.example.`);
+    this.name = 'SettingsError';
+  }
+}
+
+/**
+ * Reads the environment once; everything that is wrong is told in one message. An empty variable counts as unset.
+ * `needs` names the settings that this process cannot do without, although they have no default.
+ */
+export function readSettings(env: NodeJS.ProcessEnv = process.env, needs: SettingName[] = []): Settings {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name in settingsSchema && value !== '' && value !== undefined),
+  );
+  const { value, error } = joi
+    .object<Values, false, Values>(settingsSchema)
+    .validate(given, { abortEarly: false, convert: true });
+  const faults = error ? error.details.map((detail) => detail.message) : [];
+  faults.push(...needs.filter((name) => !given[name]).map((name) => `"${name}" is required here`));
+  if (given.NODE_ENV === 'production') faults.push(...productionFaults(value));
+  if (faults.length > 0) throw new SettingsError(faults);
+  return shape(value);
+}
+
+function productionFaults(value: Values): string[] {
+  return splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET)
+    ? ['"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`']
+    : [];
+}
+
+function shape(value: Values): Settings {
+  const production = value.NODE_ENV === 'production';
+  const keys = splitList(value.SECRET_KEY);
+  const baseUrl = stripSlash(value.BASE_URL ?? `http://localhost:${value.PORT}`);
+  return {
+    production,
+    port: value.PORT,
+    host: value.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    workerPort: value.WORKER_PORT,
+    baseUrl,
+    databaseUrl: value.DATABASE_URL,
+    databasePoolSize: value.DATABASE_POOL_SIZE,
+    temporal: {
+      address: value.TEMPORAL_ADDRESS,
+      namespace: value.TEMPORAL_NAMESPACE,
+      apiKey: value.TEMPORAL_API_KEY,
+      tls: tlsOf(value),
+    },
+    smtpUrl: value.SMTP_URL,
+    smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
+    rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
+    messageMaxBytes: value.MESSAGE_MAX_BYTES,
+    corsOrigins: [new URL(baseUrl).origin, ...value.CORS_ORIGINS],
+    secretKeys: [keys[0] ?? DEVELOPMENT_SECRET, ...keys.slice(1)],
+    trustProxy: value.TRUST_PROXY,
+    metricsPort: value.METRICS_PORT,
+    home: value.EVERPOST_HOME,
+    logLevel: value.LOG_LEVEL,
+  };
+}
+
+function tlsOf(value: Values): TemporalSettings['tls'] {
+  const tls = {
+    ca: value.TEMPORAL_TLS_CA,
+    cert: value.TEMPORAL_TLS_CERT,
+    key: value.TEMPORAL_TLS_KEY,
+    serverName: value.TEMPORAL_TLS_SERVER_NAME,
+  };
+  return Object.values(tls).some(Boolean) ? tls : undefined;
+}
+
+const stripSlash = (address: string) => address.replace(/\/+$/, '');
