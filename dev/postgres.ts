@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Child, startChild, waitUntilReady } from './child.ts';
+import { type Account, giveTo, postgresAccount } from './postgres-account.ts';
+import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
+import { clearTheWay } from './postgres-orphan.ts';
+import { execute } from './run.ts';
+
+export interface PostgresOptions {
+  dataDir: string;
+  port: number;
+  /** Made when it is not there. */
+  database?: string;
+  settings?: Record<string, string>;
+  logFile?: string;
+}
+
+export interface Postgres {
+  url: string;
+  port: number;
+  pid: number;
+  child: Child;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+const USER = 'everpost';
+const SHARED_MEMORY_IN_USE = /pre-existing shared memory block/;
+
+/** Starts Postgres on 127.0.0.1 with its data in `dataDir`, which is made and filled when it is not there. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { port, database = 'postgres' } = options;
+  const dataDir = resolve(options.dataDir);
+  mkdirSync(dirname(dataDir), { recursive: true });
+  const binaries = await postgresBinaries();
+  const account = postgresAccount(binaries.postgres, dirname(dataDir));
+  await clearTheWay(dataDir);
+  if (!existsSync(dataDir)) await initialize(binaries, account, dataDir, options.settings?.fsync !== 'off');
+  giveTo(account, dataDir);
+
+  const password = readPassword(dataDir);
+  const urlOf = (name: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${name}`;
+  const child = await startServer(binaries, account, { ...options, dataDir }, urlOf('postgres'));
+  // SIGINT is the fast shutdown: sessions are ended, everything is written. SIGQUIT leaves the rest to recovery.
+  const farewell = [
+    { signal: 'SIGINT' as const, waitMs: 30_000 },
+    { signal: 'SIGQUIT' as const, waitMs: 5_000 },
+  ];
+  const stop = async () => void (await child.stop(farewell));
+  try {
+    if (database !== 'postgres') await createDatabaseIfMissing(urlOf('postgres'), database);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: urlOf(database), port, pid: child.pid, child, stop, kill: async () => void (await child.kill()) };
+}
+
+const passwordFile = (dataDir: string): string => `${dataDir}.password`;
+
+function readPassword(dataDir: string): string {
+  try {
+    return readFileSync(passwordFile(dataDir), 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(`The password of the database in ${dataDir} cannot be read: ${reason}`);
+  }
+}
+
+/** In a directory beside, renamed when whole: a data directory that is there is one that can be used. */
+async function initialize(
+  { initdb }: PostgresBinaries,
+  account: Account,
+  dataDir: string,
+  sync: boolean,
+): Promise<void> {
+  const parent = dirname(dataDir);
+  const beside = `.${basename(dataDir)}.init-`;
+  for (const entry of readdirSync(parent)) {
+    if (entry.startsWith(beside)) rmSync(join(parent, entry), { recursive: true, force: true });
+  }
+  const work = mkdtempSync(join(parent, beside));
+  const password = randomBytes(24).toString('base64url');
+  writeFileSync(join(work, 'password'), password, { mode: 0o600 });
+  giveTo(account, work);
+  // The built-in C.UTF-8 sorts by code point and knows upper and lower case of all scripts, the same on every system.
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const secrets = ['--auth=scram-sha-256', `--username=${USER}`, `--pwfile=${join(work, 'password')}`];
+  const flags = ['-D', join(work, 'data'), ...locale, ...secrets, ...(sync ? [] : ['--no-sync'])];
+  const [command = '', ...args] = [...account.prefix, initdb, ...flags];
+  const { uid, gid } = account;
+  await execute(command, args, { uid, gid, cwd: work });
+  writeFileSync(passwordFile(dataDir), password, { mode: 0o600 });
+  renameSync(join(work, 'data'), dataDir);
+  rmSync(work, { recursive: true, force: true });
+}
+
+async function startServer(
+  { postgres }: PostgresBinaries,
+  { prefix, uid, gid }: Account,
+  { dataDir, port, settings, logFile }: PostgresOptions,
+  url: string,
+): Promise<Child> {
+  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const [command = '', ...args] = [...prefix, postgres, '-D', dataDir, '-p', String(port), ...flags];
+  const log = logFile ?? join(tmpdir(), `everpost-postgres-${process.pid}-${port}.log`);
+  const options = { name: 'Postgres', command, args, uid, gid, cwd: dataDir, logFile: log };
+  for (let tries = 1; ; tries++) {
+    const child = await startChild({ ...options, signalOnExit: 'SIGINT' });
+    try {
+      await waitUntilReady(child, 60_000, () => answers(url));
+      return child;
+    } catch (error) {
+      await child.kill();
+      // After a SIGKILL of the postmaster its sessions take a moment to notice; Postgres rightly waits for them.
+      if (tries > 40 || !SHARED_MEMORY_IN_USE.test(child.lastLines(5))) throw error;
+      await sleep(250);
+    }
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  await query(url, 'select 1');
+  return true;
+}
+
+async function createDatabaseIfMissing(url: string, name: string): Promise<void> {
+  const { rowCount } = await query(url, 'select from pg_database where datname = $1', [name]);
+  if (rowCount === 0) await query(url, `create database ${pg.escapeIdentifier(name)}`);
+}
+
+export async function query(url: string, sql: string, values: unknown[] = []): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  // A server that goes down while we are connected is told to us twice; the rejected query says enough.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await client.query(sql, values);
+  } finally {
+    await client.end();
+  }
+}
