@@ -1,0 +1,13 @@
+import { BaseModel } from './base.ts';
+
+export class Contact extends BaseModel {
+  static override tableName = 'contacts';
+
+  declare id: string;
+  declare projectId: string;
+  declare email: string;
+  declare subscribed: boolean;
+  declare subscriptionEventId: string | null;
+  declare data: Record<string, unknown>;
+  declare updatedAt: Date;
+}

@@ -1,0 +1,22 @@
+import { BaseModel } from './base.ts';
+
+export const lanes = ['mail', 'control', 'events', 'starts'] as const;
+/** Lanes are worked on side by side, so that a flood in one never holds up another. */
+export type Lane = (typeof lanes)[number];
+
+/** An intent towards Temporal, written in the transaction of the change that it belongs to. */
+export class OutboxRow extends BaseModel {
+  static override tableName = 'outbox';
+
+  /** A bigint: pg gives it as text. */
+  declare id: string;
+  declare lane: Lane;
+  declare projectId: string;
+  declare workflowId: string;
+  declare action: 'start' | 'signal' | 'cancel';
+  declare payload: Record<string, unknown>;
+  declare attempts: number;
+  declare dueAt: Date;
+  declare parkedAt: Date | null;
+  declare lastError: string | null;
+}

@@ -1,0 +1,16 @@
+import { BaseModel } from './base.ts';
+
+export class Project extends BaseModel {
+  static override tableName = 'projects';
+
+  declare id: string;
+  declare name: string;
+  declare publicKey: string;
+  declare secretKeyHash: Buffer;
+  declare keyGeneration: number;
+  declare tracking: 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
+  declare language: string;
+  declare disabled: boolean;
+  declare disabledReason: string | null;
+  declare updatedAt: Date;
+}

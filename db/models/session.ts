@@ -1,0 +1,10 @@
+import { BaseModel } from './base.ts';
+
+export class Session extends BaseModel {
+  static override tableName = 'sessions';
+  static override idColumn = 'token_hash';
+
+  declare tokenHash: Buffer;
+  declare userId: string;
+  declare expiresAt: Date;
+}

@@ -1,0 +1,11 @@
+import { BaseModel } from './base.ts';
+
+export class User extends BaseModel {
+  static override tableName = 'users';
+
+  declare id: string;
+  declare email: string;
+  declare passwordHash: string | null;
+  declare emailVerified: boolean;
+  declare updatedAt: Date;
+}

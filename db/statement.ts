@@ -1,0 +1,17 @@
+import type { Client, QueryResultRow } from 'pg';
+import type { Db } from './connect.ts';
+
+/**
+ * A statement of the hot path, prepared once per connection under its name: Postgres parses and plans it once.
+ * Everything that is not hot goes through Objection or `db.raw`.
+ */
+export function statement<Row extends QueryResultRow>(name: string, text: string) {
+  return async (db: Db, values: unknown[]): Promise<Row[]> => {
+    const connection: Client = await db.client.acquireConnection();
+    try {
+      return (await connection.query<Row>({ name, text, values })).rows;
+    } finally {
+      await db.client.releaseConnection(connection);
+    }
+  };
+}

@@ -1,0 +1,45 @@
+import { LRUCache } from 'lru-cache';
+import type { Db } from '../../db/connect.ts';
+import type { Listener } from '../../db/listener.ts';
+import { hashToken } from '../../platform/secrets.ts';
+import { findByKey, KEYS_CHANNEL, type ProjectAccess } from './keys.ts';
+
+/**
+ * What each key opens, from memory. Notices empty it when keys or the state of a project change; while the listening
+ * connection has no heartbeat the database is asked every time. Unknown keys are never remembered.
+ */
+export class KeyCache {
+  private readonly known = new LRUCache<string, ProjectAccess>({ max: 50_000 });
+  /** Raised by every notice, so that an answer that was on its way meanwhile is not kept. */
+  private epoch = 0;
+  private readonly db: Db;
+  private readonly listener: Listener;
+
+  constructor(db: Db, listener: Listener) {
+    this.db = db;
+    this.listener = listener;
+    listener.on(KEYS_CHANNEL, (projectId) => this.forget(projectId));
+    listener.onReset(() => this.clear());
+  }
+
+  async find(key: string): Promise<ProjectAccess | undefined> {
+    // The hash keeps plain keys out of heap dumps.
+    const name = hashToken(key).toString('base64');
+    const known = this.listener.healthy ? this.known.get(name) : undefined;
+    if (known) return known;
+    const epoch = this.epoch;
+    const access = await findByKey(this.db, key);
+    if (access && epoch === this.epoch && this.listener.healthy) this.known.set(name, access);
+    return access;
+  }
+
+  private forget(projectId: string): void {
+    this.epoch++;
+    for (const [name, access] of this.known.entries()) if (access.projectId === projectId) this.known.delete(name);
+  }
+
+  private clear(): void {
+    this.epoch++;
+    this.known.clear();
+  }
+}

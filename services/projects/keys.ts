@@ -1,0 +1,68 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Project } from '../../db/models/project.ts';
+import { notFound } from '../../platform/errors.ts';
+import { randomText } from '../../platform/ids.ts';
+import { hashToken } from '../../platform/secrets.ts';
+
+export interface ProjectKeys {
+  publicKey: string;
+  secretKey: string;
+}
+
+export type KeyKind = 'public' | 'secret';
+
+/** What a key opens. `keyGeneration` is compared again by the statement that writes. */
+export interface ProjectAccess {
+  projectId: string;
+  keyGeneration: number;
+  disabled: boolean;
+  disabledReason: string | null;
+}
+
+/** Payload of the notices that empty the caches of keys: the project's id. */
+export const KEYS_CHANNEL = 'everpost_keys';
+
+export const newKeys = (): ProjectKeys => ({ publicKey: `pk_${randomText(48)}`, secretKey: `sk_${randomText(48)}` });
+
+export function keyKind(key: string): KeyKind | undefined {
+  const match = /^(pk|sk)_[A-Za-z0-9]{48}$/.exec(key);
+  if (!match) return undefined;
+  return match[1] === 'pk' ? 'public' : 'secret';
+}
+
+export async function findByKey(db: Db, key: string): Promise<ProjectAccess | undefined> {
+  const project = await Project.query(db)
+    .findOne(keyKind(key) === 'public' ? { publicKey: key } : { secretKeyHash: hashToken(key) })
+    .select('id', 'keyGeneration', 'disabled', 'disabledReason');
+  return project && accessOf(project);
+}
+
+const accessOf = ({ id, keyGeneration, disabled, disabledReason }: Project): ProjectAccess => ({
+  projectId: id,
+  keyGeneration,
+  disabled,
+  disabledReason,
+});
+
+/** Both keys at once; the old ones end with this transaction, in every process. */
+export async function regenerateKeys(db: Db, projectId: string): Promise<ProjectKeys> {
+  const keys = newKeys();
+  await inTransaction(db, async (trx) => {
+    const changed = await Project.query(trx)
+      .findById(projectId)
+      .patch({
+        publicKey: keys.publicKey,
+        secretKeyHash: hashToken(keys.secretKey),
+        keyGeneration: trx.raw('key_generation + 1'),
+        updatedAt: trx.fn.now(),
+      } as never);
+    if (!changed) throw notFound('project');
+    await announceKeys(trx, projectId);
+  });
+  return keys;
+}
+
+/** Inside the transaction, unlike all other notices: it is rare, and must be neither lost nor early. */
+export async function announceKeys(trx: Db, projectId: string): Promise<void> {
+  await trx.raw('select pg_notify(?, ?)', [KEYS_CHANNEL, projectId]);
+}

@@ -1,0 +1,22 @@
+import type { Db } from '../../db/connect.ts';
+import { Session } from '../../db/models/session.ts';
+import { User } from '../../db/models/user.ts';
+import { randomText } from '../../platform/ids.ts';
+import { hashToken } from '../../platform/secrets.ts';
+
+const LIFE_DAYS = 7;
+
+/** The token is for the cookie; only its hash is kept, so a copy of the table opens nothing. */
+export async function createSession(db: Db, userId: string): Promise<string> {
+  const token = randomText(48);
+  const expiresAt = new Date(Date.now() + LIFE_DAYS * 86_400_000);
+  await Session.query(db).insert({ tokenHash: hashToken(token), userId, expiresAt });
+  return token;
+}
+
+export async function findSessionUser(db: Db, token: string): Promise<User | undefined> {
+  return User.query(db).findOne(
+    'id',
+    Session.query(db).select('user_id').where('token_hash', hashToken(token)).where('expires_at', '>', db.fn.now()),
+  );
+}
