@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type PartStatus = 'ok' | 'degraded' | 'down';
+
+/** `degraded` still takes work: something behind it is away, and what was promised waits for it. */
+export interface Readiness {
+  status: PartStatus;
+  parts: Record<string, PartStatus>;
+}
+
+/** The part of prom-client's Registry that is needed here. */
+export interface MetricsSource {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+}
+
+export interface ProbesOptions {
+  port: number;
+  host: string;
+  registry: MetricsSource;
+  /** Without it only `/metrics` is served: the port belongs to a process that answers probes elsewhere. */
+  ready?: () => Promise<Readiness>;
+}
+
+export interface Probes {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** The worst part that the whole cannot do without decides; `optional` ones can only degrade it. */
+export function readinessOf(parts: Record<string, PartStatus>, optional: string[] = []): Readiness {
+  const needed = Object.entries(parts).filter(([name]) => !optional.includes(name));
+  if (needed.some(([, status]) => status === 'down')) return { status: 'down', parts };
+  return { status: Object.values(parts).every((status) => status === 'ok') ? 'ok' : 'degraded', parts };
+}
+
+export const statusOf = ({ status }: Readiness): number => (status === 'down' ? 503 : 200);
+
+/** A few lines of HTTP for a process without an API of its own: is it up, may it be given work, what does it count. */
+export async function startProbes(options: ProbesOptions): Promise<Probes> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    request.resume();
+    if (request.method !== 'GET' && request.method !== 'HEAD') return void json(response, 405, { error: 'only GET' });
+    answer(options, path, response).catch(() => response.headersSent || json(response, 500, { status: 'down' }));
+  });
+  await listen(server, options.port, options.host);
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer({ ready, registry }: ProbesOptions, path: string, response: ServerResponse): Promise<unknown> {
+  if (path === '/metrics') {
+    const text = await registry.metrics();
+    return response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+  }
+  if (path === '/health' && ready) return json(response, 200, { status: 'ok' });
+  if (path === '/ready' && ready) {
+    const readiness = await ready();
+    return json(response, statusOf(readiness), readiness);
+  }
+  return json(response, 404, { error: 'not found' });
+}
+
+function json(response: ServerResponse, status: number, body: unknown): ServerResponse {
+  return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  const listening = once(server, 'listening');
+  server.listen(port, host);
+  await listening;
+}
