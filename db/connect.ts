@@ -1,4 +1,5 @@
 import knex, { type Knex } from 'knex';
+import { knexSnakeCaseMappers } from 'objection';
 import { Waker } from './waker.ts';
 
 /** A handle on the database: the pool itself, or a transaction. Services take either. */
@@ -20,6 +21,8 @@ export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost' }: Con
     connection: { connectionString: databaseUrl, application_name: name },
     pool: { min: 0, max: poolSize },
     acquireConnectionTimeout: 10_000,
+    // snake_case in Postgres, camelCase in the program; statements written as SQL text see the columns as they are.
+    ...knexSnakeCaseMappers(),
   });
   wakers.set(db.client.config, new Waker((lanes) => db.raw('select pg_notify(?, ?)', ['everpost_wake', lanes])));
   return db;

@@ -64,8 +64,6 @@ export async function up(db: Knex): Promise<void> {
       project_id uuid not null,
       email text not null,
       subscribed boolean not null,
-      -- The event that announced the last change of subscription; tells the statement that changed it that it did.
-      subscription_event_id uuid,
       data jsonb not null default '{}',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),

@@ -7,7 +7,6 @@ export class Contact extends BaseModel {
   declare projectId: string;
   declare email: string;
   declare subscribed: boolean;
-  declare subscriptionEventId: string | null;
   declare data: Record<string, unknown>;
   declare updatedAt: Date;
 }

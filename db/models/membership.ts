@@ -4,7 +4,7 @@ export type Role = 'MEMBER' | 'ADMIN' | 'OWNER';
 
 export class Membership extends BaseModel {
   static override tableName = 'memberships';
-  static override idColumn = ['project_id', 'user_id'];
+  static override idColumn = ['projectId', 'userId'];
 
   declare projectId: string;
   declare userId: string;

@@ -2,7 +2,7 @@ import { BaseModel } from './base.ts';
 
 export class Session extends BaseModel {
   static override tableName = 'sessions';
-  static override idColumn = 'token_hash';
+  static override idColumn = 'tokenHash';
 
   declare tokenHash: Buffer;
   declare userId: string;

@@ -53,9 +53,9 @@ export async function regenerateKeys(db: Db, projectId: string): Promise<Project
       .patch({
         publicKey: keys.publicKey,
         secretKeyHash: hashToken(keys.secretKey),
-        keyGeneration: trx.raw('key_generation + 1'),
-        updatedAt: trx.fn.now(),
-      } as never);
+        keyGeneration: Project.raw('key_generation + 1'),
+        updatedAt: new Date(),
+      });
     if (!changed) throw notFound('project');
     await announceKeys(trx, projectId);
   });

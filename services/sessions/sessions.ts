@@ -17,6 +17,6 @@ export async function createSession(db: Db, userId: string): Promise<string> {
 export async function findSessionUser(db: Db, token: string): Promise<User | undefined> {
   return User.query(db).findOne(
     'id',
-    Session.query(db).select('user_id').where('token_hash', hashToken(token)).where('expires_at', '>', db.fn.now()),
+    Session.query(db).select('userId').where('tokenHash', hashToken(token)).where('expiresAt', '>', db.fn.now()),
   );
 }

@@ -1,0 +1,111 @@
+import { type Db, wake } from '../../db/connect.ts';
+import { type ContactWrite, contactCtes, contactValues } from '../../db/models/contact-writing.ts';
+import { Domain } from '../../db/models/domain.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
+import { unverifiedSender } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { type Data, readData } from '../contacts/data.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { projectCte, refuseIfClosed } from '../projects/refusal.ts';
+
+export interface Address {
+  email: string;
+  name?: string | undefined;
+}
+
+export interface SendInput {
+  /** At least one; each gets a mail of its own. */
+  to: Address[];
+  from: Address;
+  subject: string;
+  body: string;
+  reply?: string | undefined;
+  subscribed?: boolean | undefined;
+  data?: Data | null | undefined;
+}
+
+export interface Accepted {
+  emails: { contact: { id: string; email: string }; email: string }[];
+  timestamp: Date;
+}
+
+// From an unverified domain nothing is written at all. All mails are recorded or none: when a contact was being created
+// elsewhere at this moment, no mail is, and the statement is run again.
+const accept = statement<{ email_id: string; contact_id: string; created_at: Date }>(
+  'send',
+  `with ${projectCte("exists (select 1 from domains where project_id = $1 and domain = $3 and status = 'VERIFIED')")},
+   ${contactCtes(12)},
+   mail as (
+     select * from unnest($9::uuid[], $10::text[], $11::text[]) as mail (id, email, name)
+     where (select count(*) from contact) = cardinality($12::text[])
+   ),
+   content as (
+     insert into email_contents (email_id, project_id, to_email, to_name, from_email, from_name, reply_to, subject, html)
+     select mail.id, project.id, mail.email, mail.name, $4::text, $5::text, $6::text, $7::text, $8::text
+     from project, mail
+   )
+   insert into emails (id, project_id, contact_id)
+   select mail.id, project.id, contact.id from project, mail join contact using (email)
+   returning id as email_id, contact_id, created_at`,
+);
+
+/** Contacts and ledger rows in one statement; a ledger row that is due is itself the intent to send. */
+export async function sendEmails(db: Db, project: ProjectAccess, input: SendInput): Promise<Accepted> {
+  const domain = input.from.email.slice(input.from.email.lastIndexOf('@') + 1);
+  const mails = input.to.map((recipient) => ({ ...recipient, id: newId() }));
+  const values = [
+    project.projectId,
+    project.keyGeneration,
+    domain,
+    input.from.email,
+    input.from.name ?? null,
+    input.reply ?? null,
+    input.subject,
+    input.body,
+    mails.map((mail) => mail.id),
+    mails.map((mail) => mail.email),
+    mails.map((mail) => mail.name ?? null),
+    ...contactValues(contactsOf(input)),
+  ];
+  for (;;) {
+    const rows = await retryDeadlocks(() => accept(db, values));
+    if (rows.length > 0) {
+      wake(db, 'mail');
+      return present(mails, rows);
+    }
+    await refuseIfClosed(db, project);
+    await refuseUnlessVerified(db, project.projectId, domain);
+  }
+}
+
+function contactsOf({ to, subscribed, data }: SendInput): ContactWrite[] {
+  const { patch, deletes } = readData(data);
+  // One contact per address, however often it is among the recipients; the first name given for it counts.
+  const names = new Map<string, string | undefined>();
+  for (const { email, name } of to) names.set(email, names.get(email) ?? name);
+  return [...names].map(([email, name]) => ({
+    email,
+    subscribed,
+    subscribedWhenNew: false,
+    patch,
+    deletes,
+    defaults: name ? { name } : {},
+  }));
+}
+
+function present(
+  mails: (Address & { id: string })[],
+  rows: { email_id: string; contact_id: string; created_at: Date }[],
+): Accepted {
+  const contacts = new Map(rows.map((row) => [row.email_id, row.contact_id]));
+  return {
+    emails: mails.map(({ id, email }) => ({ contact: { id: contacts.get(id) ?? '', email }, email: id })),
+    timestamp: rows[0]?.created_at ?? new Date(),
+  };
+}
+
+async function refuseUnlessVerified(db: Db, projectId: string, domain: string): Promise<void> {
+  const verified = await Domain.query(db).findOne({ projectId, domain, status: 'VERIFIED' });
+  if (!verified) throw unverifiedSender(domain);
+}

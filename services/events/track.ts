@@ -1,0 +1,44 @@
+import type { Db } from '../../db/connect.ts';
+import { contactCtes, contactValues } from '../../db/models/contact-writing.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+import { type Data, readData } from '../contacts/data.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { projectCte, refuseIfClosed } from '../projects/refusal.ts';
+
+export interface TrackInput {
+  email: string;
+  event: string;
+  subscribed?: boolean | undefined;
+  data?: Data | null | undefined;
+}
+
+export interface Tracked {
+  contactId: string;
+  eventId: string;
+  timestamp: Date;
+}
+
+const track = statement<{ contact_id: string; created_at: Date }>(
+  'track',
+  `with ${projectCte()}, ${contactCtes(6)}
+   insert into events (id, project_id, contact_id, name, data)
+   select $3::uuid, project.id, contact.id, $4::text, $5::jsonb from project, contact
+   returning contact_id, created_at`,
+);
+
+/** Contact and event in one statement: either both are there or neither. */
+export async function trackEvent(db: Db, project: ProjectAccess, input: TrackInput): Promise<Tracked> {
+  const { patch, deletes, seen } = readData(input.data);
+  const contact = { email: input.email, subscribed: input.subscribed, subscribedWhenNew: true, patch, deletes };
+  // Ids are made in the order in which the events shall be read: a change of subscription comes before the event.
+  const contactParameters = contactValues([contact]);
+  const eventId = newId();
+  const values = [project.projectId, project.keyGeneration, eventId, input.event, JSON.stringify(seen)];
+  for (;;) {
+    const [row] = await track(db, [...values, ...contactParameters]);
+    if (row) return { contactId: row.contact_id, eventId, timestamp: row.created_at };
+    // Nothing was written: the caller may not, or the contact was being created elsewhere and is there now.
+    await refuseIfClosed(db, project);
+  }
+}

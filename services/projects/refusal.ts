@@ -1,0 +1,21 @@
+import type { Db } from '../../db/connect.ts';
+import { Project } from '../../db/models/project.ts';
+import { invalidKey, projectDisabled } from '../../platform/errors.ts';
+import type { ProjectAccess } from './keys.ts';
+
+/**
+ * A CTE `project (id)`, empty when the caller's key was rotated or the project disabled since it was let in: no
+ * statement that writes trusts a cache. Takes `$1` (project) and `$2` (key generation);
+ * `condition` is one more that must hold.
+ */
+export const projectCte = (condition = 'true'): string => `
+  project as materialized (
+    select id from projects where id = $1 and key_generation = $2 and not disabled and ${condition}
+  )`;
+
+/** Tells the caller why `project` was empty; comes back when it should not have been. */
+export async function refuseIfClosed(db: Db, { projectId, keyGeneration }: ProjectAccess): Promise<void> {
+  const project = await Project.query(db).findById(projectId);
+  if (project?.keyGeneration !== keyGeneration) throw invalidKey('This key has been replaced by a newer one.');
+  if (project.disabled) throw projectDisabled(project.disabledReason);
+}
