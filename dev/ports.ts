@@ -50,7 +50,7 @@ export async function accepts(port: number, timeoutMs: number, goOn: () => boole
   }
 }
 
-function canConnect(port: number): Promise<boolean> {
+export function canConnect(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.once('connect', () => {

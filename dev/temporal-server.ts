@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { type Child, startChild, waitUntilReady } from './child.ts';
+import { canConnect } from './ports.ts';
 
 export { findTemporalCli } from './temporal-cli.ts';
 export { findTestServer, warmUp } from './temporal-test-server.ts';
@@ -41,7 +42,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   });
   const address = `${HOST}:${port}`;
   try {
-    await waitUntilReady(child, 60_000, () => answers(address));
+    await waitUntilReady(child, 60_000, async () => (await canConnect(port)) && answers(address));
   } catch (error) {
     await child.kill();
     throw error;
@@ -71,7 +72,10 @@ function devServerArguments({ port, uiPort, dbFile }: DevServerOptions): string[
   ];
 }
 
-/** The port opens before the namespace can be used; only the latter means ready. */
+/**
+ * The port opens before the namespace can be used; only the latter means ready. To be asked once the port is open:
+ * gRPC waits a whole second after a refused connection.
+ */
 async function answers(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
   try {

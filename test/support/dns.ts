@@ -1,0 +1,154 @@
+import { createSocket } from 'node:dgram';
+import { once as event } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import packet, { type Answer, type Packet, type Question } from 'dns-packet';
+
+export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'TXT';
+
+export interface DnsValues {
+  A: string[];
+  AAAA: string[];
+  CNAME: string[];
+  MX: { preference: number; exchange: string }[];
+  /** One item per record; a record of several strings (over 255 bytes they must be) is an array. */
+  TXT: (string | string[])[];
+}
+
+export type DnsFault = 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+
+export interface DnsStandIn {
+  /** `ip:port`, as DNS_SERVERS wants it. */
+  address: string;
+  queries: { name: string; type: string; over: 'udp' | 'tcp' }[];
+  set<T extends DnsType>(name: string, type: T, values: DnsValues[T]): void;
+  remove(name: string, type?: DnsType): void;
+  /** For one name, or for `*`, everything; `undefined` ends it. */
+  fail(name: string, fault: DnsFault | undefined): void;
+  stop(): Promise<void>;
+}
+
+const RCODE = { NXDOMAIN: 3, SERVFAIL: 2 } as const;
+const UDP_LIMIT = 512;
+
+/** A name server that knows only what it is told; over UDP and TCP on the same port, as RFC 7766 has it. */
+export async function startDns(): Promise<DnsStandIn> {
+  const zone = new Zone();
+  const queries: DnsStandIn['queries'] = [];
+  const sockets = new Set<Socket>();
+
+  const answer = (query: Packet, over: 'udp' | 'tcp'): Buffer | undefined => {
+    const [question] = query.questions ?? [];
+    if (!question) return undefined;
+    queries.push({ name: question.name.toLowerCase(), type: question.type, over });
+    const found = zone.answer(question);
+    if (!found) return undefined;
+    const flags = packet.AUTHORITATIVE_ANSWER | packet.RECURSION_AVAILABLE | found.rcode;
+    const base = { type: 'response' as const, id: query.id, questions: [question] };
+    // The encoder turns the strings of a TXT record into buffers in place; it gets a copy.
+    const whole = packet.encode({ ...base, flags, answers: structuredClone(found.answers) });
+    if (over === 'tcp' || whole.length <= UDP_LIMIT) return whole;
+    return packet.encode({ ...base, flags: flags | packet.TRUNCATED_RESPONSE });
+  };
+
+  const udp = createSocket('udp4');
+  const tcp = createServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    framed(socket, (message) => answer(packet.decode(message), 'tcp'));
+  });
+  udp.on('message', (message, from) => {
+    const reply = answer(packet.decode(message), 'udp');
+    if (reply) udp.send(reply, from.port, from.address);
+  });
+  const port = await listen(udp, tcp);
+  return {
+    address: `127.0.0.1:${port}`,
+    queries,
+    set: (name, type, values) => zone.set(name, type, values),
+    remove: (name, type) => zone.remove(name, type),
+    fail: (name, fault) => zone.fail(name, fault),
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await Promise.all([
+        new Promise<void>((resolve) => udp.close(resolve)),
+        new Promise((resolve) => tcp.close(resolve)),
+      ]);
+    },
+  };
+}
+
+// The port that TCP was given may be in use over UDP; then another one is tried.
+async function listen(udp: ReturnType<typeof createSocket>, tcp: ReturnType<typeof createServer>): Promise<number> {
+  for (;;) {
+    tcp.listen(0, '127.0.0.1');
+    await event(tcp, 'listening');
+    const { port } = tcp.address() as AddressInfo;
+    try {
+      udp.bind(port, '127.0.0.1');
+      await event(udp, 'listening');
+      return port;
+    } catch {
+      await new Promise((resolve) => tcp.close(resolve));
+    }
+  }
+}
+
+/** Over TCP every message comes behind two bytes with its length (RFC 1035, 4.2.2). */
+function framed(socket: Socket, reply: (message: Buffer) => Buffer | undefined): void {
+  let pending = Buffer.alloc(0);
+  socket.on('data', (chunk) => {
+    pending = Buffer.concat([pending, chunk]);
+    while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
+      const end = 2 + pending.readUInt16BE(0);
+      const answer = reply(pending.subarray(2, end));
+      pending = pending.subarray(end);
+      if (!answer) continue;
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(answer.length);
+      socket.write(Buffer.concat([length, answer]));
+    }
+  });
+}
+
+class Zone {
+  #records = new Map<string, Map<string, Answer[]>>();
+  #faults = new Map<string, DnsFault>();
+
+  set<T extends DnsType>(name: string, type: T, values: DnsValues[T]): void {
+    const key = name.toLowerCase();
+    const types = this.#records.get(key) ?? new Map<string, Answer[]>();
+    types.set(
+      type,
+      values.map((data) => ({ name: key, type, ttl: 0, class: 'IN', data }) as Answer),
+    );
+    this.#records.set(key, types);
+  }
+
+  remove(name: string, type?: DnsType): void {
+    if (type) this.#records.get(name.toLowerCase())?.delete(type);
+    else this.#records.delete(name.toLowerCase());
+  }
+
+  fail(name: string, fault: DnsFault | undefined): void {
+    if (fault) this.#faults.set(name.toLowerCase(), fault);
+    else this.#faults.delete(name.toLowerCase());
+  }
+
+  /** `undefined` is silence. A name with records of other types is there: no error, no answers. */
+  answer({ name, type }: Question): { rcode: number; answers: Answer[] } | undefined {
+    const fault = this.#faults.get(name.toLowerCase()) ?? this.#faults.get('*');
+    if (fault === 'silence') return undefined;
+    if (fault) return { rcode: RCODE[fault], answers: [] };
+    const answers = this.#follow(name.toLowerCase(), type, 8);
+    return { rcode: this.#records.has(name.toLowerCase()) ? 0 : RCODE.NXDOMAIN, answers };
+  }
+
+  #follow(name: string, type: string, hops: number): Answer[] {
+    const types = this.#records.get(name);
+    const direct = types?.get(type);
+    const [alias] = types?.get('CNAME') ?? [];
+    if (direct || !alias || alias.type !== 'CNAME' || hops === 0) return direct ?? [];
+    return [alias, ...this.#follow(alias.data.toLowerCase(), type, hops - 1)];
+  }
+}

@@ -1,0 +1,72 @@
+// The API and the worker as what they are in production: processes of their own, which a test may kill.
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Child, type Exit, startChild, waitUntilReady } from '../../dev/child.ts';
+import { freePort } from '../../dev/ports.ts';
+import { settingsSchema } from '../../platform/settings.ts';
+import { atEnd, runDirectory } from './cleanup.ts';
+
+export type Env = Record<string, string | undefined>;
+
+export interface ServiceProcess {
+  url: string;
+  port: number;
+  pid: number;
+  exited: Promise<Exit>;
+  logs(): string;
+  /** SIGTERM, and all the time it takes to finish its work. */
+  stop(): Promise<Exit>;
+  kill(): Promise<Exit>;
+  /** For SIGSTOP and SIGCONT: a process that is alive and does nothing. */
+  signal(signal: NodeJS.Signals): void;
+}
+
+const root = resolve(import.meta.dirname, '../..');
+const READY_WITHIN_MS = 60_000;
+const FAREWELL = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
+
+/** Runs until it is stopped, killed, or the tests are over. Answers when `GET /ready` is 200. */
+export async function startApi(env: Env): Promise<ServiceProcess> {
+  const port = env.PORT ? Number(env.PORT) : await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  return startService('api', 'api/server.ts', port, { BASE_URL: baseUrl, ...env, PORT: String(port) });
+}
+
+export async function startWorker(env: Env): Promise<ServiceProcess> {
+  const port = env.WORKER_PORT ? Number(env.WORKER_PORT) : await freePort();
+  return startService('worker', 'worker/main.ts', port, { ...env, WORKER_PORT: String(port) });
+}
+
+async function startService(name: string, file: string, port: number, env: Env): Promise<ServiceProcess> {
+  const child = await startChild({
+    name,
+    command: process.execPath,
+    args: ['--import', 'tsx', file],
+    cwd: root,
+    env: { ...withoutSettings(process.env), NODE_ENV: 'test', HOST: '127.0.0.1', ...env },
+    logFile: join(runDirectory(), `${name}-${randomUUID()}.log`),
+  });
+  atEnd(async () => void (await child.kill()));
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilReady(child, READY_WITHIN_MS, async () => (await fetch(`${url}/ready`)).ok);
+  return handle(child, url, port);
+}
+
+function handle(child: Child, url: string, port: number): ServiceProcess {
+  return {
+    url,
+    port,
+    pid: child.pid,
+    exited: child.exited,
+    logs: () => readFileSync(child.logFile, 'utf8'),
+    stop: () => child.stop(FAREWELL),
+    kill: () => child.kill(),
+    signal: (signal) => void process.kill(child.pid, signal),
+  };
+}
+
+/** A test says itself what its processes shall know; what the developer's shell says must not leak in. */
+export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !(name in settingsSchema)));
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { freePort } from '../../dev/ports.ts';
+import { toStderr } from '../../dev/report.ts';
+import { type DevServer, findTemporalCli, findTestServer, startDevServer, warmUp } from '../../dev/temporal-server.ts';
+import { atEnd, once, runDirectory } from './cleanup.ts';
+
+const cli = once(() => findTemporalCli(onlyNews));
+const testServer = once(() => findTestServer(onlyNews));
+
+// `npm test` has told where the servers come from; mocha alone tells it only when there is something to wait for.
+function onlyNews(line: string): void {
+  if (!line.startsWith('Temporal ')) toStderr(line);
+}
+
+/** The full server, in memory, shared by all test files of a run. It is never stopped by a test. */
+export const devServer = once(async (): Promise<DevServer> => {
+  const server = await startDevServer({
+    cli: await cli(),
+    port: await freePort(),
+    logFile: join(runDirectory(), 'temporal.log'),
+  });
+  atEnd(() => server.stop());
+  return server;
+});
+
+/** A full server for one test that stops or kills it. `start` brings it back on the same port with the same data. */
+export interface OwnDevServer {
+  address: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export async function ownDevServer(options: { dbFile?: string } = {}): Promise<OwnDevServer> {
+  const name = `temporal-${randomUUID()}`;
+  const port = await freePort();
+  const dbFile = options.dbFile ?? join(runDirectory(), `${name}.db`);
+  const logFile = join(runDirectory(), `${name}.log`);
+  const begin = async () => startDevServer({ cli: await cli(), port, dbFile, logFile });
+  let current = await begin();
+  atEnd(() => current.kill());
+  return {
+    address: current.address,
+    start: async () => {
+      if (current.child.hasExited()) current = await begin();
+    },
+    stop: () => current.stop(),
+    kill: () => current.kill(),
+  };
+}
+
+/** The time-skipping server: one clock per environment, so one environment per test file. Call `teardown` in `after`. */
+export async function timeSkipping(): Promise<TestWorkflowEnvironment> {
+  const path = await testServer();
+  const create = () =>
+    TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
+  try {
+    return await create();
+  } catch {
+    // The SDK gives it five seconds. A cold start on a busy machine takes longer; the second one finds all in memory.
+    await warmUp(path);
+    return create();
+  }
+}

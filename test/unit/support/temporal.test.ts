@@ -1,0 +1,50 @@
+import { Client, Connection } from '@temporalio/client';
+import { expect } from 'chai';
+import { devServer, ownDevServer, timeSkipping } from '../../support/temporal.ts';
+
+async function withClient<T>(address: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+  try {
+    return await work(new Client({ connection }));
+  } finally {
+    await connection.close();
+  }
+}
+
+const start = (client: Client, workflowId: string) =>
+  client.workflow.start('nothing', { taskQueue: 'nobody-listens', workflowId, args: [] });
+const statusOf = async (client: Client, workflowId: string) =>
+  (await client.workflow.getHandle(workflowId).describe()).status.name;
+
+describe('the Temporal servers for tests', () => {
+  it('share one full server', async () => {
+    const [one, two] = [await devServer(), await devServer()];
+    expect(one.pid).to.equal(two.pid);
+    await withClient(one.address, async (client) => {
+      await start(client, 'shared');
+      expect(await statusOf(client, 'shared')).to.equal('RUNNING');
+    });
+  });
+
+  it('can be a full server of its own that remembers over a kill, on the same address', async () => {
+    const own = await ownDevServer();
+    await withClient(own.address, (client) => start(client, 'kept'));
+    await own.kill();
+    expect(await withClient(own.address, async () => 'there').catch(() => 'away')).to.equal('away');
+    await own.start();
+    expect(await withClient(own.address, (client) => statusOf(client, 'kept'))).to.equal('RUNNING');
+    await own.stop();
+  });
+
+  it('let a month pass in no time', async () => {
+    const environment = await timeSkipping();
+    try {
+      const [before, realBefore] = [await environment.currentTimeMs(), Date.now()];
+      await environment.sleep('30 days');
+      expect((await environment.currentTimeMs()) - before).to.be.at.least(30 * 86_400_000);
+      expect(Date.now() - realBefore).to.be.lessThan(20_000);
+    } finally {
+      await environment.teardown();
+    }
+  });
+});
