@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import { connectDb } from '../db/connect.ts';
+import { migrate } from '../db/migrate.ts';
+import { startChild, waitUntilReady } from '../dev/child.ts';
+import { freePort } from '../dev/ports.ts';
+import { startPostgres } from '../dev/postgres.ts';
+import { addManagedDomain } from '../services/domains/managed.ts';
+import { createProject } from '../services/projects/create.ts';
+import { createUser } from '../services/users/create.ts';
+import { atEnd, runDirectory } from '../test/support/cleanup.ts';
+import { startApi } from '../test/support/processes.ts';
+import { type Bench, type Measure, measure, median } from './bench.ts';
+
+const CONNECTIONS = 20;
+const ROUND_SECONDS = 5;
+const ROUNDS = 5;
+const CONTACTS = 10_000;
+
+interface Target {
+  url: string;
+  key: string;
+}
+
+interface Round {
+  rate: number;
+  p50: number;
+  p99: number;
+}
+
+const bodies = {
+  '/v1/track': (n: number) => ({
+    email: `user${n}@example.com`,
+    event: 'purchase',
+    data: { plan: 'pro', seats: n % 50 },
+  }),
+  '/v1/send': (n: number) => ({
+    to: `user${n}@example.com`,
+    from: 'hello@demo.localhost',
+    subject: 'Your receipt',
+    body: `<p>${'Thank you for your order. '.repeat(40)}</p>`,
+  }),
+};
+
+type Path = keyof typeof bodies;
+
+export const acceptBench: Bench = {
+  name: 'accept',
+  about: 'what the API accepts per second, beside a bare Koa + pg server with the same inserts in the same database',
+  async run(progress) {
+    const { ours, bare } = await servers();
+    const measures: Measure[] = [];
+    for (const path of ['/v1/track', '/v1/send'] as const) {
+      const rounds: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
+      await load(ours[path], path, 2);
+      await load(bare[path], path, 2);
+      // In turns, so that a machine that slows down slows both.
+      for (let round = 1; round <= ROUNDS; round++) {
+        rounds.bare.push(await load(bare[path], path, ROUND_SECONDS));
+        rounds.ours.push(await load(ours[path], path, ROUND_SECONDS));
+        progress(`${path} round ${round} of ${ROUNDS}`);
+      }
+      const of = (side: 'ours' | 'bare', key: keyof Round) => median(rounds[side].map((round) => round[key]));
+      measures.push(
+        measure(`${path} accepted`, 'requests/s', of('ours', 'rate'), of('bare', 'rate'), '>= 0.7'),
+        measure(`${path} p50`, 'ms', of('ours', 'p50'), of('bare', 'p50')),
+        measure(`${path} p99`, 'ms', of('ours', 'p99'), of('bare', 'p99')),
+      );
+    }
+    return measures;
+  },
+};
+
+/** One database on disk with its usual safety, both servers on it. */
+async function servers(): Promise<{ ours: Record<Path, Target>; bare: Record<Path, Target> }> {
+  const postgres = await startPostgres({
+    dataDir: join(runDirectory(), 'bench-postgres'),
+    port: await freePort(),
+    database: 'everpost',
+    settings: { max_connections: '100' },
+    logFile: join(runDirectory(), 'bench-postgres.log'),
+  });
+  atEnd(() => postgres.stop());
+  await migrate(postgres.url);
+  const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
+  const user = await createUser(db, { email: 'bench@example.com', password: 'benchmark' });
+  const { project, publicKey, secretKey } = await createProject(db, { name: 'Bench', ownerId: user.id });
+  await addManagedDomain(db, project.id, 'demo.localhost');
+  await db.destroy();
+
+  // The limit is far away, not off: its cost belongs to ours.
+  const api = await startApi({ DATABASE_URL: postgres.url, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn' });
+  const bareUrl = await startBare(postgres.url, project.id);
+  const both = (url: string, track: string, send: string) => ({
+    '/v1/track': { url, key: track },
+    '/v1/send': { url, key: send },
+  });
+  return { ours: both(api.url, publicKey, secretKey), bare: both(bareUrl, 'none', 'none') };
+}
+
+async function startBare(databaseUrl: string, projectId: string): Promise<string> {
+  const port = await freePort();
+  const child = await startChild({
+    name: 'bare server',
+    command: process.execPath,
+    args: ['--import', 'tsx', join(import.meta.dirname, 'bare-server.ts')],
+    env: { ...process.env, DATABASE_URL: databaseUrl, PROJECT_ID: projectId, PORT: String(port) },
+    logFile: join(runDirectory(), 'bare-server.log'),
+  });
+  atEnd(async () => void (await child.kill()));
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilReady(child, 30_000, async () => (await fetch(url).catch(() => undefined)) !== undefined);
+  return url;
+}
+
+async function load({ url, key }: Target, path: Path, seconds: number): Promise<Round> {
+  let next = 0;
+  const result = await autocannon({
+    url: url + path,
+    connections: CONNECTIONS,
+    duration: seconds,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    requests: [
+      {
+        setupRequest: (request) => ({ ...request, body: JSON.stringify(bodies[path](next++ % CONTACTS)) }),
+      },
+    ],
+  });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${url}${path}: ${result.non2xx} answers were not 2xx, ${result.errors} failed`);
+  return { rate: result.requests.average, p50: result.latency.p50, p99: result.latency.p99 };
+}

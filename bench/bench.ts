@@ -1,0 +1,32 @@
+/** One line of the table: ours beside a bare baseline that was measured in the same run. */
+export interface Measure {
+  what: string;
+  unit: string;
+  ours: number;
+  baseline: number;
+  /** Ours to baseline; the number to look at, because the machines differ and are noisy. */
+  ratio: number;
+  /** What the ratio should be, e.g. `>= 0.7`. */
+  aim?: string;
+}
+
+export interface Bench {
+  name: string;
+  /** What is compared with what, in a sentence. */
+  about: string;
+  run(progress: (line: string) => void): Promise<Measure[]>;
+}
+
+export function measure(what: string, unit: string, ours: number, baseline: number, aim?: string): Measure {
+  return { what, unit, ours: round(ours), baseline: round(baseline), ratio: round(ours / baseline), aim };
+}
+
+/** The middle value: one slow round on a shared machine does not count. */
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const [low = Number.NaN, high = Number.NaN] = [sorted[Math.max(0, middle - 1)], sorted[middle]];
+  return sorted.length % 2 ? high : (low + high) / 2;
+}
+
+const round = (value: number): number => Number(value.toPrecision(3));

@@ -1,0 +1,42 @@
+// `npm run bench` runs all benchmarks, `npm run bench -- accept` the ones named.
+
+import { endAll } from '../test/support/cleanup.ts';
+import { acceptBench } from './accept.ts';
+import type { Bench, Measure } from './bench.ts';
+
+const benches: Bench[] = [acceptBench];
+
+async function run(): Promise<void> {
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.filter((name) => !benches.some((bench) => bench.name === name));
+  if (unknown.length > 0)
+    throw new Error(`No benchmark ${unknown.join(', ')}; there are ${benches.map((bench) => bench.name).join(', ')}.`);
+  const results: Record<string, Measure[]> = {};
+  for (const bench of benches.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+    console.error(`${bench.name}: ${bench.about}`);
+    results[bench.name] = await bench.run((line) => console.error(`  ${line}`));
+  }
+  print(results);
+  console.log(JSON.stringify({ node: process.version, arch: process.arch, results }));
+}
+
+function print(results: Record<string, Measure[]>): void {
+  const header = ['benchmark', 'what', 'ours', 'baseline', 'unit', 'ratio', 'aim'];
+  const rows = Object.entries(results).flatMap(([name, measures]) =>
+    measures.map(({ what, ours, baseline, unit, ratio, aim }) =>
+      [name, what, ours, baseline, unit, ratio, aim ?? ''].map(String),
+    ),
+  );
+  const widths = header.map((title, column) =>
+    Math.max(...[header, ...rows].map((row) => (row[column] ?? title).length)),
+  );
+  for (const row of [header, widths.map((width) => '-'.repeat(width)), ...rows])
+    console.log(`| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+}
+
+run()
+  .catch((error) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  })
+  .finally(endAll);
