@@ -1,38 +1,40 @@
 // The door of every npm script: plain JavaScript, so that it runs before anything is installed.
-// Installs what package-lock.json asks for when it is not there yet, then runs the TypeScript file it is given.
+// Installs what package-lock.json asks for when it is not there, then runs the TypeScript file it is given.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stamp = join(root, 'node_modules', '.everpost-installed');
-const wanted = createHash('sha256')
-  .update(readFileSync(join(root, 'package-lock.json')))
-  .update(readFileSync(join(root, 'package.json')))
-  .update(`${process.platform}-${process.arch}`)
-  .digest('hex');
 
-function installed() {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
-}
-
-if (!installed()) {
-  console.error('Installing the packages of package-lock.json (once) …');
-  const npm = process.env.npm_execpath;
-  const [command, before] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
-  const run = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
-  if (run.status !== 0) {
-    console.error('npm ci failed (see above). Is the package registry within reach?');
-    process.exit(run.status ?? 1);
+/** Whether npm's own record of what it installed has every package of the lockfile in its version. */
+function isInstalled() {
+  const packagesOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
+  try {
+    const there = packagesOf('node_modules/.package-lock.json');
+    return Object.entries(packagesOf('package-lock.json')).every(
+      ([path, wanted]) => path === '' || wanted.optional || there[path]?.version === wanted.version,
+    );
+  } catch {
+    return false;
   }
-  writeFileSync(stamp, wanted);
 }
 
-const entry = process.argv[2];
+function install() {
+  console.error('Installing the packages of package-lock.json …');
+  const npm = process.env.npm_execpath;
+  const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []];
+  const { status } = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
+  if (status === 0) return;
+  console.error('npm ci failed (see above). Is the package registry within reach?');
+  process.exit(status ?? 1);
+}
+
+const [, , entry] = process.argv;
 if (!entry) throw new Error('usage: node dev/bootstrap.mjs <file.ts> [arguments]');
+if (!isInstalled()) install();
 const { register } = await import('tsx/esm/api');
 register();
-process.argv.splice(1, 2, resolve(root, entry));
-await import(pathToFileURL(resolve(root, entry)).href);
+const file = resolve(root, entry);
+process.argv.splice(1, 2, file);
+await import(pathToFileURL(file).href);
