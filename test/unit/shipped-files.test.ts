@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { type SettingName, settingsSchema } from '../../platform/settings.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const names = Object.keys(settingsSchema) as SettingName[];
+
+/** The schema's default as text; undefined where there is none, or where it depends on something else. */
+function defaultOf(name: SettingName): string {
+  const { flags } = settingsSchema[name].describe() as { flags?: { default?: unknown } };
+  return flags?.default === undefined || Array.isArray(flags.default) ? '' : String(flags.default);
+}
+
+describe('.env.example', () => {
+  const lines = [...read('.env.example').matchAll(/^([A-Z0-9_]+)=(.*)$/gm)];
+
+  it('lists every setting once, and nothing else', () => {
+    expect(lines.map(([, name]) => name)).to.have.members(names);
+    expect(lines).to.have.lengthOf(names.length);
+  });
+
+  it('shows the defaults of the schema', () => {
+    const shown = Object.fromEntries(lines.map(([, name, value]) => [name, value]));
+    expect(shown).to.deep.equal(Object.fromEntries(names.map((name) => [name, defaultOf(name)])));
+  });
+});
+
+describe("the README's table of settings", () => {
+  const rows = [...read('README.md').matchAll(/^\| `([A-Z0-9_]+)` \|(?: `([^`]*)`)?[^|]*\|/gm)];
+
+  it('lists every setting once, and nothing else', () => {
+    expect(rows.map(([, name]) => name)).to.have.members(names);
+    expect(rows).to.have.lengthOf(names.length);
+  });
+
+  it('shows the defaults of the schema, but for the secret', () => {
+    const open = names.filter((name) => name !== 'SECRET_KEY');
+    const shown = Object.fromEntries(rows.map(([, name, value]) => [name, value ?? '']));
+    expect(open.map((name) => `${name}=${shown[name]}`)).to.deep.equal(
+      open.map((name) => `${name}=${defaultOf(name)}`),
+    );
+  });
+});
+
+interface Service {
+  image?: string;
+  build?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test?: string[]; disable?: boolean };
+}
+
+describe('docker-compose.yml', () => {
+  const { services } = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+  const service = (name: string): Service => services[name] ?? expect.fail(`no service ${name}`);
+  const ours = ['api', 'worker', 'migrate'];
+
+  it('runs Postgres, Temporal with its Web UI, Mailpit, the migration, the API and a worker', () => {
+    expect(Object.keys(services)).to.have.members(['postgres', 'temporal', 'temporal-ui', 'mailpit', ...ours]);
+    expect(service('temporal').environment).to.include({ DB: 'postgres12', POSTGRES_SEEDS: 'postgres' });
+  });
+
+  it('opens the ports of the API, the Web UI and the mail page', () => {
+    expect(service('api').ports).to.deep.equal(['3000:3000']);
+    expect(service('temporal-ui').ports).to.deep.equal(['127.0.0.1:8080:8080']);
+    expect(service('mailpit').ports).to.deep.equal(['127.0.0.1:8025:8025']);
+  });
+
+  it('gives every service a health check, but the migration, which ends', () => {
+    for (const name of Object.keys(services).filter((name) => name !== 'migrate'))
+      expect(service(name).healthcheck?.test, name).to.be.an('array').that.is.not.empty;
+    expect(service('migrate').healthcheck).to.deep.equal({ disable: true });
+  });
+
+  it('starts our processes after the migration', () => {
+    for (const name of ['api', 'worker'])
+      expect(service(name).depends_on?.migrate?.condition).to.equal('service_completed_successfully');
+  });
+
+  it('sets only what the schema knows, and what it accepts once the blanks are filled in', () => {
+    for (const name of ours) {
+      const environment = service(name).environment ?? {};
+      expect(names, name).to.include.members(Object.keys(environment));
+      for (const [setting, value] of Object.entries(environment)) {
+        const { error } = settingsSchema[setting as SettingName].validate(fillIn(value));
+        expect(error, `${name}: ${setting}`).to.equal(undefined);
+      }
+    }
+  });
+
+  it('bakes no secret in', () => {
+    expect(read('docker-compose.yml')).not.to.match(/(PASSWORD|SECRET_KEY|_PWD): (?!\$\{\w+:\?)\S/);
+  });
+});
+
+/** `${NAME:-default}` becomes the default, `${NAME:?message}` some value of the operator's. */
+function fillIn(value: string): string {
+  return value.replace(/\$\{\w+:-([^}]*)\}/g, '$1').replace(/\$\{\w+:\?[^}]*\}/g, 'given-by-the-operator');
+}
+
+describe('Dockerfile', () => {
+  const text = read('Dockerfile');
+  const instructions = [...text.replace(/\\\n/g, ' ').matchAll(/^([A-Z]+) +(.*)$/gm)].map(([, word, rest]) => ({
+    word,
+    rest,
+  }));
+  const of = (word: string) => instructions.filter((line) => line.word === word).map((line) => line.rest);
+
+  it('sets only settings of the schema, and no secret', () => {
+    const set = of('ENV').map((line) => (line ?? '').split('=')[0]);
+    expect(set).to.deep.equal(['NODE_ENV']);
+    expect(of('ARG')).to.deep.equal([]);
+  });
+
+  it('opens the default ports of the API and the worker', () => {
+    expect(of('EXPOSE')).to.deep.equal([`${defaultOf('PORT')} ${defaultOf('WORKER_PORT')}`]);
+  });
+
+  it('ships the compiled program without dev dependencies, not as root, with a health check', () => {
+    expect(of('RUN').join('\n')).to.include('--omit=dev');
+    expect(of('USER')).to.deep.equal(['node']);
+    expect(of('HEALTHCHECK')).to.have.lengthOf(1);
+    expect(of('CMD').at(-1)).to.equal('["node", "dist/api/server.js"]');
+  });
+});
