@@ -1,0 +1,17 @@
+// The mail catcher as a process: node --import tsx dev/mail-catcher/main.ts <directory> <SMTP port> <HTTP port>
+import { startCatcher } from './catcher.ts';
+
+const [dir = '.everpost/mail', smtpPort = '1025', httpPort = '8025'] = process.argv.slice(2);
+
+async function main(): Promise<void> {
+  const catcher = await startCatcher({ dir, smtpPort: Number(smtpPort), httpPort: Number(httpPort) });
+  console.log(`catching mail on ${catcher.smtpUrl}, showing it on ${catcher.url}`);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void catcher.stop().then(() => process.exit(0)));
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,115 @@
+// A caught mail in the shapes of Mailpit's API.
+
+import PostalMime, { type Attachment, type Email } from 'postal-mime';
+import { type HeaderList, headersOf, headerValue, type Mailbox, mailboxesOf, textOf } from './headers.ts';
+import type { MailRecord } from './segments.ts';
+import { wordsOf } from './text.ts';
+
+export interface Summary {
+  ID: string;
+  MessageID: string;
+  Read: boolean;
+  From: Mailbox;
+  To: Mailbox[];
+  Cc: Mailbox[];
+  Bcc: Mailbox[];
+  ReplyTo: Mailbox[];
+  Subject: string;
+  Created: string;
+  Tags: string[];
+  Size: number;
+}
+
+/** What a list shows of a mail beyond its head; it takes a look at the body. */
+export interface Glimpse {
+  Attachments: number;
+  Snippet: string;
+  text: string;
+}
+
+export interface Part {
+  PartID: string;
+  FileName: string;
+  ContentType: string;
+  ContentID: string;
+  Size: number;
+}
+
+export interface Message extends Omit<Summary, 'Read' | 'Created'> {
+  ReturnPath: string;
+  Date: string;
+  Text: string;
+  HTML: string;
+  Inline: Part[];
+  Attachments: Part[];
+}
+
+const SNIPPET_LENGTH = 250;
+
+export function summarize(record: MailRecord, raw: Buffer): Summary {
+  const headers = headersOf(raw);
+  const [To, Cc] = [mailboxesOf(headers, 'to'), mailboxesOf(headers, 'cc')];
+  return {
+    ID: record.id,
+    MessageID: (headerValue(headers, 'message-id') ?? '').replace(/^<|>$/g, ''),
+    Read: false,
+    From: mailboxesOf(headers, 'from')[0] ?? { Name: '', Address: record.from },
+    To,
+    Cc,
+    Bcc: hiddenRecipients(record, headers, [...To, ...Cc]),
+    ReplyTo: mailboxesOf(headers, 'reply-to'),
+    Subject: textOf(headers, 'subject'),
+    Created: record.created,
+    Tags: [],
+    Size: record.size,
+  };
+}
+
+/** Whom the envelope names and the head does not was a blind copy. */
+function hiddenRecipients(record: MailRecord, headers: HeaderList, shown: Mailbox[]): Mailbox[] {
+  const known = new Set(shown.map(({ Address }) => Address.toLowerCase()));
+  const named = mailboxesOf(headers, 'bcc');
+  for (const { Address } of named) known.add(Address.toLowerCase());
+  const others = record.to.filter((address) => !known.has(address.toLowerCase()));
+  return [...named, ...others.map((Address) => ({ Name: '', Address }))];
+}
+
+export const parseMail = (raw: Buffer): Promise<Email> => PostalMime.parse(raw);
+
+export async function glimpse(raw: Buffer): Promise<Glimpse> {
+  const email = await parseMail(raw).catch(() => undefined);
+  const text = (email?.text ?? wordsOf(email?.html ?? '')).replace(/\s+/g, ' ').trim();
+  const attachments = email?.attachments.filter((part) => !isInline(part)) ?? [];
+  const more = text.length > SNIPPET_LENGTH ? '...' : '';
+  return { Attachments: attachments.length, Snippet: text.slice(0, SNIPPET_LENGTH) + more, text: text.toLowerCase() };
+}
+
+export async function describeMail(record: MailRecord, raw: Buffer): Promise<Message> {
+  const { Read: _, Created: created, ...summary } = summarize(record, raw);
+  const email = await parseMail(raw);
+  const parts = email.attachments.map(describePart);
+  const inline = new Set(email.attachments.flatMap((part, index) => (isInline(part) ? [index] : [])));
+  return {
+    ...summary,
+    ReturnPath: record.from,
+    Date: email.date ?? created,
+    Text: email.text ?? wordsOf(email.html ?? ''),
+    HTML: email.html ?? '',
+    Inline: parts.filter((_part, index) => inline.has(index)),
+    Attachments: parts.filter((_part, index) => !inline.has(index)),
+  };
+}
+
+const isInline = ({ related, disposition, contentId }: Attachment): boolean =>
+  related === true || (disposition === 'inline' && contentId !== undefined);
+
+export const contentOf = ({ content }: Attachment): Buffer =>
+  typeof content === 'string' ? Buffer.from(content) : Buffer.from(content as Uint8Array);
+
+const describePart = (part: Attachment, index: number): Part => ({
+  PartID: String(index + 1),
+  FileName: part.filename ?? '',
+  ContentType: part.mimeType,
+  ContentID: (part.contentId ?? '').replace(/^<|>$/g, ''),
+  Size: contentOf(part).length,
+});
