@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { ApiError } from '../../platform/errors.ts';
+import { type SendInput, sendEmails } from '../../services/emails/send.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+describe('accepting mail', () => {
+  let world: World;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+
+  const mail = ({ senderDomain }: TestProject, input: Partial<SendInput> = {}): SendInput => ({
+    to: [{ email: 'ann@example.com' }],
+    from: { email: `hello@${senderDomain}` },
+    subject: 'Hello',
+    body: '<p>Hello</p>',
+    ...input,
+  });
+
+  it('writes contact, content and a due ledger row, and the new contact is not subscribed', async () => {
+    const project = await makeProject(world.db);
+    const { access, id } = project;
+    const { emails } = await sendEmails(world.db, access, mail(project, { reply: 'help@example.com' }));
+    const [row] = await world.db('emails').where({ projectId: id });
+    expect(emails).to.deep.equal([{ contact: { id: row.contactId, email: 'ann@example.com' }, email: row.id }]);
+    expect(row).to.include({ status: 'PENDING', sourceType: 'TRANSACTIONAL', attempts: 0, batchId: null });
+    expect(row.dueAt.getTime()).to.be.at.most(Date.now() + 1000);
+    const [content] = await world.db('emailContents').where({ emailId: row.id });
+    expect(content).to.include({ toEmail: 'ann@example.com', subject: 'Hello', replyTo: 'help@example.com' });
+    expect((await world.db('contacts').where({ projectId: id }))[0]).to.include({ subscribed: false });
+  });
+
+  it('gives every recipient a row of its own, and one address one contact', async () => {
+    const project = await makeProject(world.db);
+    const { access, id } = project;
+    const to = [{ email: 'a@example.com', name: 'Ann' }, { email: 'b@example.com' }, { email: 'a@example.com' }];
+    const { emails } = await sendEmails(world.db, access, mail(project, { to }));
+    expect(emails.map(({ contact }) => contact.email)).to.deep.equal(to.map(({ email }) => email));
+    expect(new Set(emails.map(({ email }) => email))).to.have.property('size', 3);
+    const contacts = await world.db('contacts').where({ projectId: id }).orderBy('email');
+    expect(contacts.map(({ email, data }) => ({ email, data }))).to.deep.equal([
+      { email: 'a@example.com', data: { name: 'Ann' } },
+      { email: 'b@example.com', data: {} },
+    ]);
+  });
+
+  it('sets a name only where the contact has none', async () => {
+    const project = await makeProject(world.db);
+    const { access, id } = project;
+    for (const name of ['Ann', 'Other'])
+      await sendEmails(world.db, access, mail(project, { to: [{ email: 'a@example.com', name }] }));
+    expect((await world.db('contacts').where({ projectId: id }))[0].data).to.deep.equal({ name: 'Ann' });
+  });
+
+  it('writes nothing at all from a domain that is not verified for this project', async () => {
+    const { access, id } = await makeProject(world.db);
+    const other = await makeProject(world.db);
+    const refused = await sendEmails(world.db, access, mail(other)).catch((error) => error);
+    expect(refused).to.be.instanceOf(ApiError).and.include({ status: 403, code: 'INTERNAL_SERVER_ERROR' });
+    expect(refused.extras.suggestion).to.include(other.senderDomain);
+    expect(await world.db('contacts').where({ projectId: id })).to.deep.equal([]);
+    expect(await world.db('emails').where({ projectId: id })).to.deep.equal([]);
+  });
+
+  it('accepts all mail that many requests send to the same new contacts in any order', async () => {
+    const project = await makeProject(world.db);
+    const { access, id } = project;
+    const to = Array.from({ length: 10 }, (_, n) => ({ email: `c${n}@example.com` }));
+    const requests = Array.from({ length: 30 }, (_, n) => mail(project, { to: n % 2 ? to : [...to].reverse() }));
+    const answers = await Promise.all(requests.map((request) => sendEmails(world.db, access, request)));
+    expect(answers.flatMap(({ emails }) => emails)).to.have.lengthOf(300);
+    expect(await world.db('emails').where({ projectId: id })).to.have.lengthOf(300);
+    expect(await world.db('contacts').where({ projectId: id })).to.have.lengthOf(10);
+  });
+});

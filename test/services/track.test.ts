@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { ApiError } from '../../platform/errors.ts';
+import { trackEvent } from '../../services/events/track.ts';
+import { regenerateKeys } from '../../services/projects/keys.ts';
+import { makeProject, openWorld, type World } from '../support/world.ts';
+
+describe('tracking an event', () => {
+  let world: World;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+
+  const eventsOf = (projectId: string) => world.db('events').where({ projectId }).orderBy('id');
+  const contactsOf = (projectId: string) => world.db('contacts').where({ projectId });
+
+  it('creates the contact, subscribed, and records the event without a subscription event', async () => {
+    const { access, id } = await makeProject(world.db);
+    const tracked = await trackEvent(world.db, access, {
+      email: 'ann@example.com',
+      event: 'signup',
+      data: { plan: 'pro' },
+    });
+    const [contact] = await contactsOf(id);
+    expect(contact).to.include({ id: tracked.contactId, email: 'ann@example.com', subscribed: true });
+    expect(contact.data).to.deep.equal({ plan: 'pro' });
+    const events = await eventsOf(id);
+    expect(events).to.have.lengthOf(1);
+    expect(events[0]).to.include({ id: tracked.eventId, name: 'signup', contactId: tracked.contactId });
+  });
+
+  it('patches data: null deletes, an empty string says nothing, a passing value reaches the event only', async () => {
+    const { access, id } = await makeProject(world.db);
+    const email = 'ann@example.com';
+    await trackEvent(world.db, access, {
+      email,
+      event: 'a',
+      data: { keep: 1, drop: 2, stay: 'x', email: 'no@example.com' },
+    });
+    await trackEvent(world.db, access, {
+      email,
+      event: 'b',
+      data: { drop: null, stay: '', code: { value: 7, persistent: false }, tier: { value: 'gold', persistent: true } },
+    });
+    const [contact] = await contactsOf(id);
+    expect(contact.data).to.deep.equal({ keep: 1, stay: 'x', tier: 'gold' });
+    const [, second] = await eventsOf(id);
+    expect(second.data).to.deep.equal({ code: 7, tier: 'gold' });
+  });
+
+  it('keeps an unsubscribed contact as it is unless it is told otherwise, and announces each change once', async () => {
+    const { access, id } = await makeProject(world.db);
+    const email = 'ann@example.com';
+    for (const subscribed of [false, undefined, false, true, undefined, true])
+      await trackEvent(world.db, access, { email, event: 'e', subscribed });
+    const names = (await eventsOf(id)).map((event) => event.name).filter((name) => name !== 'e');
+    expect(names).to.deep.equal(['contact.subscribed']);
+    expect((await contactsOf(id))[0]).to.include({ subscribed: true });
+  });
+
+  it('loses no key and no event when many track one new contact at once', async () => {
+    const { access, id } = await makeProject(world.db);
+    const many = Array.from({ length: 50 }, (_, n) => n);
+    await Promise.all(
+      many.map((n) => trackEvent(world.db, access, { email: 'new@example.com', event: 'e', data: { [`k${n}`]: n } })),
+    );
+    const contacts = await contactsOf(id);
+    expect(contacts).to.have.lengthOf(1);
+    expect(contacts[0].data).to.deep.equal(Object.fromEntries(many.map((n) => [`k${n}`, n])));
+    expect(await eventsOf(id)).to.have.lengthOf(50);
+  });
+
+  it('announces exactly as many changes of subscription as there were, under concurrency', async () => {
+    const { access, id } = await makeProject(world.db);
+    const email = 'flip@example.com';
+    await trackEvent(world.db, access, { email, event: 'e', subscribed: false });
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        trackEvent(world.db, access, { email, event: 'e', subscribed: n % 2 === 0 }),
+      ),
+    );
+    const names = (await eventsOf(id)).map((event) => event.name as string);
+    const on = names.filter((name) => name === 'contact.subscribed').length;
+    const off = names.filter((name) => name === 'contact.unsubscribed').length;
+    const [contact] = await contactsOf(id);
+    expect(on - off).to.equal(contact.subscribed ? 1 : 0);
+    expect(on).to.be.greaterThan(0);
+  });
+
+  it('leaves a contact untouched that it does not change', async () => {
+    const { access, id } = await makeProject(world.db);
+    await trackEvent(world.db, access, { email: 'ann@example.com', event: 'e', data: { a: 1 } });
+    const [before] = await contactsOf(id);
+    await trackEvent(world.db, access, { email: 'ann@example.com', event: 'e', data: { a: 1 } });
+    expect((await contactsOf(id))[0]).to.deep.equal(before);
+  });
+
+  it('writes nothing with a key that was replaced meanwhile', async () => {
+    const { access, id } = await makeProject(world.db);
+    await regenerateKeys(world.db, id);
+    const refused = await trackEvent(world.db, access, { email: 'a@example.com', event: 'e' }).catch((error) => error);
+    expect(refused).to.be.instanceOf(ApiError).and.include({ status: 401, code: 'INVALID_API_KEY' });
+    expect(await contactsOf(id)).to.deep.equal([]);
+  });
+
+  it('writes nothing into a project that was disabled meanwhile', async () => {
+    const { access, id } = await makeProject(world.db);
+    await world.db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
+    const refused = await trackEvent(world.db, access, { email: 'a@example.com', event: 'e' }).catch((error) => error);
+    expect(refused).to.be.instanceOf(ApiError).and.include({ status: 403, code: 'PROJECT_DISABLED' });
+    expect(await contactsOf(id)).to.deep.equal([]);
+  });
+
+  it('keeps the contacts of two projects apart', async () => {
+    const [one, two] = [await makeProject(world.db), await makeProject(world.db)];
+    for (const { access } of [one, two]) await trackEvent(world.db, access, { email: 'same@example.com', event: 'e' });
+    const [[a], [b]] = [await contactsOf(one.id), await contactsOf(two.id)];
+    expect(a.id).not.to.equal(b.id);
+  });
+});
