@@ -30,7 +30,7 @@ describe('migrations', () => {
     const db = connectDb({ databaseUrl: database.url, poolSize: 2 });
     await db('knex_migrations_lock').update({ isLocked: 1 });
     await migrate(database.url);
-    expect(await db('knex_migrations_lock').pluck('isLocked')).to.deep.equal([0]);
+    expect(await db('knex_migrations_lock').select('isLocked')).to.deep.equal([{ isLocked: 0 }]);
     await db.destroy();
   });
 });
