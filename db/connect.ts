@@ -15,12 +15,16 @@ export interface ConnectOptions {
 // A transaction shares its pool's config object, so this finds the waker from either.
 const wakers = new WeakMap<object, Waker>();
 
+const quiet = () => {};
+
 export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost' }: ConnectOptions): Db {
   const db = knex({
     client: 'pg',
     connection: { connectionString: databaseUrl, application_name: name },
     pool: { min: 0, max: poolSize },
     acquireConnectionTimeout: 10_000,
+    // Whatever knex would print reaches the caller as an error anyway.
+    log: { warn: quiet, error: quiet, deprecate: quiet, debug: quiet },
     // snake_case in Postgres, camelCase in the program; statements written as SQL text see the columns as they are.
     ...knexSnakeCaseMappers(),
   });

@@ -69,7 +69,7 @@ export async function sendEmails(db: Db, project: ProjectAccess, input: SendInpu
     ...contactValues(contactsOf(input)),
   ];
   for (;;) {
-    const rows = await retryDeadlocks(() => accept(db, values));
+    const rows = await retryDeadlocks(db, () => accept(db, values));
     if (rows.length > 0) {
       wake(db, 'mail');
       return present(mails, rows);

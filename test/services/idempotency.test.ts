@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { ApiError } from '../../platform/errors.ts';
+import { trackEvent } from '../../services/events/track.ts';
+import { once, sweepKeys } from '../../services/idempotency/once.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+describe('an Idempotency-Key', () => {
+  let world: World;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld(30);
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+  });
+
+  const track = (key: string | undefined, by = project, ttlHours = 24) =>
+    once(world.db, { projectId: by.id, key, request: 'POST /v1/track', ttlHours }, async (db) => {
+      const result = await trackEvent(db, by.access, { email: 'ann@example.com', event: 'e' });
+      return { result, statusCode: 200, response: { event: result.eventId } };
+    });
+  const eventCount = async (by = project) => (await world.db('events').where({ projectId: by.id })).length;
+  const refusal = (work: Promise<unknown>): Promise<ApiError> =>
+    work.then(
+      () => expect.fail('it was accepted'),
+      (error) => error,
+    );
+
+  it('lets the work through once, and tells a repeat what became of it', async () => {
+    const first = await track('k');
+    const error = await refusal(track('k'));
+    expect(error).to.be.instanceOf(ApiError).and.include({ status: 409, code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(error.extras.details).to.deep.include({
+      key: 'k',
+      originalRequest: 'POST /v1/track',
+      originalStatusCode: 200,
+      originalResponse: { event: first.eventId },
+    });
+    expect(await eventCount()).to.equal(1);
+  });
+
+  it('without one, a repeat is new work', async () => {
+    await track(undefined);
+    await track(undefined);
+    expect(await eventCount()).to.equal(2);
+  });
+
+  it('lets exactly one of twenty concurrent requests through', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => track('same')));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1);
+    expect(await eventCount()).to.equal(1);
+  });
+
+  it('tells a request that comes while the first is at work that nothing is known yet', async () => {
+    let finish = () => {};
+    const begun = new Promise<void>((begin) => {
+      const keyed = { projectId: project.id, key: 'slow', request: 'POST /v1/track', ttlHours: 24 };
+      void once(world.db, keyed, async () => {
+        begin();
+        await new Promise<void>((end) => {
+          finish = end;
+        });
+        return { result: null, statusCode: 200, response: {} };
+      });
+    });
+    await begun;
+    const error = await refusal(track('slow'));
+    finish();
+    expect(error.extras.details).to.include({ key: 'slow', originalStatusCode: null });
+  });
+
+  it('stays free when the work is refused', async () => {
+    await world.db('projects').where({ id: project.id }).update({ disabled: true });
+    expect((await refusal(track('again'))).status).to.equal(403);
+    await world.db('projects').where({ id: project.id }).update({ disabled: false });
+    await track('again');
+    expect(await eventCount()).to.equal(1);
+  });
+
+  it('stays free when the process dies before the commit, and the work is undone', async () => {
+    const keyed = { projectId: project.id, key: 'crash', request: 'POST /v1/track', ttlHours: 24 };
+    const death = once(world.db, keyed, async (trx) => {
+      const result = await trackEvent(trx, project.access, { email: 'ann@example.com', event: 'e' });
+      // What Postgres sees of a process that is killed: its connection is gone.
+      const { rows } = await trx.raw('select pg_backend_pid() as pid');
+      await world.db.raw('select pg_terminate_backend(?)', [rows[0].pid]);
+      return { result, statusCode: 200, response: {} };
+    });
+    await refusal(death);
+    expect(await eventCount()).to.equal(0);
+    await track('crash');
+    expect(await eventCount()).to.equal(1);
+  });
+
+  it('belongs to its project', async () => {
+    const other = await makeProject(world.db);
+    await track('k', project);
+    await track('k', other);
+    expect(await eventCount(other)).to.equal(1);
+  });
+
+  it('counts no longer after its time, and is swept', async () => {
+    await track('old');
+    await world.db('idempotencyKeys').update({ createdAt: world.db.raw("now() - interval '25 hours'") });
+    await track('old');
+    expect(await eventCount()).to.equal(2);
+    await world.db('idempotencyKeys').update({ createdAt: world.db.raw("now() - interval '25 hours'") });
+    expect(await sweepKeys(world.db, 24)).to.be.greaterThan(0);
+    expect(await world.db('idempotencyKeys')).to.deep.equal([]);
+  });
+
+  for (const key of ['', 'x'.repeat(256), 'ü', 'a\tb'])
+    it(`of the wrong form is refused: ${JSON.stringify(key.slice(0, 10))}`, async () => {
+      expect(await refusal(track(key))).to.include({ status: 400, code: 'BAD_REQUEST' });
+      expect(await eventCount()).to.equal(0);
+    });
+});
