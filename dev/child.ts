@@ -15,6 +15,8 @@ export interface ChildOptions {
   gid?: number;
   /** Sent when this process ends without having stopped the child. */
   signalOnExit?: NodeJS.Signals;
+  /** Hears of the child as soon as there is one, long before it is ready. */
+  onSpawn?: (child: Child) => void;
 }
 
 export interface Exit {
@@ -61,7 +63,9 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     child.once('error', (error) => reject(new Error(`${options.name} cannot be started: ${error.message}`)));
   });
   living.set(child, options.signalOnExit ?? 'SIGKILL');
-  return handle(options, child);
+  const started = handle(options, child);
+  options.onSpawn?.(started);
+  return started;
 }
 
 function handle({ name, logFile }: ChildOptions, child: ChildProcess): Child {

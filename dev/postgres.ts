@@ -26,6 +26,7 @@ export interface PostgresOptions {
   database?: string;
   settings?: Record<string, string>;
   logFile?: string;
+  onSpawn?: (child: Child) => void;
 }
 
 export interface Postgres {
@@ -111,7 +112,7 @@ async function initialize(
 async function startServer(
   { postgres }: PostgresBinaries,
   { prefix, uid, gid }: Account,
-  { dataDir, port, settings, logFile }: PostgresOptions,
+  { dataDir, port, settings, logFile, onSpawn }: PostgresOptions,
   url: string,
 ): Promise<Child> {
   const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
@@ -120,7 +121,7 @@ async function startServer(
   const log = logFile ?? join(tmpdir(), `everpost-postgres-${process.pid}-${port}.log`);
   const options = { name: 'Postgres', command, args, uid, gid, cwd: dataDir, logFile: log };
   for (let tries = 1; ; tries++) {
-    const child = await startChild({ ...options, signalOnExit: 'SIGINT' });
+    const child = await startChild({ ...options, signalOnExit: 'SIGINT', onSpawn });
     try {
       await waitUntilReady(child, 60_000, () => answers(url));
       return child;

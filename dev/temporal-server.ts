@@ -16,6 +16,7 @@ export interface DevServerOptions {
   /** Without it the server keeps everything in memory. */
   dbFile?: string;
   logFile?: string;
+  onSpawn?: (child: Child) => void;
 }
 
 export interface DevServer {
@@ -39,6 +40,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     args: devServerArguments(options),
     logFile: options.logFile ?? join(tmpdir(), `everpost-temporal-${process.pid}-${port}.log`),
     signalOnExit: options.dbFile ? 'SIGTERM' : 'SIGKILL',
+    onSpawn: options.onSpawn,
   });
   const address = `${HOST}:${port}`;
   try {

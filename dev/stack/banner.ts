@@ -1,0 +1,46 @@
+import type { Credentials } from './demo.ts';
+
+/** What `stack.json` holds; a part that runs elsewhere has no page of ours. */
+export interface StackInfo extends Credentials {
+  apiUrl: string;
+  temporalAddress: string;
+  temporalUiUrl: string | null;
+  mailUrl: string | null;
+  smtpUrl: string;
+  databaseUrl: string;
+}
+
+export function banner(stack: StackInfo, file: string): string {
+  const rows: [string, string | null][] = [
+    ['API', stack.apiUrl],
+    ['Mail page', stack.mailUrl],
+    ['Temporal UI', stack.temporalUiUrl],
+    ['Temporal', stack.temporalAddress],
+    ['SMTP', stack.smtpUrl],
+    ['Postgres', stack.databaseUrl],
+    ['Project', stack.projectId],
+    ['Public key', stack.publicKey],
+    ['Secret key', stack.secretKey],
+    ['Send from', `anything@${stack.senderDomain}`],
+    ['Log in as', `${stack.user.email} / ${stack.user.password}`],
+  ];
+  const lines = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(12)} ${value}`] : []));
+  return [
+    '',
+    'Everpost is running.',
+    '',
+    ...lines,
+    '',
+    '  Try it:',
+    `  ${curl(stack)}`,
+    '',
+    `  All of this is in ${file}. Ctrl-C ends everything.`,
+    '',
+  ].join('\n');
+}
+
+function curl({ apiUrl, secretKey, senderDomain }: StackInfo): string {
+  const mail = { to: 'you@example.com', from: `hello@${senderDomain}`, subject: 'Hello', body: '<p>It works.</p>' };
+  const headers = `-H 'Authorization: Bearer ${secretKey}' -H 'Content-Type: application/json'`;
+  return `curl -X POST ${apiUrl}/v1/send ${headers} -d '${JSON.stringify(mail)}'`;
+}

@@ -1,0 +1,82 @@
+// The demo user, project, keys and domain: made at the first start, found again at every later one.
+import { readFileSync } from 'node:fs';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Domain } from '../../db/models/domain.ts';
+import { Membership } from '../../db/models/membership.ts';
+import { User } from '../../db/models/user.ts';
+import { randomText } from '../../platform/ids.ts';
+import { hashPassword } from '../../platform/secrets.ts';
+import { addManagedDomain } from '../../services/domains/managed.ts';
+import { createProject } from '../../services/projects/create.ts';
+import { findByKey, regenerateKeys } from '../../services/projects/keys.ts';
+import { createUser } from '../../services/users/create.ts';
+import type { Report } from '../report.ts';
+import { writeSecretFile } from './secret-file.ts';
+
+export interface Credentials {
+  projectId: string;
+  publicKey: string;
+  secretKey: string;
+  senderDomain: string;
+  user: { email: string; password: string };
+}
+
+const DOMAIN = 'demo.localhost';
+
+export interface DemoOptions {
+  file: string;
+  /** A database that others may use too: a demo in it that is not ours is left alone, and we make one beside it. */
+  shared: boolean;
+  report: Report;
+}
+
+export async function demoCredentials(db: Db, { file, shared, report }: DemoOptions): Promise<Credentials> {
+  const kept = read(file);
+  const ours = kept && (await ownerOf(db, kept.senderDomain)) === kept.projectId;
+  if (ours) {
+    const access = await findByKey(db, kept.secretKey);
+    if (access?.projectId === kept.projectId) return kept;
+    report(`The keys of the demo project have been changed since; those in ${file} no longer open it.`);
+    return kept;
+  }
+  const existing = await ownerOf(db, DOMAIN);
+  // The file is written before the commit: keys that are shown may not work yet, but keys that work are never lost.
+  return inTransaction(db, async (trx) => {
+    const replace = existing && !shared;
+    const domain = existing ? `demo-${randomText(8).toLowerCase()}.localhost` : DOMAIN;
+    const made = replace ? await makeNewSecrets(trx, existing) : await makeDemo(trx, domain);
+    writeSecretFile(file, made);
+    if (replace) report(`${file} was lost or belongs to other data: the demo project has new keys and a new password.`);
+    return made;
+  });
+}
+
+const ownerOf = async (db: Db, domain: string): Promise<string | undefined> =>
+  (await Domain.query(db).findOne({ domain }))?.projectId;
+
+async function makeDemo(trx: Db, senderDomain: string): Promise<Credentials> {
+  const [email, password] = [`owner@${senderDomain}`, randomText(20)];
+  const user = await createUser(trx, { email, password, emailVerified: true });
+  const { project, publicKey, secretKey } = await createProject(trx, { name: 'Demo', ownerId: user.id });
+  await addManagedDomain(trx, project.id, senderDomain);
+  return { projectId: project.id, publicKey, secretKey, senderDomain, user: { email, password } };
+}
+
+/** The demo is there, but what opens it has been lost: secrets cannot be read back, only replaced. */
+async function makeNewSecrets(trx: Db, projectId: string): Promise<Credentials> {
+  const password = randomText(20);
+  const owner = await Membership.query(trx).findOne({ projectId, role: 'OWNER' }).throwIfNotFound();
+  const user = await User.query(trx)
+    .patchAndFetchById(owner.userId, { passwordHash: await hashPassword(password) })
+    .throwIfNotFound();
+  const keys = await regenerateKeys(trx, projectId);
+  return { projectId, ...keys, senderDomain: DOMAIN, user: { email: user.email, password } };
+}
+
+function read(file: string): Credentials | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Credentials;
+  } catch {
+    return undefined;
+  }
+}

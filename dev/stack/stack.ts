@@ -1,0 +1,111 @@
+import { rmSync } from 'node:fs';
+import { connectDb } from '../../db/connect.ts';
+import { migrate } from '../../db/migrate.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { portOrFree } from '../ports.ts';
+import type { Report } from '../report.ts';
+import type { StackInfo } from './banner.ts';
+import { type Credentials, demoCredentials } from './demo.ts';
+import {
+  apiPart,
+  findTemporal,
+  type Ground,
+  mailPart,
+  type Ports,
+  postgresPart,
+  temporalPart,
+  workerPart,
+} from './parts.ts';
+import { writeSecretFile } from './secret-file.ts';
+
+/** Starts every part whose setting does not point elsewhere, and writes `stack.json` once all of them answer. */
+export async function startStack(
+  ground: Omit<Ground, 'ports'>,
+  settings: Settings,
+  report: Report,
+): Promise<StackInfo> {
+  const cli = settings.temporal.address ? undefined : await findTemporal(report);
+  const whole = { ...ground, ports: await choosePorts(settings, report) };
+  const [database, temporal, mail] = await Promise.all([
+    databaseFor(whole, settings, report),
+    cli ? temporalPart(whole, cli) : { address: settings.temporal.address ?? '', uiUrl: undefined },
+    settings.smtpUrl ? { smtpUrl: settings.smtpUrl, mailUrl: null } : mailPart(whole),
+  ]);
+  const baseUrl = process.env.BASE_URL ? settings.baseUrl : `http://localhost:${whole.ports.api}`;
+  const env = environment(whole, {
+    baseUrl,
+    databaseUrl: database.url,
+    temporal: temporal.address,
+    smtp: mail.smtpUrl,
+  });
+  report('Starting the API and the worker …');
+  await Promise.all([apiPart(whole, env), workerPart(whole, env)]);
+  const info = {
+    apiUrl: new URL(baseUrl).origin,
+    temporalAddress: temporal.address,
+    temporalUiUrl: temporal.uiUrl ?? null,
+    mailUrl: mail.mailUrl,
+    smtpUrl: mail.smtpUrl,
+    databaseUrl: database.url,
+    ...database.credentials,
+  };
+  writeSecretFile(stackFile(ground), info);
+  return info;
+}
+
+export const stackFile = ({ home }: Pick<Ground, 'home'>): string => home.file('stack.json');
+
+/** While it is there, the stack answers; so it goes first. */
+export const removeStackFile = (ground: Pick<Ground, 'home'>): void => rmSync(stackFile(ground), { force: true });
+
+async function choosePorts(settings: Settings, report: Report): Promise<Ports> {
+  const taken = new Set<number>();
+  const choose = (what: string, wanted: number) => portOrFree(what, wanted, report, taken);
+  return {
+    api: await choose('the API', settings.port),
+    worker: await choose('the worker', settings.workerPort),
+    postgres: settings.databaseUrl ? 0 : await choose('Postgres', 54_320),
+    temporal: settings.temporal.address ? 0 : await choose('Temporal', 7233),
+    temporalUi: settings.temporal.address ? 0 : await choose('the Temporal UI', 8233),
+    smtp: settings.smtpUrl ? 0 : await choose('the mail catcher (SMTP)', 1025),
+    mail: settings.smtpUrl ? 0 : await choose('the mail page', 8025),
+  };
+}
+
+async function databaseFor(
+  ground: Ground,
+  settings: Settings,
+  report: Report,
+): Promise<{ url: string; credentials: Credentials }> {
+  const url = settings.databaseUrl ?? (await postgresPart(ground));
+  const applied = await migrate(url);
+  if (applied.length > 0) report(`Database migrated: ${applied.join(', ')}`);
+  const db = connectDb({ databaseUrl: url, poolSize: 2, name: 'everpost-start' });
+  try {
+    const file = ground.home.file('credentials.json');
+    const shared = settings.databaseUrl !== undefined;
+    return { url, credentials: await demoCredentials(db, { file, shared, report }) };
+  } finally {
+    await db.destroy();
+  }
+}
+
+interface Addresses {
+  baseUrl: string;
+  databaseUrl: string;
+  temporal: string;
+  smtp: string;
+}
+
+function environment({ home, ports }: Ground, { baseUrl, databaseUrl, temporal, smtp }: Addresses): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    EVERPOST_HOME: home.dir,
+    PORT: String(ports.api),
+    WORKER_PORT: String(ports.worker),
+    BASE_URL: baseUrl,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporal,
+    SMTP_URL: smtp,
+  };
+}
