@@ -88,7 +88,7 @@ export async function up(db: Knex): Promise<void> {
       project_id uuid not null,
       contact_id uuid not null,
       source_type text not null default 'TRANSACTIONAL' check (source_type in ('TRANSACTIONAL', 'WORKFLOW', 'CAMPAIGN')),
-      -- Order of service: transactional mail first, then that of workflows.
+      -- Order of service: 0 transactional mail, 1 that of workflows. Higher ones are not folded into deliveries.
       priority smallint not null default 0,
       status text not null default 'PENDING' check (status in ('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'OPENED',
         'CLICKED', 'BOUNCED', 'COMPLAINED', 'FAILED', 'CANCELLED', 'UNKNOWN')),
@@ -104,7 +104,8 @@ export async function up(db: Knex): Promise<void> {
       updated_at timestamptz not null default now()
     );
     create index emails_due on emails (priority, project_id, due_at) where status = 'PENDING' and batch_id is null;
-    create index emails_batch on emails (batch_id) where batch_id is not null;
+    -- A finished row keeps its batch, which leads to its delivery workflow; only unfinished ones are looked up by it.
+    create index emails_batch on emails (batch_id) where status in ('PENDING', 'SENDING') and batch_id is not null;
     create index emails_project on emails (project_id, id);
     create index emails_contact on emails (project_id, contact_id, id);
 
@@ -124,6 +125,7 @@ export async function up(db: Knex): Promise<void> {
     -- Mail folded together for one delivery workflow. Who holds the lease may send; the row goes when all is settled.
     create table delivery_batches (
       id uuid primary key,
+      priority smallint not null,
       lease_token uuid,
       lease_until timestamptz not null default '-infinity',
       created_at timestamptz not null default now()
@@ -148,9 +150,15 @@ export async function up(db: Knex): Promise<void> {
 
     create table rate_windows (
       project_id uuid primary key,
-      opened_at timestamptz not null,
+      -- Raised with every new window, so that a process can tell which one its report belongs to.
+      number bigint not null default 1,
+      opened_at timestamptz not null default now(),
       granted integer not null,
+      -- Of those granted: known to be spent. The rest lies unspent in some process, or its spending is not told yet.
       settled integer not null,
+      -- The limit was reached with grants unsettled: from then on nobody is granted more than it needs at once.
+      tight boolean not null default false,
+      -- What the statement that returns this row has granted: RETURNING does not see what was there before.
       last_grant integer not null
     );
   `);

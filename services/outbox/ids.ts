@@ -1,0 +1,8 @@
+/** A workflow id is made from what it works on, tenant included, so that starting twice is starting once. */
+export const workflowIds = {
+  /** A batch of mail spans projects. */
+  delivery: (batchId: string) => `delivery/${batchId}`,
+};
+
+/** For what belongs to no single project. */
+export const NO_PROJECT = '00000000-0000-0000-0000-000000000000';
