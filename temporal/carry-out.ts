@@ -1,0 +1,90 @@
+import { isGrpcServiceError, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import {
+  NamespaceNotFoundError,
+  type SearchAttributePair,
+  TypedSearchAttributes,
+  WorkflowNotFoundError,
+} from '@temporalio/common';
+import type { Temporal } from './connection.ts';
+import { grpcCodes } from './grpc-codes.ts';
+import { attributeKeys } from './search-attributes.ts';
+import { taskQueues } from './task-queues.ts';
+
+export type Order = { workflowId: string } & (
+  | {
+      action: 'start';
+      workflowType: string;
+      args: unknown[];
+      projectId?: string | undefined;
+      contactId?: string | undefined;
+      resourceId?: string | undefined;
+    }
+  | { action: 'signal'; signal: string; args: unknown[] }
+  | { action: 'cancel' }
+);
+
+/** Whose fault it is that an order was not carried out decides whether it counts against the order. */
+export type Verdict = { done: true } | { done: false; fault: 'order' | 'temporal'; message: string };
+
+const DEADLINE_MS = 10_000;
+
+/** Carries out one order, as often as it may be given: what was done already counts as done. */
+export async function carryOut(temporal: Temporal, order: Order): Promise<Verdict> {
+  try {
+    await temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () => send(temporal, order));
+    return { done: true };
+  } catch (error) {
+    return judge(order, error);
+  }
+}
+
+async function send({ client }: Temporal, order: Order): Promise<unknown> {
+  if (order.action === 'start') {
+    return client.workflow.start(order.workflowType, {
+      workflowId: order.workflowId,
+      taskQueue: taskQueues.workflows,
+      args: order.args,
+      // By default a completed id would start again.
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      typedSearchAttributes: attributesOf(order),
+    });
+  }
+  const handle = client.workflow.getHandle(order.workflowId);
+  return order.action === 'signal' ? handle.signal(order.signal, ...order.args) : handle.cancel();
+}
+
+function attributesOf(order: { projectId?: string; contactId?: string; resourceId?: string } & object) {
+  const pairs: SearchAttributePair[] = [];
+  for (const name of ['projectId', 'contactId', 'resourceId'] as const) {
+    const value = order[name];
+    if (value) pairs.push({ key: attributeKeys[name], value });
+  }
+  return new TypedSearchAttributes(pairs);
+}
+
+/** Exported for its test: which failures are the order's own. */
+export function judge({ action }: Pick<Order, 'action'>, error: unknown): Verdict {
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return { done: true };
+  // Orders of one workflow come in order, so a workflow that is not there is over.
+  if (error instanceof WorkflowNotFoundError && action !== 'start') return { done: true };
+  return { done: false, fault: isOrdersFault(error) ? 'order' : 'temporal', message: textOf(error) };
+}
+
+const ordersFault: number[] = [grpcCodes.INVALID_ARGUMENT, grpcCodes.FAILED_PRECONDITION, grpcCodes.OUT_OF_RANGE];
+
+function isOrdersFault(error: unknown): boolean {
+  if (error instanceof NamespaceNotFoundError || error instanceof WorkflowNotFoundError) return false;
+  const cause = error instanceof ServiceError ? error.cause : error;
+  // Neither an answer of the server nor a failed call: the order could not even be put into words.
+  if (!isGrpcServiceError(cause)) return !(error instanceof ServiceError);
+  // An attribute that is not registered (yet) is a matter of the namespace.
+  if (/search attribute/i.test(cause.details)) return false;
+  if (cause.code === grpcCodes.RESOURCE_EXHAUSTED) return /larger than max/i.test(cause.details);
+  return ordersFault.includes(cause.code);
+}
+
+function textOf(error: unknown): string {
+  const cause = error instanceof ServiceError ? error.cause : undefined;
+  if (isGrpcServiceError(cause)) return `${cause.message}`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,11 @@
+/** The status codes of gRPC that we tell apart: https://grpc.io/docs/guides/status-codes/ */
+export const grpcCodes = {
+  INVALID_ARGUMENT: 3,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  UNAUTHENTICATED: 16,
+} as const;
