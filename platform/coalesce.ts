@@ -1,0 +1,37 @@
+/**
+ * Turns a function over many items into one over a single item: calls that come while one is under way are answered
+ * together by the next. So writes are small when it is quiet and large under load, without a timer.
+ */
+export function coalesced<In, Out>(run: (items: In[]) => Promise<Out[]>, maxItems = 100): (item: In) => Promise<Out> {
+  interface Call {
+    item: In;
+    resolve: (out: Out) => void;
+    reject: (error: unknown) => void;
+  }
+  const waiting: Call[] = [];
+  let busy = false;
+
+  async function work(): Promise<void> {
+    busy = true;
+    // Callers of the same tick share the first run.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const calls = waiting.splice(0, maxItems);
+      try {
+        const outs = await run(calls.map(({ item }) => item));
+        calls.forEach(({ resolve }, index) => {
+          resolve(outs[index] as Out);
+        });
+      } catch (error) {
+        for (const { reject } of calls) reject(error);
+      }
+    }
+    busy = false;
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!busy) void work();
+    });
+}
