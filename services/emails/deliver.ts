@@ -1,0 +1,186 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../../db/connect.ts';
+import type { Mailer } from '../../platform/mailer.ts';
+import { pendingMails, removeBatch, settleInterrupted } from './delivery-batch.ts';
+import { type Lease, leaseBatch } from './delivery-lease.ts';
+import type { DeliveryLedger } from './delivery-ledger.ts';
+import { type Counts, noCounts, type ResultKind, resultKind, type Settlement, settle } from './delivery-settlement.ts';
+
+export interface DeliveryDeps {
+  db: Db;
+  mailer: Mailer;
+  ledger: DeliveryLedger;
+  onResult?: (kind: ResultKind) => void;
+}
+
+export interface DeliveryCalls {
+  /** Counts of earlier attempts at this batch. */
+  before?: Counts;
+  /** Told now and then, and only while the lease is held. */
+  beat: (counts: Counts) => void;
+  /** Begin nothing new; what is on the wire is finished. */
+  stop: AbortSignal;
+  /** Cut what is on the wire. */
+  abort: AbortSignal;
+}
+
+/** The batch is not done, through no fault of its mails: the caller comes again, at once or after a while. */
+export class ComeAgain extends Error {
+  readonly afterMs: number | undefined;
+
+  constructor(message: string, afterMs?: number) {
+    super(message);
+    this.name = 'ComeAgain';
+    this.afterMs = afterMs;
+  }
+}
+
+const BEAT_MS = 3_000;
+const LOOK_AGAIN_MS = 200;
+/** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
+const RESULT_PATIENCE_MS = 60_000;
+
+/** Sends what is left of a batch. It may be called as often as one likes, also by several at once. */
+export async function deliver(deps: DeliveryDeps, batchId: string, calls: DeliveryCalls): Promise<Counts> {
+  const answer = await leaseBatch(deps.db, batchId);
+  if ('gone' in answer) return calls.before ?? noCounts();
+  if ('heldForMs' in answer) throw new ComeAgain('another worker has this batch', answer.heldForMs + 500);
+  const { lease } = answer;
+  const delivery = new Delivery(deps, lease, calls.before);
+  const unfollow = [
+    follow(delivery.stopping, calls.stop, calls.abort, lease.lost),
+    follow(delivery.cutting, calls.abort, lease.lost),
+  ];
+  const beat = () => lease.check() && calls.beat(delivery.counts);
+  const beating = setInterval(beat, BEAT_MS);
+  try {
+    return await delivery.run();
+  } finally {
+    clearInterval(beating);
+    beat();
+    for (const end of unfollow) end();
+    await lease.release().catch(() => {});
+  }
+}
+
+/** Like `AbortSignal.any`, but leaves nothing behind on signals that live as long as the process. */
+function follow(controller: AbortController, ...signals: AbortSignal[]): () => void {
+  setMaxListeners(0, controller.signal);
+  const ends = signals.map((signal) => {
+    const abort = () => controller.abort(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    return () => signal.removeEventListener('abort', abort);
+  });
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+class Delivery {
+  readonly counts: Counts;
+  /** Begin nothing new. */
+  readonly stopping = new AbortController();
+  /** Cut what is on the wire. */
+  readonly cutting = new AbortController();
+  private readonly deps: DeliveryDeps;
+  private readonly lease: Lease;
+  private unreachable: string | undefined;
+  private exchanged = false;
+  private results: Promise<void>[] = [];
+
+  constructor(deps: DeliveryDeps, lease: Lease, before: Counts | undefined) {
+    this.deps = deps;
+    this.lease = lease;
+    this.counts = { ...noCounts(), ...before };
+  }
+
+  async run(): Promise<Counts> {
+    const { db } = this.deps;
+    for (;;) {
+      this.count(...(await settleInterrupted(db, this.lease)));
+      const mails = await pendingMails(db, this.lease.batchId);
+      if (mails.length > 0) await this.round(mails);
+      else if (await removeBatch(db, this.lease)) return this.counts;
+      else await sleep(LOOK_AGAIN_MS);
+      this.lease.check();
+      const { signal } = this.stopping;
+      if (signal.aborted) throw new ComeAgain(textOf(signal.reason), 0);
+      if (this.unreachable && !this.exchanged) {
+        throw new ComeAgain(`the SMTP server cannot be reached: ${this.unreachable}`);
+      }
+    }
+  }
+
+  /** One attempt at each of these mails, side by side over as many connections as there are slots. */
+  private async round(mails: string[]): Promise<void> {
+    const rest = mails.values();
+    this.unreachable = undefined;
+    this.exchanged = false;
+    this.results = [];
+    const width = Math.min(mails.length, this.deps.mailer.slots.size);
+    const lanes = await Promise.allSettled(Array.from({ length: width }, () => this.lane(rest)));
+    const results = await Promise.allSettled(this.results);
+    for (const end of [...lanes, ...results]) if (end.status === 'rejected') throw end.reason;
+  }
+
+  /** Goes on until there is no mail left, or the server cannot be reached: others may still have a connection. */
+  private async lane(rest: Iterator<string>): Promise<void> {
+    const { slots } = this.deps.mailer;
+    let goOn = true;
+    while (goOn && (await slots.take(this.lease.priority, this.stopping.signal))) {
+      try {
+        const next = rest.next();
+        goOn = !next.done && (await this.attempt(next.value));
+      } finally {
+        slots.give();
+      }
+    }
+  }
+
+  private async attempt(id: string): Promise<boolean> {
+    const begin = await this.deps.ledger.begin({ id, holder: this.lease });
+    if (begin.verdict === 'held') this.tally('held');
+    if (begin.verdict !== 'go') return true;
+    const { mail, content } = begin;
+    const outcome = !content
+      ? ({ kind: 'refused', reason: 'its content is gone' } as const)
+      : this.lease.check()
+        ? await this.deps.mailer.send(content, this.cutting.signal)
+        : ({ kind: 'unreachable', reason: 'the lease was lost' } as const);
+    if (outcome.kind === 'unreachable') this.unreachable = outcome.reason;
+    else this.exchanged = true;
+    // Not waited for: the connection can take the next mail while the result is written.
+    this.results.push(this.record(mail.id, mail.attempts, settle(mail, outcome)));
+    return outcome.kind !== 'unreachable';
+  }
+
+  /** Tries over a short outage of the database: what is known must not be forgotten. */
+  private async record(id: string, attempts: number, settlement: Settlement): Promise<void> {
+    const deadline = Date.now() + RESULT_PATIENCE_MS;
+    for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
+      try {
+        if (await this.deps.ledger.finish({ id, holder: this.lease, attempts, settlement })) this.count(settlement);
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        await sleep(pause);
+      }
+    }
+  }
+
+  private count(...settlements: Settlement[]): void {
+    for (const settlement of settlements) {
+      const kind = resultKind(settlement);
+      if (kind) this.tally(kind);
+    }
+  }
+
+  private tally(kind: ResultKind): void {
+    this.counts[kind]++;
+    this.deps.onResult?.(kind);
+  }
+}
+
+const textOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));

@@ -1,0 +1,80 @@
+import { type Db, inTransaction, wake } from '../../db/connect.ts';
+import type { Email } from '../../db/models/email.ts';
+import { statement } from '../../db/statement.ts';
+import { workflowIds } from '../outbox/ids.ts';
+import { finishAll, type Holder } from './delivery-ledger.ts';
+import { type MailInFlight, type Settlement, settle } from './delivery-settlement.ts';
+
+const pending = statement<{ id: string }>(
+  'delivery-pending',
+  `select id from emails where batch_id = $1 and status = 'PENDING'
+   order by row_number() over (partition by project_id order by due_at, id), due_at, id`,
+);
+
+/** The mails of a batch that are to be sent, projects taking turns. */
+export async function pendingMails(db: Db, batchId: string): Promise<string[]> {
+  return (await pending(db, [batchId])).map(({ id }) => id);
+}
+
+const interrupted = statement<{ id: string; source_type: Email['sourceType']; attempts: number; unknown: number }>(
+  'delivery-interrupted',
+  `select id, source_type, attempts, unknown_outcomes as unknown from emails
+   where batch_id = $1 and status = 'SENDING' order by id`,
+);
+
+/** Whoever holds the lease and finds mails SENDING, finds them left there by somebody who died or was shut out. */
+export async function settleInterrupted(db: Db, holder: Holder): Promise<Settlement[]> {
+  const rows = await interrupted(db, [holder.batchId]);
+  const finishes = rows.map(({ id, source_type, attempts, unknown }) => {
+    const mail: MailInFlight = { id, sourceType: source_type, attempts, unknownOutcomes: unknown };
+    const settlement = settle(mail, { kind: 'unknown', reason: 'the worker was interrupted while it was sending' });
+    return { id, holder, attempts, settlement };
+  });
+  if (finishes.length === 0) return [];
+  const written = await finishAll(db, finishes);
+  return finishes.filter((_, index) => written[index]).map(({ settlement }) => settlement);
+}
+
+const remove = statement<{ id: string }>(
+  'delivery-done',
+  `delete from delivery_batches b where b.id = $1 and b.lease_token = $2
+   and not exists (select 1 from emails e where e.batch_id = b.id and e.status in ('PENDING', 'SENDING'))
+   returning b.id`,
+);
+
+/** Ends a batch of which nothing is left to do. */
+export async function removeBatch(db: Db, { batchId, token }: Holder): Promise<boolean> {
+  const removed = (await remove(db, [batchId, token])).length > 0;
+  // There may be mail that waited for a batch to end.
+  if (removed) wake(db, 'mail');
+  return removed;
+}
+
+// Held by nobody, wanted by nobody: its workflow was terminated by hand, or lost with its namespace. One whose start is
+// still in the outbox only waits for Temporal.
+const seize = statement<{ id: string }>(
+  'delivery-seize',
+  `update delivery_batches set lease_token = $1, lease_until = now() + interval '1 minute'
+   where id in (
+     select b.id from delivery_batches b
+     where greatest(b.lease_until, b.created_at) < now() - make_interval(secs => $2)
+       and not exists (select 1 from outbox o where o.workflow_id = $3 || b.id::text and o.parked_at is null)
+     order by b.created_at limit 10
+     for update skip locked
+   )
+   returning id`,
+);
+
+/** Takes batches apart that nobody works on any more; their mail is folded again. Gives back how many there were. */
+export async function takeApartStale(db: Db, token: string, staleAfterSeconds = 600): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const batches = await seize(trx, [token, staleAfterSeconds, workflowIds.delivery('')]);
+    for (const { id: batchId } of batches) {
+      await settleInterrupted(trx, { batchId, token });
+      await trx('emails').where({ batch_id: batchId, status: 'PENDING' }).update({ batch_id: null });
+      await trx('delivery_batches').where({ id: batchId }).del();
+    }
+    if (batches.length > 0) wake(trx, 'mail');
+    return batches.length;
+  });
+}

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+
+const LEASE_SECONDS = 15;
+const RENEW_MS = 3_000;
+/** Without a renewal for this long the lease is as good as lost: well before anybody else can have it. */
+const TRUST_MS = 10_000;
+
+const take = statement<{ priority: number }>(
+  'delivery-lease',
+  `update delivery_batches set lease_token = $2, lease_until = now() + make_interval(secs => $3)
+   where id = $1 and lease_until <= now() returning priority`,
+);
+const waitOf = statement<{ seconds: number }>(
+  'delivery-lease-wait',
+  `select extract(epoch from lease_until - now())::float8 as seconds from delivery_batches where id = $1`,
+);
+const renew = statement(
+  'delivery-lease-renew',
+  `update delivery_batches set lease_until = now() + make_interval(secs => $3)
+   where id = $1 and lease_token = $2 returning id`,
+);
+const release = statement(
+  'delivery-lease-release',
+  'update delivery_batches set lease_until = now() where id = $1 and lease_token = $2',
+);
+
+export type LeaseAnswer = { lease: Lease } | { heldForMs: number } | { gone: true };
+
+export async function leaseBatch(db: Db, batchId: string): Promise<LeaseAnswer> {
+  const token = newId();
+  const asked = performance.now();
+  const [batch] = await take(db, [batchId, token, LEASE_SECONDS]);
+  if (batch) return { lease: new Lease(db, batchId, token, batch.priority, asked) };
+  const [wait] = await waitOf(db, [batchId]);
+  return wait ? { heldForMs: Math.max(0, wait.seconds * 1_000) } : { gone: true };
+}
+
+/**
+ * The right to send the mails of a batch. It is kept up by itself; `lost` tells when somebody else may have it now, and
+ * whoever sends must stop at once.
+ */
+export class Lease {
+  readonly batchId: string;
+  readonly token: string;
+  readonly priority: number;
+  private readonly db: Db;
+  private readonly losing = new AbortController();
+  private readonly ending = new AbortController();
+  private readonly keeping: Promise<void>;
+  private renewedAt: number;
+
+  constructor(db: Db, batchId: string, token: string, priority: number, takenAt: number) {
+    this.db = db;
+    this.batchId = batchId;
+    this.token = token;
+    this.priority = priority;
+    this.renewedAt = takenAt;
+    this.keeping = this.keep();
+  }
+
+  get lost(): AbortSignal {
+    return this.losing.signal;
+  }
+
+  /** Asks the clock as well: a process that was frozen wakes up before its timers have told it. */
+  check(): boolean {
+    if (performance.now() - this.renewedAt > TRUST_MS) this.lose('it could not be renewed');
+    return !this.lost.aborted;
+  }
+
+  /** Lets the next one in. The batch may be gone by now. */
+  async release(): Promise<void> {
+    this.ending.abort();
+    await this.keeping;
+    if (!this.lost.aborted) await release(this.db, [this.batchId, this.token]);
+  }
+
+  private async keep(): Promise<void> {
+    for (;;) {
+      await sleep(RENEW_MS, undefined, { signal: this.ending.signal }).catch(() => {});
+      if (this.ending.signal.aborted) return;
+      const asked = performance.now();
+      // Not waited for longer than the trust lasts: a database that hangs is as bad as none.
+      const answer = await Promise.race([
+        renew(this.db, [this.batchId, this.token, LEASE_SECONDS]).catch(() => undefined),
+        sleep(RENEW_MS, undefined, { ref: false }),
+      ]);
+      if (answer?.length === 0) this.lose('somebody else has it');
+      if (answer?.length) this.renewedAt = asked;
+      if (!this.check()) return;
+    }
+  }
+
+  private lose(reason: string): void {
+    if (!this.lost.aborted) this.losing.abort(new Error(`the lease on the batch is lost: ${reason}`));
+  }
+}
