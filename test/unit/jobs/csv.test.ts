@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { type CsvRow, openCsv, subscribedCell, typedCell } from '../../../services/jobs/csv.ts';
+
+async function rowsOf(text: string | Buffer): Promise<CsvRow[]> {
+  const file = await openCsv(Buffer.from(text));
+  const rows: CsvRow[] = [];
+  for await (const row of file.rows()) rows.push(row);
+  return rows;
+}
+const refusal = (text: string | Buffer) =>
+  openCsv(Buffer.from(text)).then(
+    () => expect.fail('it was taken'),
+    (error: Error) => error.message,
+  );
+
+describe('reading a CSV file', () => {
+  for (const [what, text] of Object.entries({
+    'commas and LF': 'email,plan\na@example.com,pro\n',
+    'semicolons and CRLF': 'email;plan\r\na@example.com;pro\r\n',
+    'a BOM': '\ufeffemail,plan\na@example.com,pro',
+    'lone CR': 'email,plan\ra@example.com,pro\r',
+    'quotes everywhere': '"email","plan"\n"a@example.com","pro"',
+  }))
+    it(`takes ${what}`, async () => {
+      expect(await rowsOf(text)).to.deep.equal([{ row: 2, cells: ['a@example.com', 'pro'] }]);
+    });
+
+  it('finds the e-mail column in any place and case, and keeps the other names as they are written', async () => {
+    const { columns } = await openCsv(Buffer.from('First Name, EMail ,Subscribed,Größe,,data.x\n'));
+    expect(columns).to.deep.equal({
+      email: 1,
+      subscribed: 2,
+      fields: [
+        { column: 0, key: 'First Name' },
+        { column: 3, key: 'Größe' },
+        { column: 5, key: 'data.x' },
+      ],
+    });
+  });
+
+  it('keeps newlines, delimiters and doubled quotes inside quotes', async () => {
+    const [row] = await rowsOf('email,note\na@example.com,"two\nlines, ""quoted"""\n');
+    expect(row?.cells[1]).to.equal('two\nlines, "quoted"');
+  });
+
+  it('numbers rows as a spreadsheet does, empty ones included', async () => {
+    const rows = await rowsOf('email,n\na@example.com,"x\ny"\n\n,\nb@example.com,2\n');
+    expect(rows.map(({ row }) => row)).to.deep.equal([2, 5]);
+  });
+
+  it('takes rows that are too short or too long', async () => {
+    const rows = await rowsOf('email,a,b\nx@example.com\ny@example.com,1,2,3\n');
+    expect(rows.map(({ cells }) => cells.length)).to.deep.equal([1, 4]);
+  });
+
+  it('takes a quote in the middle of a cell for text', async () => {
+    const [row] = await rowsOf('email,size\na@example.com,5" screen\n');
+    expect(row?.cells[1]).to.equal('5" screen');
+  });
+
+  it('reports a quote that is never closed as one bad row', async () => {
+    const rows = await rowsOf('email,a\nx@example.com,1\ny@example.com,"open\nz@example.com,2\n');
+    expect(rows).to.have.lengthOf(2);
+    expect(rows[1]).to.include({ row: 3 });
+    expect(rows[1]?.fault).to.be.a('string').that.is.not.empty;
+  });
+
+  it('takes 100 columns', async () => {
+    const names = Array.from({ length: 99 }, (_, n) => `c${n}`);
+    const file = await openCsv(Buffer.from(`email,${names}\n`));
+    expect(file.columns.fields.map(({ key }) => key)).to.deep.equal(names);
+  });
+
+  it('gets through 5 MB of rows of one character', async () => {
+    const file = await openCsv(Buffer.from(`email\n${'x\n'.repeat(2_600_000)}`));
+    let count = 0;
+    for await (const _ of file.rows()) count++;
+    expect(count).to.equal(2_600_000);
+  }).timeout(120_000);
+
+  it('refuses what is no CSV at once', async () => {
+    expect(await refusal(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1]))).to.match(/not CSV/);
+    expect(await refusal(Buffer.from([0x65, 0xff, 0xfe]))).to.match(/not CSV/);
+    expect(await refusal('name,plan\nx,y\n')).to.match(/no column "email"/);
+    expect(await refusal('')).to.match(/no column "email"/);
+    expect(await refusal(`email,${'k'.repeat(257)}\n`)).to.match(/256 characters/);
+  });
+
+  it('leaves out a column that reaches for the prototype', async () => {
+    expect((await openCsv(Buffer.from('email,__proto__\n'))).columns.fields).to.deep.equal([]);
+  });
+});
+
+describe('a cell', () => {
+  for (const [cell, value] of [
+    ['42', 42],
+    ['-1.50', -1.5],
+    ['0', 0],
+    ['true', true],
+    ['false', false],
+    ['007', '007'],
+    ['+1', '+1'],
+    ['1e3', '1e3'],
+    ['1234567890123456', '1234567890123456'],
+    ['True', 'True'],
+    [' 42', ' 42'],
+    ['.5', '.5'],
+    ['2026-01-01', '2026-01-01'],
+  ] as const)
+    it(`${JSON.stringify(cell)} is ${JSON.stringify(value)}`, () => {
+      expect(typedCell(cell)).to.equal(value);
+    });
+
+  it('of the column "subscribed" says yes, no, nothing, or something unclear', () => {
+    expect(['TRUE', '1', 'yes'].map(subscribedCell)).to.deep.equal([true, true, true]);
+    expect(['false', '0', 'No'].map(subscribedCell)).to.deep.equal([false, false, false]);
+    expect(['', ' ', undefined].map(subscribedCell)).to.deep.equal([undefined, undefined, undefined]);
+    expect(subscribedCell('maybe')).to.equal(null);
+  });
+});
