@@ -1,9 +1,8 @@
 // What an earlier stack that was killed left in a data directory: a postmaster without a parent, or its pid file.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
+import { commandLineOf, identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** Ends the postmaster that still works in the data directory, so that a new one can start there. */
 export async function clearTheWay(dataDir: string): Promise<void> {
@@ -42,14 +41,5 @@ function readLines(file: string): string[] {
     return readFileSync(file, 'utf8').split('\n');
   } catch {
     return [];
-  }
-}
-
-export function commandLineOf(pid: number): string {
-  try {
-    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
-  } catch {
-    return '';
   }
 }

@@ -8,7 +8,7 @@ export interface ProcessIdentity {
 }
 
 export function identityOf(pid: number): ProcessIdentity | undefined {
-  const startedAt = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
+  const startedAt = process.platform === 'linux' ? startFromProc(pid) : ps('lstart=', pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
@@ -23,23 +23,42 @@ export function isIdentity(value: unknown): value is ProcessIdentity {
   return typeof pid === 'number' && Number.isInteger(pid) && pid > 0 && typeof startedAt === 'string';
 }
 
-// Ticks since boot; the boot id keeps two boots apart.
+export function parentOf(pid: number): number | undefined {
+  const text = process.platform === 'linux' ? statOf(pid)?.[1] : ps('ppid=', pid);
+  return Number(text) || undefined;
+}
+
+export function commandLineOf(pid: number): string {
+  if (process.platform !== 'linux') return ps('command=', pid) ?? '';
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
+
+// Ticks since boot; the boot id keeps two boots apart. What has ended and only waits for its parent does not count.
 function startFromProc(pid: number): string | undefined {
+  const stat = statOf(pid);
+  if (!stat || stat[0] === 'Z' || stat[0] === 'X') return undefined;
+  return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${stat[19]}`;
+}
+
+/** The fields of /proc/<pid>/stat from the state on. */
+function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The command name, in parentheses, may hold spaces and parentheses itself: count from the last one.
-    const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (state === 'Z' || state === 'X') return undefined;
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${rest[18]}`;
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;
   }
 }
 
-function startFromPs(pid: number): string | undefined {
+function ps(field: string, pid: number): string | undefined {
   try {
-    const out = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env: { LC_ALL: 'C' } });
-    return out.trim() || undefined;
+    const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, stdio: 'pipe' } as const;
+    return execFileSync('ps', ['-o', field, '-p', String(pid)], options).trim() || undefined;
   } catch {
     return undefined;
   }

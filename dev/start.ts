@@ -7,6 +7,7 @@ import type { Report } from './report.ts';
 import { banner } from './stack/banner.ts';
 import { Family } from './stack/family.ts';
 import { Home } from './stack/home.ts';
+import { launcherGone } from './stack/launcher.ts';
 import { endOrphans } from './stack/orphans.ts';
 import { removeStackFile, stackFile, startStack } from './stack/stack.ts';
 
@@ -38,7 +39,7 @@ async function main(args: string[]): Promise<number> {
     console.log(banner(await startStack(ground, settings, say), stackFile(ground)));
   };
   const failed = new Promise<string>((tell) => start().catch((error: unknown) => tell(messageOf(error))));
-  const fault = await Promise.race([told.first, family.death, failed]);
+  const fault = await Promise.race([told.first, launcherGone(), family.death, failed]);
   removeStackFile(ground);
   if (fault) console.error(`\n${fault}\n`);
   console.log('Stopping …');
