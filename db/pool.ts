@@ -1,0 +1,19 @@
+import type { Db } from './connect.ts';
+
+export interface PoolUse {
+  used: number;
+  free: number;
+  /** Queries that wait for a connection. */
+  waiting: number;
+}
+
+interface TarnPool {
+  numUsed(): number;
+  numFree(): number;
+  numPendingAcquires(): number;
+}
+
+export function poolUse(db: Db): PoolUse {
+  const pool: TarnPool = db.client.pool;
+  return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
+}
