@@ -37,7 +37,7 @@ export async function findByKey(db: Db, key: string): Promise<ProjectAccess | un
   return project && accessOf(project);
 }
 
-const accessOf = ({ id, keyGeneration, disabled, disabledReason }: Project): ProjectAccess => ({
+export const accessOf = ({ id, keyGeneration, disabled, disabledReason }: Project): ProjectAccess => ({
   projectId: id,
   keyGeneration,
   disabled,
