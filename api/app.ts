@@ -1,0 +1,34 @@
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { AppParts, RequestState } from './http/context.ts';
+import { openApiOf } from './http/openapi.ts';
+import { serve } from './http/serve.ts';
+import { cors } from './middleware/cors.ts';
+import { errors } from './middleware/errors.ts';
+import { observe } from './middleware/observe.ts';
+import { readableUrl } from './middleware/readable-url.ts';
+import { requestId } from './middleware/request-id.ts';
+import { unknownRoute } from './middleware/unknown-route.ts';
+import { routeGroups } from './routes/index.ts';
+
+/** From a request to its answer, top-down. */
+export function createApp(parts: AppParts): Koa<RequestState> {
+  const { settings, log } = parts;
+  // The last address in the proxy's header is the one it saw itself; those before it are the client's own words.
+  const app = new Koa<RequestState>({ proxy: settings.trustProxy, maxIpsCount: 1 });
+  const groups = routeGroups(parts, () => document);
+  const document = openApiOf(groups);
+  const router = new Router<RequestState>({ exclusive: 'specificity', sensitive: true });
+  for (const { routes } of groups) for (const route of routes) serve(router, route, parts);
+
+  app.use(requestId);
+  app.use(observe(parts));
+  app.use(errors(log));
+  app.use(cors(settings.corsOrigins));
+  app.use(readableUrl);
+  app.use(router.routes() as Koa.Middleware<RequestState>);
+  app.use(unknownRoute(router));
+  // What is left for here happens after the answer has begun: a client that went away, most of the time.
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'an answer broke off'));
+  return app;
+}

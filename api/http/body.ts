@@ -1,0 +1,130 @@
+import { rm } from 'node:fs/promises';
+import type { Context } from 'koa';
+import { type ExtendedFormidableOptions, HttpMethodEnum, koaBody } from 'koa-body';
+import { ApiError, badRequest } from '../../platform/errors.ts';
+import type { Multipart, UploadedFile } from './route.ts';
+
+export interface ReadBody {
+  /** Any JSON value; what it must be is for the schema to say. */
+  value: unknown;
+  files: Record<string, UploadedFile | undefined>;
+  /** False when no text in it can hold a character that must be refused. */
+  mayHoldBadText: boolean;
+  /** Removes temporary files. */
+  release(): Promise<void>;
+}
+
+type File = Parameters<NonNullable<ExtendedFormidableOptions['onFileBegin']>>[1];
+
+export type BodyReader = (ctx: Context) => Promise<ReadBody>;
+
+const DEFAULT_LIMIT = 1024 * 1024;
+const FIELDS_LIMIT = 64 * 1024;
+const parsedMethods = [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE];
+const nothing = async () => {};
+
+/** koa-body gives the text; it is parsed here, because its own parser neither tells where a fault is nor what kind. */
+export function jsonReader(limit = DEFAULT_LIMIT): BodyReader {
+  const read = koaBody({
+    json: false,
+    urlencoded: false,
+    text: true,
+    textTypes: ['application/json'],
+    textLimit: limit,
+    parsedMethods,
+  });
+  return async (ctx) => {
+    if (hasNoBody(ctx)) return { value: {}, files: {}, mayHoldBadText: false, release: nothing };
+    expectType(ctx, 'application/json');
+    await reading(ctx, read, `The body is larger than the ${limit} bytes that this route takes.`);
+    const text = String(ctx.request.body ?? '');
+    return { value: parse(text), files: {}, mayHoldBadText: text.includes('\\u'), release: nothing };
+  };
+}
+
+export function multipartReader({ files: names, maxFileBytes }: Multipart): BodyReader {
+  const limits = {
+    maxFiles: names.length,
+    maxFileSize: maxFileBytes,
+    maxTotalFileSize: maxFileBytes * names.length,
+    maxFields: 100,
+    maxFieldsSize: FIELDS_LIMIT,
+    // An empty file is for the route to judge, which can say what is wrong with it.
+    allowEmptyFiles: true,
+    minFileSize: 0,
+    filter: ({ name }: { name: string | null }) => names.includes(name ?? ''),
+  };
+  return async (ctx) => {
+    expectType(ctx, 'multipart/form-data');
+    // Noted as they begin: a body that breaks off half way has left files on disk too.
+    const begun: File[] = [];
+    const release = async () => {
+      await Promise.all(begun.map(({ filepath }) => rm(filepath, { force: true })));
+    };
+    const formidable = { ...limits, onFileBegin: (_name: string, file: File) => void begun.push(file) };
+    const read = koaBody({ json: false, urlencoded: false, text: false, multipart: true, parsedMethods, formidable });
+    try {
+      await reading(ctx, read, `The upload is larger than the ${maxFileBytes} bytes that this route takes.`);
+    } catch (error) {
+      await release();
+      throw error;
+    }
+    return { value: ctx.request.body ?? {}, files: filesOf(ctx), mayHoldBadText: true, release };
+  };
+}
+
+const hasNoBody = ({ req: { headers } }: Context): boolean =>
+  headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+
+function expectType(ctx: Context, type: string): void {
+  const encoding = ctx.get('Content-Encoding');
+  // Inflating is refused altogether: co-body forgets a stream that passed the limit, and what is broken in the rest of
+  // it would end the process as an uncaught error.
+  if (encoding && encoding !== 'identity')
+    throw unsupported(`Content-Encoding "${excerpt(encoding)}" is not accepted; send the body as it is.`);
+  if (ctx.is(type)) return;
+  const given = ctx.get('Content-Type');
+  const has = given ? `has the Content-Type "${excerpt(given)}"` : 'has no Content-Type';
+  throw unsupported(`The body ${has}; this route takes ${type}.`);
+}
+
+const unsupported = (message: string) => new ApiError(415, 'BAD_REQUEST', message);
+const excerpt = (text: string) => text.slice(0, 100);
+
+async function reading(ctx: Context, read: ReturnType<typeof koaBody>, tooLarge: string): Promise<void> {
+  try {
+    await read(ctx, nothing);
+  } catch (error) {
+    // The rest is read and thrown away, so that a client that is still sending gets to see the answer.
+    ctx.req.unpipe();
+    ctx.req.resume();
+    throw refusal(error, tooLarge);
+  }
+}
+
+/** raw-body gives a `status`, formidable an `internalCode` of its own and an `httpCode` that is 500 for bad input. */
+function refusal(error: unknown, tooLarge: string): unknown {
+  const { status, httpCode, internalCode, message } = error as Record<string, unknown>;
+  if (status === 413 || httpCode === 413) return new ApiError(413, 'PAYLOAD_TOO_LARGE', tooLarge);
+  if (status === 400 || internalCode !== undefined) return badRequest(`The body cannot be read: ${message}.`);
+  return error;
+}
+
+function parse(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`The body is not valid JSON: ${excerpt((error as Error).message)}`);
+  }
+}
+
+function filesOf(ctx: Context): Record<string, UploadedFile | undefined> {
+  const files: Record<string, UploadedFile | undefined> = {};
+  for (const [name, value] of Object.entries(ctx.request.files ?? {})) {
+    const file = Array.isArray(value) ? value[0] : value;
+    if (file)
+      files[name] = { path: file.filepath, name: file.originalFilename, contentType: file.mimetype, size: file.size };
+  }
+  return files;
+}

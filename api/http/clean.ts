@@ -1,0 +1,71 @@
+import type { Fault } from '../../platform/errors.ts';
+import { fieldOf } from './faults.ts';
+
+/** A condition tree at its own limit of 10 takes 34 levels. */
+export const MAX_DEPTH = 64;
+const MAX_FAULTS = 20;
+
+/** Half of a surrogate pair is no character: Postgres refuses it, and so does every mail client. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+interface Place {
+  value: object;
+  path: Path;
+}
+
+/** A linked list, because a copy of the path per level would make a deep body expensive. */
+interface Path {
+  key: string | number;
+  above: Path | undefined;
+  depth: number;
+}
+
+const ROOT: Path = { key: '', above: undefined, depth: 0 };
+
+/**
+ * What is valid JSON and still must not get further: texts that cannot be stored, keys that reach for prototypes, and
+ * nesting that would break whoever walks it by recursion. So this walk keeps its own stack. Text that was decoded from
+ * UTF-8 can be bad only by way of a \u escape: a caller that saw none spares the walk the look into each text.
+ */
+export function uncleanParts(body: object, mayHoldBadText = true): Fault[] {
+  const faults: Fault[] = [];
+  const stack: Place[] = [{ value: body, path: ROOT }];
+  for (let place = stack.pop(); place && faults.length < MAX_FAULTS; place = stack.pop()) {
+    const { value, path } = place;
+    const visit = (item: unknown, key: string | number) => {
+      if (typeof item === 'object' && item !== null) stack.push({ value: item, path: below(path, key) });
+      else if (mayHoldBadText && typeof item === 'string') {
+        const reason = unstorable(item);
+        if (reason) faults.push(fault(below(path, key), reason, 'invalid_string'));
+      }
+    };
+    if (path.depth >= MAX_DEPTH) {
+      faults.push(fault(path, `is nested deeper than ${MAX_DEPTH} levels`, 'custom'));
+      continue;
+    }
+    if (Array.isArray(value)) value.forEach(visit);
+    else
+      for (const [key, item] of Object.entries(value)) {
+        const reason = key === '__proto__' ? 'is a name that cannot be used' : unstorable(key);
+        if (reason) faults.push(fault(below(path, key), reason, 'custom'));
+        else visit(item, key);
+      }
+  }
+  return faults.slice(0, MAX_FAULTS);
+}
+
+function unstorable(text: string): string | undefined {
+  if (text.includes('\0')) return 'contains a NUL character';
+  if (LONE_SURROGATE.test(text)) return 'contains half of a surrogate pair';
+  return undefined;
+}
+
+const below = (above: Path, key: string | number): Path => ({ key, above, depth: above.depth + 1 });
+
+function fault(path: Path, reason: string, code: Fault['code']): Fault {
+  const keys: (string | number)[] = [];
+  for (let at: Path | undefined = path; at?.above; at = at.above) keys.unshift(at.key);
+  // A text that is refused for its characters is not sent back either.
+  const field = fieldOf(keys).replace(/\0|\p{Surrogate}/gu, '\ufffd');
+  return { field, message: `"${field}" ${reason}`, code };
+}

@@ -1,0 +1,51 @@
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { ApiError } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { envelopeOf } from './envelope.ts';
+
+const LINGER_MS = 1_000;
+
+/** What Node's parser refuses never becomes a request; its sender is answered in the same form as everybody else. */
+export function answerClientErrors(server: Server): void {
+  const told = new WeakSet<Socket>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) return void socket.destroy();
+    if (told.has(socket)) return;
+    told.add(socket);
+    socket.end(rawAnswer(refusalOf(error)));
+    // Destroyed at once, what the client has sent meanwhile would make the kernel drop the answer.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  });
+}
+
+/** Node looks at the same private field before it writes its own answer. */
+const hasBegunAnswer = (socket: Socket): boolean =>
+  (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
+
+function refusalOf({ code }: NodeJS.ErrnoException): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError(431, 'BAD_REQUEST', 'The address and the headers of this request are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError(408, 'BAD_REQUEST', 'The request did not arrive in time.');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new ApiError(413, 'PAYLOAD_TOO_LARGE', 'The chunk extensions of this request are too large.');
+    default:
+      return new ApiError(400, 'BAD_REQUEST', 'This is not a valid HTTP request.');
+  }
+}
+
+function rawAnswer(error: ApiError): string {
+  const requestId = newId();
+  const body = JSON.stringify(envelopeOf(error, requestId));
+  return [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

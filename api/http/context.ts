@@ -1,0 +1,31 @@
+import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
+import type { Db } from '../../db/connect.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Readiness } from '../../platform/probes.ts';
+import type { Settings } from '../../platform/settings.ts';
+import type { KeyCache } from '../../services/projects/key-cache.ts';
+import type { RateLimiter } from '../../services/projects/rate-limiter.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** What `server.ts` puts together and the app works with. */
+export interface AppParts {
+  settings: Settings;
+  db: Db;
+  log: Logger;
+  keys: KeyCache;
+  /** Undefined when the limit is turned off. */
+  limiter: RateLimiter | undefined;
+  metrics: Metrics;
+  ready(): Promise<Readiness>;
+  /** From then on every answer ends its connection. */
+  isClosing(): boolean;
+}
+
+export interface RequestState {
+  id: string;
+  /** The template of the path, once a route is found. */
+  route?: string;
+}
+
+export type Context = ParameterizedContext<RequestState>;
+export type Middleware = KoaMiddleware<RequestState>;

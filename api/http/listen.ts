@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerClientErrors } from './client-error.ts';
+
+const HEADERS_TIMEOUT_MS = 15_000;
+/** For a body of 40 MB over a slow line. */
+const REQUEST_TIMEOUT_MS = 300_000;
+/** Longer than the minute after which load balancers give up an idle connection, so that they close it and not we. */
+const KEEP_ALIVE_MS = 65_000;
+
+export interface HttpServer {
+  port: number;
+  /** Takes nothing new, and resolves when everything in flight is answered. */
+  close(): Promise<void>;
+  /** Cuts what is still open. */
+  cut(): void;
+}
+
+export async function listen(listener: RequestListener, port: number, host: string): Promise<HttpServer> {
+  const server = createServer(
+    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    listener,
+  );
+  answerClientErrors(server);
+  const listening = once(server, 'listening');
+  server.listen(port, host);
+  await listening;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      // `close` ends the connections that are idle now. One that was opened a moment ago may become idle later.
+      const sweep = setInterval(() => server.closeIdleConnections(), 50);
+      await closed.finally(() => clearInterval(sweep));
+    },
+    cut: () => server.closeAllConnections(),
+  };
+}

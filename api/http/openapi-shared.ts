@@ -1,0 +1,102 @@
+import { errorCodes, faultCodes } from '../../platform/errors.ts';
+import type { Route } from './route.ts';
+
+export type Responses = Record<string, object>;
+
+const text = { type: 'string' };
+
+const error = {
+  type: 'object',
+  required: ['success', 'error', 'timestamp'],
+  properties: {
+    success: { const: false },
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'statusCode', 'requestId'],
+      properties: {
+        code: { type: 'string', enum: errorCodes },
+        message: text,
+        statusCode: { type: 'integer' },
+        requestId: text,
+        errors: { type: 'array', items: { $ref: '#/components/schemas/Fault' } },
+        details: { type: 'object' },
+        suggestion: text,
+      },
+    },
+    timestamp: { type: 'string', format: 'date-time' },
+  },
+};
+
+const fault = {
+  type: 'object',
+  required: ['field', 'message', 'code'],
+  properties: {
+    field: { type: 'string', description: 'A dotted path.' },
+    message: text,
+    code: { type: 'string', enum: faultCodes },
+    received: {},
+  },
+};
+
+const header = (description: string, schema: object) => ({ description, schema });
+
+export const sharedComponents = {
+  schemas: {
+    Error: error,
+    Fault: fault,
+    PlainError: { type: 'object', required: ['error'], properties: { error: text } },
+  },
+  headers: {
+    RequestId: header("The caller's own X-Request-Id, or one of ours.", text),
+    RateLimitLimit: header('Requests that the project may make in a minute.', { type: 'integer' }),
+    RateLimitRemaining: header('How many of them are left.', { type: 'integer' }),
+    RateLimitReset: header('Seconds until all of them are there again.', { type: 'integer' }),
+    RetryAfter: header('Seconds to wait before sending the request again.', { type: 'integer', minimum: 1 }),
+  },
+  securitySchemes: {
+    publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },
+    secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (`sk_...`).' },
+    session: { type: 'apiKey', in: 'cookie', name: 'everpost_session' },
+    project: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Project-Id',
+      description: 'The project that a session works on.',
+    },
+  },
+};
+
+export const rateLimitHeaders = {
+  'RateLimit-Limit': { $ref: '#/components/headers/RateLimitLimit' },
+  'RateLimit-Remaining': { $ref: '#/components/headers/RateLimitRemaining' },
+  'RateLimit-Reset': { $ref: '#/components/headers/RateLimitReset' },
+};
+
+/** The errors that a route can answer with because of what it declares, without saying so itself. */
+export function errorResponses(route: Route, headers: object): Responses {
+  const { access, method, query, body, multipart, params } = route;
+  const responses: Responses = {};
+  const add = (status: number, description: string, more: object = {}) => {
+    responses[status] = {
+      description,
+      headers: { ...headers, ...more, 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    };
+  };
+  const hasBody = Boolean(body || multipart);
+  if (query || hasBody) add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
+  if (access === 'session') add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
+  else if (access !== 'nobody') add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
+  if (access !== 'nobody' && method !== 'GET')
+    add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
+  if (params) add(404, 'No such thing in this project (`RESOURCE_NOT_FOUND`)');
+  if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');
+  if (hasBody) add(415, 'The body has another Content-Type than this route takes (`BAD_REQUEST`)');
+  if (body && !route.invalidBody) add(422, 'The body breaks rules, which `errors` lists (`VALIDATION_ERROR`)');
+  if (access === 'publicKey' || access === 'secretKey')
+    add(429, 'The project made too many requests (`RATE_LIMIT_EXCEEDED`)', {
+      'Retry-After': { $ref: '#/components/headers/RetryAfter' },
+    });
+  add(500, 'Something went wrong on our side (`INTERNAL_SERVER_ERROR`)');
+  return responses;
+}

@@ -1,0 +1,102 @@
+import joi from 'joi';
+import type { DeclaredAnswer } from './answers.ts';
+import { jsonSchemaOf } from './openapi-schema.ts';
+import { errorResponses, type Responses, rateLimitHeaders, sharedComponents } from './openapi-shared.ts';
+import type { Route, RouteGroup } from './route.ts';
+import type { Shape } from './typed.ts';
+
+export interface OpenApiDocument {
+  openapi: string;
+  paths: Record<string, Record<string, object>>;
+  [key: string]: unknown;
+}
+
+const security = {
+  publicKey: [{ publicKey: [] }],
+  secretKey: [{ secretKey: [] }],
+  session: [{ session: [] }],
+  nobody: [],
+};
+
+/** The document that describes every route, made from the declarations alone. */
+export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
+  const paths: OpenApiDocument['paths'] = {};
+  for (const { tag, routes } of groups)
+    for (const route of routes) {
+      const path = route.path.replace(/:(\w+)/g, '{$1}');
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, tag) };
+    }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Everpost',
+      version: '1',
+      description: 'A multi-tenant e-mail platform: contacts, events, transactional mail, campaigns and workflows.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: groups.map(({ tag }) => ({ name: tag })),
+    paths,
+    components: sharedComponents,
+  };
+}
+
+function operationOf(route: Route, tag: string): object {
+  const { method, path, summary, params, query, access } = route;
+  const requestBody = requestBodyOf(route);
+  return {
+    operationId: `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_all, letter: string) => letter.toUpperCase())}`,
+    summary,
+    tags: [tag],
+    security: takesSession(route) ? [...security.secretKey, { session: [], project: [] }] : security[access],
+    parameters: [...parametersOf('path', params), ...parametersOf('query', query)],
+    ...(requestBody && { requestBody }),
+    responses: responsesOf(route),
+  };
+}
+
+const takesSession = ({ access, path }: Route) => access === 'secretKey' && !path.startsWith('/v1/');
+
+function parametersOf(place: 'path' | 'query', shape: Shape = {}): object[] {
+  return Object.entries(shape).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: place === 'path' || isRequired(schema),
+    schema: jsonSchemaOf(schema),
+  }));
+}
+
+const isRequired = (schema: joi.Schema): boolean =>
+  (schema.describe() as { flags?: { presence?: string } }).flags?.presence === 'required';
+
+function requestBodyOf({ body, multipart }: Route): object | undefined {
+  if (!body && !multipart) return undefined;
+  const schema = body
+    ? jsonSchemaOf(joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap))
+    : { type: 'object' };
+  if (!multipart) return { required: true, content: { 'application/json': { schema } } };
+  const files = Object.fromEntries(multipart.files.map((name) => [name, { type: 'string', format: 'binary' }]));
+  const fields = (schema as { properties?: object }).properties;
+  const form = { ...schema, properties: { ...fields, ...files } };
+  return { required: true, content: { 'multipart/form-data': { schema: form } } };
+}
+
+function responsesOf(route: Route): Responses {
+  const headers = route.access === 'publicKey' || route.access === 'secretKey' ? rateLimitHeaders : {};
+  const declared = Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer, headers)]);
+  return { ...errorResponses(route, headers), ...Object.fromEntries(declared) };
+}
+
+function responseOf({ description, schema, contentType, code, plain }: DeclaredAnswer, headers: object): object {
+  const shown = plain
+    ? { $ref: '#/components/schemas/PlainError' }
+    : code
+      ? { $ref: '#/components/schemas/Error' }
+      : schema && jsonSchemaOf(schema);
+  const said = code ? `${description} (\`${code}\`)` : description;
+  return {
+    description: said,
+    headers: { ...headers, 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+    ...(shown && { content: { [contentType ?? 'application/json']: { schema: shown } } }),
+  };
+}

@@ -1,0 +1,105 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Db } from '../../db/connect.ts';
+import type { Role } from '../../db/models/membership.ts';
+import type { User } from '../../db/models/user.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Settings } from '../../platform/settings.ts';
+import type { ProjectAccess } from '../../services/projects/keys.ts';
+import type { Answer, DeclaredAnswers } from './answers.ts';
+import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
+
+/**
+ * Who may call a route. `secretKey` routes outside /v1 take a session with `X-Project-Id` as well; `nobody` means that
+ * nobody is asked who they are.
+ */
+export type Access = 'publicKey' | 'secretKey' | 'session' | 'nobody';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface UploadedFile {
+  /** A temporary file that is gone after the answer. */
+  path: string;
+  name: string | null;
+  contentType: string | null;
+  size: number;
+}
+
+/** A multipart body: which fields hold files, and how large one may be. */
+export interface Multipart {
+  files: string[];
+  maxFileBytes: number;
+}
+
+interface ProjectCaller {
+  project: ProjectAccess;
+  /** Of the person behind a session; a key has none. */
+  role: Role | undefined;
+}
+
+export type CallerOf<A extends Access> = A extends 'session'
+  ? { user: User }
+  : A extends 'nobody'
+    ? unknown
+    : ProjectCaller;
+
+/** What every handler is given, beside who calls and what the declaration says of the input. */
+export interface Surroundings {
+  db: Db;
+  settings: Settings;
+  log: Logger;
+  request: { id: string; ip: string; headers: IncomingHttpHeaders };
+}
+
+export type Call<A extends Access, P extends Shape, Q extends Shape, B> = Surroundings &
+  CallerOf<A> & {
+    params: ValueOf<P>;
+    query: ValueOf<Q>;
+    body: BodyValueOf<B>;
+    files: Record<string, UploadedFile | undefined>;
+  };
+
+interface Declaration<P, Q, B> {
+  method: Method;
+  path: string;
+  summary: string;
+  /** An id that is none is answered like an unknown one, with the 404 that `answers` declares. */
+  params?: P;
+  query?: Q;
+  body?: B;
+  multipart?: Multipart;
+  /** Bytes of a JSON body; 1 MiB when nothing is said. */
+  bodyLimit?: (settings: Settings) => number;
+  /** A body that breaks a rule is 422, except where the contract says 400. */
+  invalidBody?: 400;
+  /** Those marked `plain` go out as `{ error: "<text>" }`. */
+  answers: DeclaredAnswers;
+}
+
+export interface RouteDeclaration<A extends Access, P extends Shape, Q extends Shape, B> extends Declaration<P, Q, B> {
+  access: A;
+  handle(call: Call<A, P, Q, B>): Promise<Answer> | Answer;
+}
+
+/** A declared route without its types; the stages between the router and the handler see to it that they hold. */
+export interface Route extends Declaration<Shape, Shape, Shape | Typed<unknown>> {
+  access: Access;
+  handle(call: object): Promise<Answer> | Answer;
+}
+
+export interface RouteGroup {
+  tag: string;
+  routes: Route[];
+}
+
+// biome-ignore lint/complexity/noBannedTypes: a route without parameters has exactly the type {} for them
+type None = {};
+
+export const route = <
+  const A extends Access,
+  P extends Shape = None,
+  Q extends Shape = None,
+  B extends Shape | Typed<unknown> | undefined = undefined,
+>(
+  declaration: RouteDeclaration<A, P, Q, B>,
+): Route => declaration as unknown as Route;
+
+export const routes = (tag: string, list: Route[]): RouteGroup => ({ tag, routes: list });

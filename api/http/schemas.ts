@@ -1,0 +1,103 @@
+import joi from 'joi';
+import type { Shape, Typed, ValueOf } from './typed.ts';
+
+// The pieces that requests and answers are declared with. All are required; `optional` takes that back.
+
+/** Invisible and control characters have no place in an address or a name, and a line break would forge headers. */
+const UNPRINTABLE = /[\p{C}\u2028\u2029]/u;
+
+export const optional = <T>(schema: Typed<T>): Typed<T | undefined> => schema.optional();
+
+export const nullable = <T>(schema: Typed<T>): Typed<T | null> => schema.allow(null);
+
+/** A string of at least one character, unless `min` says otherwise. */
+export const text = ({ min = 1, max }: { min?: number; max?: number } = {}): Typed<string> =>
+  (max === undefined ? joi.string().min(min) : joi.string().min(min).max(max)).required();
+
+/** Text on one line, as header fields and display names need it. */
+export const line = ({ min = 1, max }: { min?: number; max: number }): Typed<string> =>
+  joi
+    .string()
+    .min(min)
+    .max(max)
+    .custom((value: string, helpers) => (UNPRINTABLE.test(value) ? helpers.error('fault.invalid_string') : value))
+    .messages({ 'fault.invalid_string': '{{#label}} must be one line without control characters' })
+    .required();
+
+export const uuid = (): Typed<string> => joi.string().guid({ separator: '-', wrapper: false }).required();
+
+export const flag = (): Typed<boolean> => joi.boolean().required();
+
+/** `min(0)` leaves the empty string to the e-mail rule, so that it is an invalid address and not a short text. */
+const addressRule = () =>
+  joi
+    .string()
+    .min(0)
+    .custom((value: string) => value.trim().toLowerCase())
+    .email({ tlds: false })
+    .custom((value: string, helpers) => (UNPRINTABLE.test(value) ? helpers.error('string.email') : value));
+
+/** Trimmed and lower-cased; at most 254 characters, 64 of them before the @. */
+export const email = (): Typed<string> => addressRule().required();
+
+export const wholeNumber = ({ min, max }: { min?: number; max?: number } = {}): Typed<number> => {
+  let schema = joi.number().integer();
+  if (min !== undefined) schema = schema.min(min);
+  if (max !== undefined) schema = schema.max(max);
+  return schema.required();
+};
+
+export const oneOf = <const T extends string>(...values: T[]): Typed<T> =>
+  joi
+    .string()
+    .valid(...values)
+    .required();
+
+/** Any JSON object. */
+export const record = (): Typed<Record<string, unknown>> => joi.object().unknown().required();
+
+export const object = <S extends Shape>(shape: S): Typed<ValueOf<S>> => joi.object(shape).required();
+
+export const list = <T>(item: Typed<T>, { min, max }: { min?: number; max?: number } = {}): Typed<T[]> => {
+  let schema = joi.array().items(item);
+  if (min !== undefined) schema = schema.min(min);
+  if (max !== undefined) schema = schema.max(max);
+  return schema.required();
+};
+
+/** What is `kind` goes to one schema and all else to the other, so that faults are told for the one that was meant. */
+const when = <A, B>(kind: joi.Schema, matching: Typed<A>, otherwise: Typed<B>): Typed<A | B> =>
+  // biome-ignore lint/suspicious/noThenProperty: joi calls it so
+  joi.alternatives().conditional(kind, { then: matching, otherwise }).required();
+
+export const objectOr = <A, B>(object: Typed<A>, otherwise: Typed<B>) => when(joi.object(), object, otherwise);
+export const arrayOr = <A, B>(array: Typed<A>, otherwise: Typed<B>) => when(joi.array(), array, otherwise);
+
+/** A field of the contract that this version cannot honour yet: refused, because dropping it would go unnoticed. */
+export const notYet = (): Typed<undefined> =>
+  joi.any().forbidden().messages({ 'any.unknown': '{{#label}} is not supported yet' });
+
+export const dateTime = (): Typed<string> => joi.string().isoDate().required();
+
+/** Beyond this no list is ever that long, and the offset still fits into a bigint. */
+const LAST_PAGE = 1_000_000_000;
+
+const clamped = (fallback: number, max: number): Typed<number> =>
+  joi
+    .number()
+    .unsafe()
+    .integer()
+    .min(1)
+    .custom((value: number) => Math.min(value, max))
+    .default(fallback);
+
+/** Query of an offset list: below 1 or unreadable is a fault, above the maximum is clamped. */
+export const offsetPage = ({ maxPageSize = 100 } = {}) => ({
+  page: clamped(1, LAST_PAGE),
+  pageSize: clamped(20, maxPageSize),
+});
+
+export const limit = ({ fallback = 20, max = 100 } = {}): Typed<number> => clamped(fallback, max);
+
+/** Query of a cursor list. */
+export const cursorPage = () => ({ limit: limit(), cursor: optional(text({ max: 1000 })) });

@@ -1,0 +1,84 @@
+import joi from 'joi';
+import { ApiError, badRequest, type Fault, validationError } from '../../platform/errors.ts';
+import { type DeclaredAnswers, notFoundOf } from './answers.ts';
+import type { ReadBody } from './body.ts';
+import { uncleanParts } from './clean.ts';
+import { faultsOf } from './faults.ts';
+import type { Route } from './route.ts';
+import type { Shape } from './typed.ts';
+
+/** Extra fields are dropped without a word: real clients send them. */
+const lenient: joi.ValidationOptions = {
+  abortEarly: false,
+  allowUnknown: true,
+  stripUnknown: { objects: true },
+  messages: {
+    // joi's own text repeats the value, however long it is.
+    'string.pattern.base': '{{#label}} has the wrong form',
+    'string.pattern.name': '{{#label}} must be {{#name}}',
+  },
+};
+
+/** Texts of a path or a query become what the schema says; a body must already be it. */
+const texts = { ...lenient, convert: true };
+const json = { ...lenient, convert: false };
+
+type Check<Input> = (input: Input) => unknown;
+
+/** A path that does not fit names nothing that could exist. */
+export function paramsCheck(shape: Shape | undefined, answers: DeclaredAnswers): Check<unknown> {
+  if (!shape) return () => ({});
+  const schema = joi.object(shape);
+  return (params) => {
+    const { value, error } = schema.validate(params, texts);
+    if (error) throw notFoundOf(answers[404]);
+    return value;
+  };
+}
+
+export function queryCheck(shape: Shape | undefined): Check<unknown> {
+  if (!shape) return () => ({});
+  const schema = joi.object(shape);
+  return (query) => {
+    const { value, error } = schema.validate({ ...(query as object) }, texts);
+    if (!error) return value;
+    const errors = faultsOf(error);
+    throw badRequest(`The query cannot be read: ${messagesOf(errors)}.`, { errors });
+  };
+}
+
+export function bodyCheck(body: Route['body']): Check<ReadBody> {
+  if (!body) return () => undefined;
+  const schema = (joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap)).label('body');
+  return ({ value: given, mayHoldBadText }) => {
+    const unclean = typeof given === 'object' && given !== null ? uncleanParts(given, mayHoldBadText) : [];
+    if (unclean.length > 0) throw validationError(unclean);
+    const { value, error } = schema.validate(given, json);
+    if (error) throw validationError(faultsOf(error));
+    return value;
+  };
+}
+
+/** For an answer that has room for one line only. */
+export const messagesOf = (errors: Fault[]): string => errors.map(({ message }) => message).join('; ');
+
+/** `{ error: "<text>" }`, as the contract has it in a few places. */
+export class PlainError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'PlainError';
+    this.status = status;
+  }
+}
+
+/** Gives an error the form that the route declares for it. */
+export function asDeclared(route: Route, error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const { errors } = error.extras;
+  const status = error.status === 422 ? (route.invalidBody ?? 422) : error.status;
+  const message = errors ? messagesOf(errors) : error.message;
+  if (route.answers[status]?.plain) return new PlainError(status, message);
+  return status === error.status ? error : new ApiError(status, 'BAD_REQUEST', message, error.extras);
+}

@@ -1,0 +1,17 @@
+import { badRequest } from '../../platform/errors.ts';
+import type { Middleware } from '../http/context.ts';
+
+/** A path or query that does not decode, or hides a NUL, is told so before anybody works with it. */
+export const readableUrl: Middleware = (ctx, next) => {
+  if (ctx.req.url?.includes('%') && !decodes(ctx.req.url))
+    throw badRequest('The path or the query of this request is not validly percent-encoded UTF-8.');
+  return next();
+};
+
+function decodes(url: string): boolean {
+  try {
+    return !decodeURIComponent(url).includes('\0');
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Tracked } from '../../services/events/track.ts';
+import { dateTime, flag, object, uuid } from '../http/schemas.ts';
+
+export const trackedSchema = object({
+  success: flag(),
+  data: object({ contact: uuid(), event: uuid(), timestamp: dateTime() }),
+});
+
+export const presentTracked = ({ contactId, eventId, timestamp }: Tracked) => ({
+  contact: contactId,
+  event: eventId,
+  timestamp: timestamp.toISOString(),
+});

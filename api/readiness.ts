@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../db/connect.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { type PartStatus, type Readiness, readinessOf } from '../platform/probes.ts';
+
+const PATIENCE_MS = 1_500;
+/** Temporal is asked at most this often, however many probes come. */
+const TEMPORAL_FRESH_MS = 3_000;
+
+/**
+ * The database and its migrations decide. Temporal only degrades: what is accepted is safe in the database, and waits.
+ */
+export function createReadiness(db: Db, checkTemporal: () => Promise<boolean>): () => Promise<Readiness> {
+  const temporal = remembered(async () => (await within(checkTemporal(), false)) || false, TEMPORAL_FRESH_MS);
+  return async () => {
+    const [database, temporalAnswers] = await Promise.all([databaseParts(db), temporal()]);
+    return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded' });
+  };
+}
+
+async function databaseParts(db: Db): Promise<{ database: PartStatus; migrations: PartStatus }> {
+  const pending = await within(pendingMigrations(db), undefined);
+  if (!pending) return { database: 'down', migrations: 'down' };
+  return { database: 'ok', migrations: pending.length > 0 ? 'down' : 'ok' };
+}
+
+/** A probe that hangs is worse than one that fails. */
+async function within<T, F>(work: Promise<T>, fallback: F): Promise<T | F> {
+  const late = new AbortController();
+  try {
+    return await Promise.race([work.catch(() => fallback), sleep(PATIENCE_MS, fallback, { signal: late.signal })]);
+  } finally {
+    late.abort();
+  }
+}
+
+function remembered<T>(ask: () => Promise<T>, freshMs: number): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (!answer || performance.now() - askedAt > freshMs) {
+      askedAt = performance.now();
+      answer = ask();
+    }
+    return answer;
+  };
+}

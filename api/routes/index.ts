@@ -1,0 +1,14 @@
+import type { AppParts } from '../http/context.ts';
+import type { RouteGroup } from '../http/route.ts';
+import { operations } from './operations.ts';
+import { send } from './send.ts';
+import { track } from './track.ts';
+import { users } from './users.ts';
+
+/** Every route there is. `document` gives their description, which is made from this very list. */
+export const routeGroups = (parts: AppParts, document: () => object): RouteGroup[] => [
+  send,
+  track,
+  users,
+  operations(parts, document),
+];

@@ -1,0 +1,64 @@
+import { statusOf } from '../../platform/probes.ts';
+import { type Answer, answer, ok } from '../http/answers.ts';
+import type { AppParts } from '../http/context.ts';
+import { type RouteGroup, route, routes } from '../http/route.ts';
+import { object, oneOf, record } from '../http/schemas.ts';
+
+const readiness = object({ status: oneOf('ok', 'degraded', 'down'), parts: record() });
+
+/** For those who run the service: nobody is asked who they are. */
+export function operations(
+  parts: Pick<AppParts, 'ready' | 'metrics' | 'settings'>,
+  document: () => object,
+): RouteGroup {
+  const { registry } = parts.metrics;
+  const probes = [
+    route({
+      method: 'GET',
+      path: '/health',
+      summary: 'Whether the process is up',
+      access: 'nobody',
+      answers: { 200: answer('It is.', object({ status: oneOf('ok') })) },
+      handle: () => ok({ status: 'ok' }),
+    }),
+    route({
+      method: 'GET',
+      path: '/ready',
+      summary: 'Whether requests can be served, and the state of each part that they need',
+      access: 'nobody',
+      answers: {
+        200: answer(
+          'They can; `degraded` when something behind the API is away and what is accepted waits.',
+          readiness,
+        ),
+        503: answer('They cannot: no database, or one with pending migrations.', readiness),
+      },
+      handle: async (): Promise<Answer> => {
+        const state = await parts.ready();
+        return { status: statusOf(state), body: state };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This document',
+      access: 'nobody',
+      answers: { 200: answer('The OpenAPI 3.1 description of all routes.', record()) },
+      handle: () => ok(document()),
+    }),
+  ];
+  const metrics = route({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Counters and timings in the text format of Prometheus',
+    access: 'nobody',
+    answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
+    handle: async (): Promise<Answer> => ({
+      status: 200,
+      body: await registry.metrics(),
+      headers: { 'Content-Type': registry.contentType },
+    }),
+  });
+  // With a port of their own they are not for everybody who can reach the API.
+  return routes('Operations', parts.settings.metricsPort === undefined ? [...probes, metrics] : probes);
+}

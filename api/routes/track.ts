@@ -1,0 +1,30 @@
+import joi from 'joi';
+import { isReservedEvent } from '../../services/events/reserved.ts';
+import { trackEvent } from '../../services/events/track.ts';
+import { answer, success } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { email, flag, nullable, optional, record } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { presentTracked, trackedSchema } from '../presenters/tracked.ts';
+
+const MAX_NAME = 255;
+
+export const eventName = (): Typed<string> =>
+  joi
+    .string()
+    .max(MAX_NAME)
+    .custom((name: string, helpers) => (isReservedEvent(name) ? helpers.error('fault.reserved_event') : name))
+    .messages({ 'fault.reserved_event': '{{#label}} is a name that only the service itself records' })
+    .required();
+
+export const track = routes('Events', [
+  route({
+    method: 'POST',
+    path: '/v1/track',
+    summary: 'Record an event of a contact, who is created or updated on the way',
+    access: 'publicKey',
+    body: { email: email(), event: eventName(), subscribed: optional(flag()), data: optional(nullable(record())) },
+    answers: { 200: answer('The event is recorded.', trackedSchema) },
+    handle: async ({ db, project, body }) => success(presentTracked(await trackEvent(db, project, body))),
+  }),
+]);

@@ -1,0 +1,73 @@
+import { connectDb, type Db } from '../db/connect.ts';
+import { Listener } from '../db/listener.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import type { Logger } from '../platform/logger.ts';
+import { startProbes } from '../platform/probes.ts';
+import type { Settings } from '../platform/settings.ts';
+import { KeyCache } from '../services/projects/key-cache.ts';
+import { RateLimiter, rateStore } from '../services/projects/rate-limiter.ts';
+import { createApp } from './app.ts';
+import { listen } from './http/listen.ts';
+import { createMetrics } from './metrics.ts';
+import { createReadiness } from './readiness.ts';
+
+export interface Api {
+  port: number;
+  url: string;
+  /** Answers what is in flight, then lets go of everything. */
+  stop(): Promise<void>;
+  /** Cuts what `stop` is waiting for. */
+  cut(): void;
+}
+
+export interface ApiOptions {
+  settings: Settings;
+  log: Logger;
+  /** Whether Temporal answers; the API itself does not need it. */
+  checkTemporal(): Promise<boolean>;
+}
+
+/** Puts the parts together and listens. */
+export async function startApi({ settings, log, checkTemporal }: ApiOptions): Promise<Api> {
+  const { databaseUrl = '', databasePoolSize: poolSize, rateLimitPerMinute, metricsPort, host } = settings;
+  const opened: (() => Promise<unknown>)[] = [];
+  const closeAll = async () => {
+    for (let close = opened.pop(); close; close = opened.pop()) await close();
+  };
+  try {
+    const db = connectDb({ databaseUrl, poolSize, name: 'everpost-api' });
+    opened.push(() => db.destroy());
+    await refusePendingMigrations(db);
+    const listener = new Listener({ databaseUrl, log });
+    opened.push(() => listener.stop());
+    const keys = new KeyCache(db, listener);
+    const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener) : undefined;
+    await listener.start();
+
+    let closing = false;
+    const metrics = createMetrics(db);
+    if (metricsPort !== undefined) {
+      const probes = await startProbes({ port: metricsPort, host, registry: metrics.registry });
+      opened.push(() => probes.stop());
+    }
+    const ready = createReadiness(db, checkTemporal);
+    const app = createApp({ settings, db, log, keys, limiter, metrics, ready, isClosing: () => closing });
+    const server = await listen(app.callback(), settings.port, host);
+    opened.push(() => server.close());
+    log.info({ port: server.port, host }, 'listening');
+    const stop = () => {
+      closing = true;
+      return closeAll();
+    };
+    return { port: server.port, url: `http://${host}:${server.port}`, stop, cut: server.cut };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function refusePendingMigrations(db: Db): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0)
+    throw new Error(`The database lacks the migrations ${pending.join(', ')}: run npm run migrate, then start again.`);
+}
