@@ -1,0 +1,114 @@
+import { pino } from 'pino';
+import './chai-answers.ts';
+import { type Api, startApi } from '../../api/start.ts';
+import type { Db } from '../../db/connect.ts';
+import { readSettings } from '../../platform/settings.ts';
+import { createSession } from '../../services/sessions/sessions.ts';
+import type { ApiAnswer } from './chai-answers.ts';
+import { makeProject, openWorld, type TestProject, type World } from './world.ts';
+
+export type { ApiAnswer } from './chai-answers.ts';
+
+type HeaderMap = Record<string, string>;
+export type Send = (path: string, body?: unknown, headers?: HeaderMap) => Promise<ApiAnswer>;
+
+/** Speaks to one address, with the headers it was made with. A body that is no string goes out as JSON. */
+export interface Client {
+  get(path: string, headers?: HeaderMap): Promise<ApiAnswer>;
+  post: Send;
+  put: Send;
+  patch: Send;
+  delete: Send;
+  request(method: string, path: string, body?: unknown, headers?: HeaderMap): Promise<ApiAnswer>;
+}
+
+export function client(url: string, always: HeaderMap = {}): Client {
+  const request: Client['request'] = async (method, path, body, headers = {}) => {
+    const asJson = body !== undefined && typeof body !== 'string' && !(body instanceof FormData);
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }), ...always, ...headers },
+      ...(body === undefined ? {} : { body: asJson ? JSON.stringify(body) : (body as string | FormData) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
+  };
+  const sending =
+    (method: string): Send =>
+    (path, body, headers) =>
+      request(method, path, body, headers);
+  return {
+    request,
+    get: (path, headers) => request('GET', path, undefined, headers),
+    post: sending('POST'),
+    put: sending('PUT'),
+    patch: sending('PATCH'),
+    delete: sending('DELETE'),
+  };
+}
+
+export interface ApiProject extends TestProject {
+  /** With the public key. */
+  browser: Client;
+  /** With the secret key. */
+  server: Client;
+  /** With a session of the owner. */
+  owner: Client;
+  cookie: string;
+}
+
+export interface TestApi extends Client {
+  url: string;
+  db: Db;
+  databaseUrl: string;
+  /** What was logged, parsed. */
+  logs: Record<string, unknown>[];
+  /** A project with an owner, keys and a verified domain, and clients that act for it. */
+  project(): Promise<ApiProject>;
+  stop(): Promise<void>;
+}
+
+export interface TestApiOptions {
+  /** Settings, by their names; the database and a free port are given. */
+  env?: HeaderMap;
+  /** To run several on one database; otherwise it gets one of its own, which goes with it. */
+  world?: World;
+  checkTemporal?: () => Promise<boolean>;
+}
+
+/** The real API in this process, on a port of its own. */
+export async function startTestApi({ env = {}, world, checkTemporal }: TestApiOptions = {}): Promise<TestApi> {
+  const own = world ? undefined : await openWorld(5);
+  const { db, url: databaseUrl } = own ?? (world as World);
+  const logs: Record<string, unknown>[] = [];
+  const log = pino({ level: env.LOG_LEVEL ?? 'debug' }, { write: (line: string) => void logs.push(JSON.parse(line)) });
+  const given = { NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test', ...env };
+  const settings = readSettings({ ...given, DATABASE_URL: databaseUrl });
+  const api: Api = await startApi({ settings, log, checkTemporal: checkTemporal ?? (async () => true) });
+  return {
+    ...client(api.url),
+    url: api.url,
+    db,
+    databaseUrl,
+    logs,
+    project: () => actingProject(db, api.url),
+    stop: async () => {
+      await api.stop();
+      await own?.close();
+    },
+  };
+}
+
+/** The same for an API that runs elsewhere, in a process of its own. */
+export async function actingProject(db: Db, url: string): Promise<ApiProject> {
+  const project = await makeProject(db);
+  const cookie = `everpost_session=${await createSession(db, project.userId)}`;
+  return {
+    ...project,
+    cookie,
+    browser: client(url, { authorization: `Bearer ${project.publicKey}` }),
+    server: client(url, { authorization: `Bearer ${project.secretKey}` }),
+    owner: client(url, { cookie, 'x-project-id': project.id }),
+  };
+}
