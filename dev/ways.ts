@@ -15,9 +15,15 @@ export async function firstThatWorks(ways: Way[], report: Report, help: string):
       return;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      report(`  ${way.name}: no (${reason.split('\n')[0]})`);
+      report(`  ${way.name}: no (${brief(reason)})`);
       reasons.push(`  - ${way.name}: ${reason}`);
     }
   }
   throw new Error(`${help}\nWhat was tried:\n${reasons.join('\n')}`);
+}
+
+// The whole reason is in the error at the end, should there be one.
+function brief(reason: string): string {
+  const [line = ''] = reason.split('\n');
+  return line.length > 120 ? `${line.slice(0, 120)} …` : line;
 }
