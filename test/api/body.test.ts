@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { RawHttp } from '../support/raw-http.ts';
+
+const MB = 1024 * 1024;
+const good = { email: 'ann@example.com', event: 'x' };
+
+describe('request bodies', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
+    project = await api.project();
+  });
+  after(() => api.stop());
+
+  const track = (body: string, headers = {}) => project.browser.post('/v1/track', body, headers);
+  const withData = (data: string) => track(`{"email":"ann@example.com","event":"x","data":${data}}`);
+
+  describe('400 BAD_REQUEST', () => {
+    for (const text of ['{', '{"a":1,}', "{'a':1}", 'nonsense', '{"a":1}}', '{"a":\u0001}', '{"email":"a@b.co"'])
+      it(`on malformed JSON: ${JSON.stringify(text)}`, async () => {
+        expect(await track(text)).to.be.envelope(400, 'BAD_REQUEST');
+      });
+  });
+
+  describe('422', () => {
+    for (const text of ['[]', '5', 'null', '"text"', '[{"email":"a@b.co"}]'])
+      it(`on JSON that is no object: ${text}`, async () => {
+        expect(await track(text)).to.have.fault('', 'invalid_type');
+      });
+
+    it('names each missing field when the body is empty', async () => {
+      const answer = await track('');
+      expect(answer).to.have.fault('email', 'required').and.fault('event', 'required');
+    });
+
+    it('on a NUL character, with the path to it', async () => {
+      expect(await withData('{"a":[{"b":"x\\u0000y"}]}')).to.have.fault('data.a.0.b', 'invalid_string');
+    });
+
+    it('on a NUL character in a key', async () => {
+      const answer = await withData('{"a\\u0000b":1}');
+      expect(answer).to.have.fault('data.a\ufffdb', 'custom');
+    });
+
+    for (const half of ['\\ud800', '\\udc00', 'x\\ud83dy', '\\udc00\\ud800'])
+      it(`on half of a surrogate pair: ${half}`, async () => {
+        expect(await withData(`{"a":"${half}"}`)).to.have.fault('data.a', 'invalid_string');
+      });
+
+    it('on half of a surrogate pair in a key', async () => {
+      expect(await withData('{"\\ud800":1}')).to.have.fault('data.\ufffd', 'custom');
+    });
+
+    it('but not on a whole pair, escaped or not', async () => {
+      expect(await withData('{"a":"\\ud83d\\ude00","b":"😀"}')).to.have.status(200);
+    });
+
+    it('on __proto__ as a key, at any depth, escaped or not', async () => {
+      expect(await withData('{"__proto__":{"admin":true}}')).to.have.fault('data.__proto__', 'custom');
+      expect(await withData('{"a":{"\\u005f_proto__":1}}')).to.have.fault('data.a.__proto__', 'custom');
+      expect(await track('{"__proto__":{"email":"a@b.co"},"event":"x"}')).to.have.fault('__proto__', 'custom');
+    });
+
+    it('on 65 levels of nesting, and not on 64', async () => {
+      // The body is the first level, `data` the second.
+      const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+      expect(await withData(nested(63))).to.have.status(200);
+      const answer = await withData(nested(64));
+      expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
+      expect(answer.body.error.errors[0].message).to.contain('64 levels');
+    });
+
+    it('on hundreds of thousands of nested arrays, without harm', async () => {
+      const depth = 500_000;
+      const answer = await withData('['.repeat(depth) + ']'.repeat(depth));
+      expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
+      expect(await track(JSON.stringify(good))).to.have.status(200);
+    });
+
+    it('on a million nested arrays, where a body may be that large', async () => {
+      const deep = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
+      const answer = await project.server.post('/v1/send', `{"to":"a@b.co","data":{"x":${deep}}}`);
+      expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
+    });
+
+    it('lists no more than a hundred faults', async () => {
+      const to = JSON.stringify(Array.from({ length: 900 }, () => 'nobody'));
+      const answer = await project.server.post('/v1/send', `{"to":${to},"from":"a@b.co","subject":"s","body":"b"}`);
+      expect(answer).to.have.fault('to.0', 'invalid_string');
+      expect(answer.body.error.errors).to.have.length(100);
+    });
+  });
+
+  describe('415', () => {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/json',
+      'nonsense',
+    ])
+      it(`on ${type}, naming what is expected`, async () => {
+        const answer = await track(JSON.stringify(good), { 'content-type': type });
+        expect(answer).to.be.envelope(415, 'BAD_REQUEST');
+        expect(answer.body.error.message).to.contain('application/json').and.contain(type);
+      });
+
+    it('takes application/json with a charset', async () => {
+      const answer = await track(JSON.stringify(good), { 'content-type': 'application/json; charset=utf-8' });
+      expect(answer).to.have.status(200);
+    });
+
+    for (const encoding of ['gzip', 'deflate', 'br', 'zstd'])
+      it(`on a body in ${encoding}`, async () => {
+        expect(await track('{}', { 'content-encoding': encoding })).to.be.envelope(415, 'BAD_REQUEST');
+      });
+
+    it('on a gzip bomb that is broken at its end, without harm', async () => {
+      const bomb = gzipSync(Buffer.alloc(20 * MB, 32));
+      bomb.fill(7, bomb.length - 12);
+      const response = await fetch(`${api.url}/v1/track`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${project.publicKey}`,
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+        },
+        body: bomb,
+      });
+      await response.text();
+      expect(response.status).to.equal(415);
+      expect(await api.get('/health')).to.have.status(200);
+    });
+  });
+
+  describe('413', () => {
+    const bodyOf = (bytes: number) => {
+      const frame = JSON.stringify({ ...good, data: { x: '' } });
+      return JSON.stringify({ ...good, data: { x: 'y'.repeat(bytes - frame.length) } });
+    };
+
+    it('on one byte over 1 MiB, and not on 1 MiB', async () => {
+      expect(await track(bodyOf(MB))).to.have.status(200);
+      expect(await track(bodyOf(MB + 1))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+    });
+
+    it('on 50 MB: the client that is still sending reads the answer, and may use the connection again', async () => {
+      expect(await track(bodyOf(50 * MB))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+      expect(await track(JSON.stringify(good))).to.have.status(200);
+    });
+
+    it('on 50 MB without a length: answered before the end, the rest is thrown away', async () => {
+      const raw = await RawHttp.open(api.url);
+      raw.write(
+        `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${project.publicKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      const chunk = `${(MB).toString(16)}\r\n${' '.repeat(MB)}\r\n`;
+      for (let i = 0; i < 3; i++) await raw.drained(chunk);
+      const answer = await raw.answer();
+      expect(answer.status).to.equal(413);
+      expect(JSON.parse(answer.body).error.code).to.equal('PAYLOAD_TOO_LARGE');
+      for (let i = 0; i < 47; i++) await raw.drained(chunk);
+      raw.write('0\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await raw.answer()).status).to.equal(200);
+      raw.destroy();
+    });
+
+    it('on /v1/send only above MESSAGE_MAX_BYTES', async () => {
+      const message = { to: 'a@b.co', from: `x@${project.senderDomain}`, subject: 's', body: 'b'.repeat(5 * MB) };
+      expect(await project.server.post('/v1/send', message)).to.have.status(200);
+      const tooLarge = { ...message, body: 'b'.repeat(41_943_040) };
+      expect(await project.server.post('/v1/send', tooLarge)).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+    });
+
+    it('asks who it is before anything else', async () => {
+      expect(await api.post('/v1/track', bodyOf(2 * MB))).to.be.envelope(401, 'INVALID_API_KEY');
+    });
+  });
+
+  it('survives a client that sends less than it announced', async () => {
+    const raw = await RawHttp.open(api.url);
+    raw.write(
+      `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${project.publicKey}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a"`,
+    );
+    raw.end();
+    await raw.closed();
+    expect(await track(JSON.stringify(good))).to.have.status(200);
+  });
+
+  it('survives a client that goes away in the middle', async () => {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(
+      `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${project.publicKey}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
+    );
+    socket.destroy();
+    await once(socket, 'close');
+    expect(await track(JSON.stringify(good))).to.have.status(200);
+  });
+});

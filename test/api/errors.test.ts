@@ -1,0 +1,201 @@
+import { expect } from 'chai';
+import { connectDb } from '../../db/connect.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { startOwnPostgres } from '../support/postgres.ts';
+import { RawHttp } from '../support/raw-http.ts';
+
+describe('errors', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+    project = await api.project();
+  });
+  after(() => api.stop());
+
+  describe('X-Request-Id', () => {
+    it('is one of ours when the caller sends none, new every time', async () => {
+      const [first, second] = [await api.get('/health'), await api.get('/health')];
+      expect(first.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+      expect(first.headers.get('x-request-id')).not.to.equal(second.headers.get('x-request-id'));
+    });
+
+    it("is the caller's own, in the header and in the envelope", async () => {
+      const answer = await api.get('/nowhere', { 'x-request-id': 'trace:42.a_b-c' });
+      expect(answer.headers.get('x-request-id')).to.equal('trace:42.a_b-c');
+      expect(answer.body.error.requestId).to.equal('trace:42.a_b-c');
+    });
+
+    for (const bad of ['', 'a b', 'x'.repeat(129), '<script>', 'ä'])
+      it(`is one of ours when the caller's is not sane: ${JSON.stringify(bad.slice(0, 10))}`, async () => {
+        const raw = await RawHttp.open(api.url);
+        raw.write(`GET /health HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${bad}\r\n\r\n`);
+        const answer = await raw.answer();
+        raw.destroy();
+        expect(answer.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+      });
+  });
+
+  describe('404', () => {
+    for (const path of [
+      '/',
+      '/nowhere',
+      '/v1',
+      '/v1/nowhere',
+      '/V1/TRACK',
+      '/v1/track/more',
+      '//',
+      '/..%2f..%2fetc/passwd',
+      '/favicon.ico',
+    ])
+      it(`on ${path}`, async () => {
+        const answer = await api.get(path);
+        expect(answer).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+        expect(answer.body.error.suggestion).to.contain('/openapi.json');
+      });
+  });
+
+  describe('405', () => {
+    it('tells which methods there are, in Allow and in the suggestion', async () => {
+      const answer = await project.browser.get('/v1/track');
+      expect(answer).to.be.envelope(405, 'BAD_REQUEST');
+      expect(answer.headers.get('allow')).to.equal('POST');
+      expect(answer.body.error.suggestion).to.contain('POST');
+    });
+
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      it(`on ${method} /health`, async () => {
+        const answer = await api.request(method, '/health', '{}');
+        expect(answer).to.be.envelope(405, 'BAD_REQUEST');
+        expect(answer.headers.get('allow')).to.equal('GET, HEAD');
+      });
+
+    it('on a method that HTTP knows and we do not', async () => {
+      expect(await api.request('PROPFIND', '/health')).to.be.envelope(405, 'BAD_REQUEST');
+    });
+  });
+
+  it('HEAD answers like GET, without a body', async () => {
+    const [head, get] = [await api.request('HEAD', '/openapi.json'), await api.get('/openapi.json')];
+    expect(head).to.have.status(200);
+    expect(head.body).to.equal('');
+    expect(head.headers.get('content-length')).to.equal(get.headers.get('content-length'));
+    expect(await api.request('HEAD', '/users/@me')).to.have.status(401);
+  });
+
+  it('OPTIONS that is no preflight tells the methods', async () => {
+    const answer = await api.request('OPTIONS', '/v1/track');
+    expect(answer).to.have.status(204);
+    expect(answer.headers.get('allow')).to.equal('POST');
+  });
+
+  describe('400', () => {
+    for (const path of [
+      '/%',
+      '/users/%zz',
+      '/health?x=%',
+      '/health?x=%ff%fe',
+      '/v1/track%00',
+      '/health?x=%00',
+      '/%c0%ae',
+    ])
+      it(`on an address that does not decode: ${path}`, async () => {
+        const raw = await RawHttp.open(api.url);
+        raw.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        const { status, body } = await raw.answer();
+        raw.destroy();
+        expect(status).to.equal(400);
+        expect(JSON.parse(body).error).to.include({ code: 'BAD_REQUEST', statusCode: 400 });
+      });
+
+    it('on what is no HTTP at all', async () => {
+      const raw = await RawHttp.open(api.url);
+      raw.write('HELO everpost\r\n\r\n');
+      const { status, headers, body } = await raw.answer();
+      await raw.closed();
+      expect(status).to.equal(400);
+      expect(JSON.parse(body).error).to.include({ code: 'BAD_REQUEST', requestId: headers.get('x-request-id') });
+    });
+  });
+
+  describe('431', () => {
+    const tooLarge = 'x'.repeat(20_000);
+    for (const [what, request] of [
+      ['headers', `GET /health HTTP/1.1\r\nHost: x\r\nX-Large: ${tooLarge}\r\n\r\n`],
+      ['an address', `GET /health?x=${tooLarge} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ] as const)
+      it(`on ${what} of 20,000 characters, in the envelope`, async () => {
+        const raw = await RawHttp.open(api.url);
+        raw.write(request);
+        const { status, headers, body } = await raw.answer();
+        await raw.closed();
+        expect(status).to.equal(431);
+        expect(headers.get('content-type')).to.match(/^application\/json/);
+        expect(JSON.parse(body)).to.include({ success: false });
+        expect(JSON.parse(body).error).to.include({ statusCode: 431, requestId: headers.get('x-request-id') });
+      });
+
+    it('but not on the thousand parameters that fit', async () => {
+      expect(await api.get(`/health?${'a=1&'.repeat(1000)}`)).to.have.status(200);
+    });
+  });
+
+  describe('500', () => {
+    before(() => api.db.raw('alter table events rename to events_away'));
+    after(() => api.db.raw('alter table events_away rename to events'));
+
+    it('is INTERNAL_SERVER_ERROR without the text of the error, which is logged with the request id', async () => {
+      const answer = await project.browser.post(
+        '/v1/track',
+        { email: 'a@b.co', event: 'x' },
+        { 'x-request-id': 'find-me' },
+      );
+      expect(answer).to.be.envelope(500, 'INTERNAL_SERVER_ERROR');
+      expect(JSON.stringify(answer.body)).not.to.contain('events').and.not.to.contain('relation');
+      const logged = api.logs.filter(({ requestId, level }) => requestId === 'find-me' && level === 50);
+      expect(logged).to.have.length(1);
+      expect(JSON.stringify(logged)).to.contain('events');
+    });
+
+    it('carries the rate limit all the same', async () => {
+      const answer = await project.browser.post('/v1/track', { email: 'a@b.co', event: 'x' });
+      expect(answer).to.have.status(500);
+      expect(answer.headers.get('ratelimit-limit')).to.equal('1000');
+    });
+  });
+
+  it('logs neither keys, nor addresses, nor bodies', async () => {
+    await project.browser.post('/v1/track', { email: 'private@example.com', event: 'secret-event' });
+    await project.browser.post('/v1/track', { email: 'private@', event: 'secret-event' });
+    const all = JSON.stringify(api.logs);
+    expect(all).to.contain('/v1/track');
+    for (const secret of [project.publicKey, 'private@', 'secret-event']) expect(all).not.to.contain(secret);
+  });
+});
+
+describe('a database that is away', () => {
+  it('is 503 INTERNAL_SERVER_ERROR with Retry-After, and all is well again when it is back', async () => {
+    const postgres = await startOwnPostgres();
+    const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
+    const api = await startTestApi({ world: { db, url: postgres.url, close: async () => {} } });
+    try {
+      const project = await api.project();
+      const event = { email: 'a@b.co', event: 'x' };
+      expect(await project.browser.post('/v1/track', event)).to.have.status(200);
+      await postgres.stop();
+      const answer = await project.browser.post('/v1/track', event);
+      expect(answer).to.be.envelope(503, 'INTERNAL_SERVER_ERROR');
+      expect(Number(answer.headers.get('retry-after'))).to.be.at.least(1);
+      expect(await api.get('/health')).to.have.status(200);
+      expect(await api.get('/ready')).to.have.status(503);
+      await postgres.start();
+      expect(await project.browser.post('/v1/track', event)).to.have.status(200);
+      expect(await api.get('/ready')).to.have.status(200);
+    } finally {
+      await api.stop();
+      await db.destroy();
+      await postgres.stop();
+    }
+  });
+});
