@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import type { TemporalSettings } from '../platform/settings.ts';
 
 /** The client's side of Temporal: made at once, connected when it is first needed, connected again after an outage. */
@@ -39,11 +39,7 @@ export function createTemporal(settings: TemporalSettings): Temporal {
 }
 
 /** Where the server is and how to prove who we are; the same for clients and workers. */
-export function serverOptions({
-  address,
-  apiKey,
-  tls,
-}: TemporalSettings): Pick<ConnectionOptions, 'address' | 'apiKey' | 'tls'> {
+export function serverOptions({ address, apiKey, tls }: TemporalSettings) {
   if (!address) throw new Error('TEMPORAL_ADDRESS is not set.');
   return { address, ...(apiKey ? { apiKey } : {}), ...(tls ? { tls: tlsOptions(tls) } : {}) };
 }

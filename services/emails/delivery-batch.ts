@@ -71,7 +71,7 @@ export async function takeApartStale(db: Db, token: string, staleAfterSeconds = 
     const batches = await seize(trx, [token, staleAfterSeconds, workflowIds.delivery('')]);
     for (const { id: batchId } of batches) {
       await settleInterrupted(trx, { batchId, token });
-      await trx('emails').where({ batch_id: batchId, status: 'PENDING' }).update({ batch_id: null });
+      await trx('emails').where({ batchId, status: 'PENDING' }).update({ batchId: null });
       await trx('delivery_batches').where({ id: batchId }).del();
     }
     if (batches.length > 0) wake(trx, 'mail');

@@ -58,7 +58,7 @@ const columnsOf = (rows: FailedIntent[]) => [
 /** Gives parked rows another full round of attempts. Without ids: all of them. */
 export async function unparkIntents(db: Db, ids?: string[]): Promise<number> {
   return db('outbox')
-    .whereNotNull('parked_at')
+    .whereNotNull('parkedAt')
     .modify((query) => ids && query.whereIn('id', ids))
-    .update({ parked_at: null, attempts: 0, due_at: db.fn.now() });
+    .update({ parkedAt: null, attempts: 0, dueAt: db.fn.now() });
 }

@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import type { Db } from '../../db/connect.ts';
+import { newId } from '../../platform/ids.ts';
+import { takeApartStale } from '../../services/emails/delivery-batch.ts';
+import { foldDueMail, MAX_BATCH, MAX_BATCHES } from '../../services/emails/fold.ts';
+import { claimIntents } from '../../services/outbox/claim.ts';
+import { NO_PROJECT } from '../../services/outbox/ids.ts';
+import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('folding mail into batches', () => {
+  let world: World;
+  let db: Db;
+
+  before(async () => {
+    world = await openWorld();
+    db = world.db;
+  });
+  after(() => world.close());
+  beforeEach(() => db.raw('truncate emails, email_contents, delivery_batches, outbox'));
+
+  const folded = () => db('emails').whereNotNull('batchId').pluck('id');
+
+  it('makes a batch, and the intent to deliver it, of a single mail', async () => {
+    const mail = await addMail(db, { project: newId() });
+    expect(await foldDueMail(db, 0)).to.equal(1);
+    const { batchId } = await mailById(db, mail);
+    expect(await db('delivery_batches').pluck('id')).to.deep.equal([batchId]);
+    const [intent] = await claimIntents(db, 'mail', 10);
+    expect(intent).to.deep.include({
+      action: 'start',
+      workflowType: 'delivery',
+      workflowId: `delivery/${batchId}`,
+      projectId: NO_PROJECT,
+      args: [{ batchId }],
+    });
+  });
+
+  it('makes nothing of nothing', async () => {
+    expect(await foldDueMail(db, 0)).to.equal(0);
+    expect(await db('delivery_batches')).to.deep.equal([]);
+    expect(await db('outbox')).to.deep.equal([]);
+  });
+
+  it('takes only mail that is PENDING, due and in no batch', async () => {
+    const project = newId();
+    const due = await addMail(db, { project });
+    await addMail(db, { project, dueAt: new Date(Date.now() + 60_000) });
+    await addMail(db, { project, status: 'CANCELLED' });
+    await addMail(db, { project, status: 'SENDING' });
+    await addMail(db, { project, batchId: newId() });
+    expect(await foldDueMail(db, 0)).to.equal(1);
+    expect((await mailById(db, due)).batchId).to.be.a('string');
+  });
+
+  it('keeps mail of workflows apart from transactional mail, and leaves what is neither', async () => {
+    const project = newId();
+    const transactional = await addMail(db, { project });
+    const workflow = await addMail(db, { project, sourceType: 'WORKFLOW', priority: 1 });
+    await addMail(db, { project, sourceType: 'CAMPAIGN', priority: 2 });
+    expect(await foldDueMail(db, 0)).to.equal(1);
+    expect(await folded()).to.deep.equal([transactional]);
+    expect(await foldDueMail(db, 1)).to.equal(1);
+    expect(await folded()).to.have.members([transactional, workflow]);
+    expect(await db('delivery_batches').orderBy('priority').pluck('priority')).to.deep.equal([0, 1]);
+  });
+
+  it('lets projects take turns when there is more mail than a batch holds', async () => {
+    const [big, small] = [newId(), newId()];
+    await addMails(db, MAX_BATCH + 20, { project: big });
+    const late = await addMails(db, 3, { project: small });
+    expect(await foldDueMail(db, 0)).to.equal(MAX_BATCH);
+    expect(await folded()).to.include.members(late);
+    expect(await foldDueMail(db, 0)).to.equal(23);
+  });
+
+  it('leaves mail in the ledger while there are enough batches of its kind', async () => {
+    for (let n = 0; n < MAX_BATCHES; n++) await addBatch(db, { priority: 0 });
+    await addMail(db, { project: newId() });
+    await addMail(db, { project: newId(), priority: 1 });
+    expect(await foldDueMail(db, 0)).to.equal(0);
+    expect(await foldDueMail(db, 1), 'the other kind goes on').to.equal(1);
+    const [one] = await db('delivery_batches').where({ priority: 0 });
+    await db('delivery_batches').where({ id: one.id }).del();
+    expect(await foldDueMail(db, 0)).to.equal(1);
+  });
+
+  it('puts every mail into one batch alone when several relays fold at once', async () => {
+    for (const project of [newId(), newId(), newId()]) await addMails(db, 10, { project });
+    const counts = await Promise.all(Array.from({ length: 6 }, () => foldDueMail(db, 0)));
+    expect(counts.reduce((sum, count) => sum + count)).to.equal(30);
+    expect(await folded()).to.have.length(30);
+    expect(await db('delivery_batches')).to.have.length(counts.filter(Boolean).length);
+    expect(await db('outbox')).to.have.length(counts.filter(Boolean).length);
+  });
+
+  describe('of batches that nobody works on', () => {
+    const stale = { leaseUntil: '-infinity', createdAt: new Date(Date.now() - 3_600_000) };
+    const takeApart = () => takeApartStale(db, newId());
+
+    it('takes them apart, so that their mail is folded again', async () => {
+      const batchId = await addBatch(db);
+      await db('delivery_batches').update(stale);
+      const mail = await addMail(db, { project: newId(), batchId });
+      expect(await takeApart()).to.equal(1);
+      expect(await mailById(db, mail)).to.include({ status: 'PENDING', batchId: null, attempts: 0 });
+      expect(await db('delivery_batches')).to.deep.equal([]);
+      expect(await foldDueMail(db, 0)).to.equal(1);
+    });
+
+    it('counts mail found SENDING as an unknown outcome', async () => {
+      const batchId = await addBatch(db);
+      await db('delivery_batches').update(stale);
+      const lost = { project: newId(), batchId, status: 'SENDING', attempts: 1 } as const;
+      const [first, second, campaign, sent] = [
+        await addMail(db, lost),
+        await addMail(db, { ...lost, attempts: 2, unknownOutcomes: 1 }),
+        await addMail(db, { ...lost, sourceType: 'CAMPAIGN', priority: 2 }),
+        await addMail(db, { ...lost, status: 'SENT' }),
+      ];
+      expect(await takeApart()).to.equal(1);
+      expect(await mailById(db, first)).to.include({ status: 'PENDING', unknownOutcomes: 1, batchId: null });
+      expect(await mailById(db, second)).to.include({ status: 'UNKNOWN', unknownOutcomes: 2 });
+      expect(await mailById(db, campaign)).to.include({ status: 'UNKNOWN', unknownOutcomes: 1 });
+      expect(await mailById(db, sent)).to.include({ status: 'SENT', unknownOutcomes: 0 });
+    });
+
+    it('leaves those that are new, leased, or wait for Temporal', async () => {
+      await addBatch(db);
+      const leased = await addBatch(db);
+      await db('delivery_batches')
+        .where({ id: leased })
+        .update({ ...stale, leaseUntil: db.fn.now() });
+      await addMail(db, { project: newId() });
+      await foldDueMail(db, 0);
+      const [waiting] = await db('outbox');
+      await db('delivery_batches').where({ id: waiting.payload.resourceId }).update(stale);
+      expect(await takeApart()).to.equal(0);
+      await db('outbox').update({ parkedAt: db.fn.now() });
+      expect(await takeApart(), 'a parked intent does not hold its mail').to.equal(1);
+    });
+  });
+});

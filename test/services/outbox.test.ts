@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Lane } from '../../db/models/outbox-row.ts';
+import { newId } from '../../platform/ids.ts';
+import { claimIntents } from '../../services/outbox/claim.ts';
+import { outboxDepth } from '../../services/outbox/depth.ts';
+import { MAX_ATTEMPTS, settleIntents, unparkIntents } from '../../services/outbox/settle.ts';
+import { type Intent, intend } from '../../services/outbox/write.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const nothing = { done: [], failed: [], unreachable: [] };
+
+describe('the outbox', () => {
+  let world: World;
+  let db: Db;
+
+  before(async () => {
+    world = await openWorld();
+    db = world.db;
+  });
+  after(() => world.close());
+  beforeEach(() => db('outbox').del());
+
+  const start = (projectId: string, workflowId: string, lane: Lane = 'starts') =>
+    intend(db, { lane, projectId, workflowId, action: 'start', workflowType: 'probe', args: [1] } satisfies Intent);
+  const claimed = async (lane: Lane = 'starts', limit = 100) =>
+    (await claimIntents(db, lane, limit)).map(({ workflowId }) => workflowId);
+  const makeDue = () => db('outbox').update({ dueAt: db.fn.now() });
+  const rows = () => db('outbox').orderBy('id');
+
+  it('gives back an intent as it was written', async () => {
+    const project = newId();
+    await intend(db, { lane: 'control', projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
+    const [intent] = await claimIntents(db, 'control', 10);
+    expect(intent).to.deep.include({ projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
+  });
+
+  it('has an intent only if the transaction that wrote it was committed', async () => {
+    const failing = inTransaction(db, async (trx) => {
+      await intend(trx, { lane: 'starts', projectId: newId(), workflowId: 'w', action: 'cancel' });
+      throw new Error('changed my mind');
+    });
+    expect(await failing.catch((error: Error) => error.message)).to.equal('changed my mind');
+    expect(await claimed()).to.deep.equal([]);
+  });
+
+  it('keeps the lanes apart', async () => {
+    await start(newId(), 'a', 'starts');
+    await start(newId(), 'b', 'control');
+    expect(await claimed('control')).to.deep.equal(['b']);
+    expect(await claimed('starts')).to.deep.equal(['a']);
+  });
+
+  it('gives a claimed row to nobody else until its lease is over', async () => {
+    await start(newId(), 'a');
+    expect(await claimed()).to.deep.equal(['a']);
+    expect(await claimed()).to.deep.equal([]);
+    await makeDue();
+    expect(await claimed()).to.deep.equal(['a']);
+  });
+
+  it('gives rows of one workflow one at a time and in order', async () => {
+    const project = newId();
+    await start(project, 'w');
+    await intend(db, { lane: 'starts', projectId: project, workflowId: 'w', action: 'signal', signal: 'go' });
+    await intend(db, { lane: 'starts', projectId: project, workflowId: 'w', action: 'cancel' });
+    const order: string[] = [];
+    for (;;) {
+      const intents = await claimIntents(db, 'starts', 10);
+      expect(intents).to.have.length.below(2);
+      const [intent] = intents;
+      if (!intent) break;
+      expect(await claimed(), 'while one is being carried out').to.deep.equal([]);
+      order.push(intent.action);
+      await settleIntents(db, { ...nothing, done: [intent.id] });
+    }
+    expect(order).to.deep.equal(['start', 'signal', 'cancel']);
+  });
+
+  it('holds a row back behind an earlier one of its workflow in another lane', async () => {
+    const project = newId();
+    await start(project, 'w', 'starts');
+    await intend(db, { lane: 'control', projectId: project, workflowId: 'w', action: 'cancel' });
+    expect(await claimed('control')).to.deep.equal([]);
+    const [first] = await claimIntents(db, 'starts', 10);
+    await settleIntents(db, { ...nothing, done: [first?.id ?? ''] });
+    expect(await claimed('control')).to.deep.equal(['w']);
+  });
+
+  it('lets projects take turns, however much one of them has', async () => {
+    const [big, small, tiny] = [newId(), newId(), newId()];
+    for (let n = 0; n < 50; n++) await start(big, `big-${n}`);
+    for (let n = 0; n < 3; n++) await start(small, `small-${n}`);
+    await start(tiny, 'tiny-0');
+    expect(await claimed('starts', 6)).to.have.members(['big-0', 'big-1', 'big-2', 'small-0', 'small-1', 'tiny-0']);
+    expect(await claimed('starts', 4)).to.have.members(['big-3', 'big-4', 'big-5', 'small-2']);
+    expect(await claimed('starts', 100)).to.have.length(44);
+  });
+
+  it('shares its rows out between relays that claim at the same moment', async () => {
+    const projects = [newId(), newId(), newId()];
+    for (let n = 0; n < 60; n++) await start(projects[n % 3] ?? '', `w-${n}`);
+    const claims = await Promise.all(Array.from({ length: 4 }, () => claimed('starts', 15)));
+    const all = claims.flat();
+    expect(new Set(all).size, 'nothing twice').to.equal(all.length);
+    expect(claims.map((claim) => claim.length)).to.deep.equal([15, 15, 15, 15]);
+  });
+
+  it('tries a failing row ever more rarely, then parks it where it can be seen', async () => {
+    await start(newId(), 'poison');
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const [intent] = await claimIntents(db, 'starts', 1);
+      if (!intent) throw new Error(`nothing to claim at attempt ${attempt}`);
+      const parked = await settleIntents(db, { ...nothing, failed: [{ id: intent.id, error: `no ${attempt}\0` }] });
+      expect(parked).to.deep.equal(attempt === MAX_ATTEMPTS ? [intent.id] : []);
+      const [wait] = await db('outbox').select(db.raw('round(extract(epoch from due_at - now())) as seconds'));
+      waits.push(Number(wait.seconds));
+      await makeDue();
+    }
+    expect(waits).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
+    expect(await claimed()).to.deep.equal([]);
+    const [row] = await rows();
+    expect(row).to.include({ attempts: MAX_ATTEMPTS, lastError: `no ${MAX_ATTEMPTS}` });
+    const [depth] = await outboxDepth(db);
+    expect(depth).to.include({ lane: 'starts', waiting: 0, parked: 1 });
+  });
+
+  it('holds later rows of a parked workflow, and no others', async () => {
+    const project = newId();
+    await start(project, 'poison');
+    await db('outbox').update({ parkedAt: db.fn.now() });
+    await intend(db, { lane: 'starts', projectId: project, workflowId: 'poison', action: 'cancel' });
+    await start(project, 'healthy');
+    expect(await claimed()).to.deep.equal(['healthy']);
+  });
+
+  it('gives a parked row a full round of attempts when it is unparked', async () => {
+    await start(newId(), 'a');
+    await start(newId(), 'b');
+    await db('outbox').update({ parkedAt: db.fn.now(), attempts: MAX_ATTEMPTS });
+    const [a] = await rows();
+    expect(await unparkIntents(db, [a.id])).to.equal(1);
+    expect(await claimed()).to.deep.equal(['a']);
+    expect((await rows())[0]).to.include({ attempts: 0 });
+    expect(await unparkIntents(db)).to.equal(1);
+    expect(await claimed()).to.deep.equal(['b']);
+  });
+
+  it('counts no attempt when nobody was there to take it', async () => {
+    await start(newId(), 'a');
+    for (let round = 0; round < MAX_ATTEMPTS + 2; round++) {
+      const [intent] = await claimIntents(db, 'starts', 1);
+      await settleIntents(db, { ...nothing, unreachable: [{ id: intent?.id ?? '', error: 'ECONNREFUSED' }] });
+      await makeDue();
+    }
+    expect((await rows())[0]).to.include({ attempts: 0, parkedAt: null, lastError: 'ECONNREFUSED' });
+  });
+
+  it('settles a mixed claim in one go', async () => {
+    for (const name of ['done', 'failed', 'unreachable']) await start(newId(), name);
+    const byName = new Map((await claimIntents(db, 'starts', 3)).map(({ id, workflowId }) => [workflowId, id]));
+    const named = (name: string) => byName.get(name) ?? '';
+    await settleIntents(db, {
+      done: [named('done')],
+      failed: [{ id: named('failed'), error: 'bad' }],
+      unreachable: [{ id: named('unreachable'), error: 'away' }],
+    });
+    const left = await db('outbox').orderBy('id').select('workflowId', 'attempts', 'lastError');
+    expect(left).to.deep.equal([
+      { workflowId: 'failed', attempts: 1, lastError: 'bad' },
+      { workflowId: 'unreachable', attempts: 0, lastError: 'away' },
+    ]);
+  });
+});

@@ -1,0 +1,66 @@
+// Mail as the accepting half of the ledger leaves it, in any state, for tests of the delivering half.
+import type { Db } from '../../db/connect.ts';
+import { Email } from '../../db/models/email.ts';
+import { newId } from '../../platform/ids.ts';
+
+export interface MailRow {
+  project: string;
+  to: string;
+  status: Email['status'];
+  sourceType: Email['sourceType'];
+  priority: number;
+  attempts: number;
+  unknownOutcomes: number;
+  dueAt: Date;
+  batchId: string;
+  subject: string;
+  fromName: string;
+  replyTo: string;
+}
+
+/** One mail of the ledger; its address is made from its id where none is given. */
+export async function addMail(db: Db, mail: Partial<MailRow> & { project: string }): Promise<string> {
+  const id = newId();
+  await db('emails').insert({
+    id,
+    projectId: mail.project,
+    contactId: newId(),
+    sourceType: mail.sourceType ?? 'TRANSACTIONAL',
+    priority: mail.priority ?? 0,
+    status: mail.status ?? 'PENDING',
+    attempts: mail.attempts ?? 0,
+    unknownOutcomes: mail.unknownOutcomes ?? 0,
+    batchId: mail.batchId ?? null,
+    ...(mail.dueAt ? { dueAt: mail.dueAt } : {}),
+  });
+  await db('email_contents').insert({
+    emailId: id,
+    projectId: mail.project,
+    toEmail: mail.to ?? `${id}@example.com`,
+    fromEmail: 'shop@demo.localhost',
+    fromName: mail.fromName ?? null,
+    replyTo: mail.replyTo ?? null,
+    subject: mail.subject ?? 'Hello',
+    html: '<p>Hello</p>',
+  });
+  return id;
+}
+
+export async function addMails(db: Db, count: number, mail: Partial<MailRow> & { project: string }): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) ids.push(await addMail(db, mail));
+  return ids;
+}
+
+/** A batch that is ready to be delivered. */
+export async function addBatch(db: Db, { priority = 0 } = {}): Promise<string> {
+  const id = newId();
+  await db('delivery_batches').insert({ id, priority });
+  return id;
+}
+
+export async function mailById(db: Db, id: string): Promise<Email> {
+  const mail = await Email.query(db).findById(id);
+  if (!mail) throw new Error(`there is no mail ${id}`);
+  return mail;
+}

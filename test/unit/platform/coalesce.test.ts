@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { coalesced } from '../../../platform/coalesce.ts';
+
+describe('coalesced', () => {
+  it('answers calls that come meanwhile together, each with its own answer', async () => {
+    const runs: number[][] = [];
+    const double = coalesced(async (items: number[]) => {
+      runs.push(items);
+      await new Promise((resolve) => setImmediate(resolve));
+      return items.map((item) => item * 2);
+    });
+    const first = double(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    const answers = await Promise.all([first, double(2), double(3), double(4)]);
+    expect(answers).to.deep.equal([2, 4, 6, 8]);
+    expect(runs).to.deep.equal([[1], [2, 3, 4]]);
+  });
+
+  it('never asks for more than its limit at once', async () => {
+    const sizes: number[] = [];
+    const call = coalesced(async (items: number[]) => {
+      sizes.push(items.length);
+      return items;
+    }, 3);
+    await Promise.all([1, 2, 3, 4, 5, 6, 7].map(call));
+    expect(sizes).to.deep.equal([3, 3, 1]);
+  });
+
+  it('fails the calls of a failed run alone', async () => {
+    let runs = 0;
+    const call = coalesced(async (items: string[]) => {
+      if (++runs === 1) throw new Error('the first run fails');
+      return items;
+    });
+    const failed = await call('a').catch((error: Error) => error.message);
+    expect(failed).to.equal('the first run fails');
+    expect(await call('b')).to.equal('b');
+  });
+});

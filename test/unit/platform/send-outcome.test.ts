@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { outcomeOf, providerIdOf } from '../../../platform/send-outcome.ts';
+
+const answer = (responseCode: number, extras: object = {}) =>
+  Object.assign(new Error('nodemailer says'), {
+    responseCode,
+    response: `${responseCode} as told`,
+    permanent: responseCode >= 500 && responseCode !== 503,
+    ...extras,
+  });
+
+describe('what a failed exchange means', () => {
+  for (const [code, kind] of [
+    [421, 'deferred'],
+    [450, 'deferred'],
+    [452, 'deferred'],
+    [503, 'deferred'],
+    [550, 'refused'],
+    [552, 'refused'],
+    [554, 'refused'],
+  ] as const) {
+    it(`${code} is ${kind}, before and after the mail was handed over`, () => {
+      const expected = { kind, reason: `${code} as told` };
+      expect(outcomeOf(answer(code), false)).to.deep.equal(expected);
+      expect(outcomeOf(answer(code), true)).to.deep.equal(expected);
+    });
+  }
+
+  for (const code of [530, 534, 535, 538]) {
+    it(`${code} speaks of our login, not of the mail`, () => {
+      expect(outcomeOf(answer(code), false).kind).to.equal('unreachable');
+    });
+  }
+
+  it('a lost connection is deferred before the mail was handed over, unknown after', () => {
+    const lost = Object.assign(new Error('Connection closed'), { code: 'ECONNECTION' });
+    expect(outcomeOf(lost, false)).to.deep.equal({ kind: 'deferred', reason: 'Connection closed' });
+    expect(outcomeOf(lost, true)).to.deep.equal({ kind: 'unknown', reason: 'Connection closed' });
+  });
+
+  it('an answer that is neither yes nor no to a mail that was handed over is unknown', () => {
+    expect(outcomeOf(answer(354, { code: 'EMESSAGE' }), true).kind).to.equal('unknown');
+  });
+
+  it('what nodemailer itself refuses to offer will never be sent', () => {
+    const tooLarge = Object.assign(new Error('Message size larger than allowed'), { code: 'EMESSAGE' });
+    expect(outcomeOf(tooLarge, false).kind).to.equal('refused');
+  });
+
+  it('a reason has no NUL characters and an end', () => {
+    const reason = outcomeOf(answer(550, { response: `550 \0${'x'.repeat(5_000)}` }), false);
+    expect(reason).to.have.property('reason').with.length(500).and.not.match(/\0/);
+  });
+});
+
+describe('the provider’s id', () => {
+  for (const [response, id] of [
+    ['250 2.0.0 Ok: queued as 4VzQk12mXnz9s', '4VzQk12mXnz9s'],
+    ['250 OK id=1rX2ab-0003Ck-1A', '1rX2ab-0003Ck-1A'],
+    ['250 Ok 0100018b5c3c0a4f-a1b2c3-000000', '0100018b5c3c0a4f-a1b2c3-000000'],
+    ['250 2.0.0 OK  1700000000 d9-20020a05 - gsmtp', '1700000000 d9-20020a05'],
+    ['250 thank you', undefined],
+  ] as const) {
+    it(`of "${response}" is ${id}`, () => {
+      expect(providerIdOf({ response })).to.equal(id);
+    });
+  }
+
+  it('is the one that nodemailer found where no pattern fits', () => {
+    const found = providerIdOf({ response: '250 2.0.0 OK <x@y.prod.outlook.com>', serverMessageId: '<x@y>' });
+    expect(found).to.equal('<x@y>');
+  });
+});

@@ -1,0 +1,27 @@
+import { emailActivities } from '../activities/emails.ts';
+import type { DeliveryDeps } from '../services/emails/deliver.ts';
+import { MAX_BATCHES } from '../services/emails/fold.ts';
+import { taskQueues } from '../temporal/task-queues.ts';
+import { workflowBundle } from './bundle.ts';
+import type { Duty } from './temporal-workers.ts';
+
+export async function workflowsDuty(): Promise<Duty> {
+  return {
+    taskQueue: taskQueues.workflows,
+    workflowBundle: await workflowBundle(),
+    maxConcurrentWorkflowTaskExecutions: 40,
+    maxConcurrentWorkflowTaskPolls: 5,
+    // About a megabyte each; what falls out is replayed when it wakes up.
+    maxCachedWorkflows: 300,
+  };
+}
+
+/** One slot is one batch; batches share the connections, so more of them would not send any faster. */
+export function mailDuty(deps: DeliveryDeps & { stopping: AbortSignal }): Duty {
+  return {
+    taskQueue: taskQueues.mail,
+    activities: emailActivities(deps),
+    maxConcurrentActivityTaskExecutions: MAX_BATCHES * 2,
+    maxConcurrentActivityTaskPolls: 4,
+  };
+}

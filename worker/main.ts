@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { connectDb, type Db } from '../db/connect.ts';
+import { Listener } from '../db/listener.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { createLogger, type Logger } from '../platform/logger.ts';
+import { createMailer } from '../platform/mailer.ts';
+import { type PartStatus, readinessOf, startProbes } from '../platform/probes.ts';
+import { readSettings, type Settings } from '../platform/settings.ts';
+import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
+import { createTemporal, type Temporal } from '../temporal/connection.ts';
+import { mailDuty, workflowsDuty } from './duties.ts';
+import { createMetrics, type WorkerMetrics } from './metrics.ts';
+import { Relay } from './relay.ts';
+import { parseRoles, type Role } from './roles.ts';
+import { installRuntime } from './temporal-log.ts';
+import { type Duty, TemporalWorkers } from './temporal-workers.ts';
+
+interface Parts {
+  settings: Settings;
+  roles: Set<Role>;
+  databaseUrl: string;
+  db: Db;
+  temporal: Temporal;
+  metrics: WorkerMetrics;
+  log: Logger;
+}
+
+/** Ends what it stands for; run in the reverse order of starting. */
+type End = () => Promise<unknown> | unknown;
+
+async function run(): Promise<void> {
+  const roles = parseRoles(process.argv.slice(2));
+  const settings = readSettings(process.env, [
+    'DATABASE_URL',
+    'TEMPORAL_ADDRESS',
+    ...(roles.has('mail') ? (['SMTP_URL'] as const) : []),
+  ]);
+  const log = createLogger('worker', settings.logLevel);
+  const { databaseUrl = '' } = settings;
+  const db = connectDb({ databaseUrl, poolSize: settings.databasePoolSize, name: 'everpost-worker' });
+  await refusePendingMigrations(db);
+  installRuntime(log);
+  const temporal = createTemporal(settings.temporal);
+  const parts: Parts = { settings, roles, databaseUrl, db, temporal, metrics: createMetrics(db), log };
+
+  const ends: End[] = [() => db.destroy(), () => temporal.close()];
+  ends.push(await startWork(parts));
+  const probes = await startProbes({
+    port: settings.workerPort,
+    host: settings.host,
+    registry: parts.metrics.registry,
+    ready: () => readiness(db, temporal),
+  });
+  ends.push(() => probes.stop());
+  log.info({ roles: [...roles], port: probes.port }, 'the worker is up');
+
+  const signal = await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+  log.info({ signal }, 'finishing what is under way');
+  for (const end of ends.reverse()) await end();
+  log.info('the worker is down');
+}
+
+async function refusePendingMigrations(db: Db): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0) throw new Error(`The database lacks ${pending.join(', ')}. Run \`npm run migrate\` first.`);
+}
+
+async function startWork(parts: Parts): Promise<End> {
+  const { settings, roles, temporal, log } = parts;
+  const mail = roles.has('mail') ? startMail(parts) : undefined;
+  const duties: Duty[] = mail ? [mail.duty] : [];
+  if (roles.has('workflows')) duties.push(await workflowsDuty());
+  const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
+  const stopRelay = roles.has('relay') ? await startRelay(parts) : () => {};
+  return async () => {
+    mail?.stop();
+    await Promise.all([stopRelay(), workers.stop()]);
+    mail?.close();
+  };
+}
+
+function startMail({ settings, db, metrics }: Parts) {
+  const stopping = new AbortController();
+  const mailer = createMailer({ url: settings.smtpUrl ?? '', maxConnections: settings.smtpMaxConnections });
+  const ledger = new DeliveryLedger(db);
+  return {
+    duty: mailDuty({ db, mailer, ledger, onResult: metrics.countResult, stopping: stopping.signal }),
+    stop: () => stopping.abort(new Error('the worker is shutting down')),
+    close: () => mailer.close(),
+  };
+}
+
+async function startRelay({ databaseUrl, db, temporal, log }: Parts): Promise<End> {
+  const listener = new Listener({ databaseUrl, log });
+  const relay = new Relay({ db, temporal, listener, log });
+  relay.start();
+  await listener.start();
+  return async () => {
+    await relay.stop();
+    await listener.stop();
+  };
+}
+
+/** Without Temporal there is nothing to do, but that is no reason to start this process anew. */
+async function readiness(db: Db, temporal: Temporal) {
+  const migrations = pendingMigrations(db).then(
+    (pending): Record<string, PartStatus> => ({ database: 'ok', migrations: pending.length > 0 ? 'down' : 'ok' }),
+    (): Record<string, PartStatus> => ({ database: 'down' }),
+  );
+  const [database, reachable] = await Promise.all([migrations, temporal.check()]);
+  return readinessOf({ ...database, temporal: reachable ? 'ok' : 'degraded' }, ['temporal']);
+}
+
+run().then(
+  () => process.exit(0),
+  (error) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  },
+);

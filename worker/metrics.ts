@@ -1,0 +1,101 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Db } from '../db/connect.ts';
+import { lanes } from '../db/models/outbox-row.ts';
+import { type MailBacklog, mailBacklog } from '../services/emails/backlog.ts';
+import { type ResultKind, resultKinds } from '../services/emails/delivery-settlement.ts';
+import { type LaneDepth, outboxDepth } from '../services/outbox/depth.ts';
+
+export interface WorkerMetrics {
+  registry: Registry;
+  countResult(kind: ResultKind): void;
+}
+
+/** What waits is asked of the database when somebody looks, so it is the same whichever worker is asked. */
+export function createMetrics(db: Db): WorkerMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  outboxGauges(
+    registry,
+    briefly(() => outboxDepth(db)),
+  );
+  mailGauges(
+    registry,
+    briefly(() => mailBacklog(db)),
+  );
+  const results = new Counter({
+    name: 'everpost_mail_results_total',
+    help: 'Mails of this process by what became of them.',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  for (const kind of resultKinds) results.inc({ result: kind }, 0);
+  return { registry, countResult: (kind) => results.inc({ result: kind }) };
+}
+
+type Asked<T> = () => Promise<T | undefined>;
+
+/** Two gauges of one look share one query. Without a database there is no answer, and the other metrics go on. */
+function briefly<T>(ask: () => Promise<T>): Asked<T> {
+  let [answer, askedAt]: [Promise<T | undefined> | undefined, number] = [undefined, 0];
+  return () => {
+    if (!answer || performance.now() - askedAt > 500) {
+      [answer, askedAt] = [ask().catch(() => undefined), performance.now()];
+    }
+    return answer;
+  };
+}
+
+function outboxGauges(registry: Registry, ask: Asked<LaneDepth[]>): void {
+  new Gauge({
+    name: 'everpost_outbox_rows',
+    help: 'Rows of the outbox by lane; parked ones wait for a person.',
+    labelNames: ['lane', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const depths = await ask();
+      for (const lane of depths ? lanes : []) {
+        const depth = depths?.find((one) => one.lane === lane);
+        this.set({ lane, state: 'waiting' }, depth?.waiting ?? 0);
+        this.set({ lane, state: 'parked' }, depth?.parked ?? 0);
+      }
+    },
+  });
+  new Gauge({
+    name: 'everpost_outbox_oldest_seconds',
+    help: 'Age of the oldest waiting row of a lane.',
+    labelNames: ['lane'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const depths = await ask();
+      for (const lane of depths ? lanes : []) {
+        this.set({ lane }, depths?.find((one) => one.lane === lane)?.oldest ?? 0);
+      }
+    },
+  });
+}
+
+function mailGauges(registry: Registry, ask: Asked<MailBacklog>): void {
+  new Gauge({
+    name: 'everpost_mail',
+    help: 'Unfinished mail: due, due later, on the wire; and the batches it is in.',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const { oldest: _, ...counts } = (await ask()) ?? { oldest: 0 };
+      for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    name: 'everpost_mail_oldest_seconds',
+    help: 'How long the oldest unsent mail has been due.',
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const backlog = await ask();
+      if (backlog) this.set(backlog.oldest);
+    },
+  });
+}

@@ -1,0 +1,121 @@
+import type { Db } from '../db/connect.ts';
+import type { Listener } from '../db/listener.ts';
+import { type Lane, lanes } from '../db/models/outbox-row.ts';
+import { newId } from '../platform/ids.ts';
+import type { Logger } from '../platform/logger.ts';
+import { takeApartStale } from '../services/emails/delivery-batch.ts';
+import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
+import { type ClaimedIntent, claimIntents } from '../services/outbox/claim.ts';
+import { NO_PROJECT } from '../services/outbox/ids.ts';
+import { type Settlement, settleIntents } from '../services/outbox/settle.ts';
+import { carryOut, type Order } from '../temporal/carry-out.ts';
+import type { Temporal } from '../temporal/connection.ts';
+import { Loop, type Pace } from './loop.ts';
+
+export interface RelayOptions {
+  db: Db;
+  temporal: Temporal;
+  /** Not started yet. */
+  listener: Listener;
+  log: Logger;
+}
+
+/** The channel of `wake`; the payload is a comma list of lanes. */
+const WAKE_CHANNEL = 'everpost_wake';
+const CLAIM = 50;
+const CONCURRENCY = 10;
+const IDLE_MS = 1_000;
+const TROUBLE_MS = 5_000;
+const SWEEP_MS = 60_000;
+
+/** Carries what is written down in Postgres over to Temporal. Every worker may have one; they share the work. */
+export class Relay {
+  private readonly options: RelayOptions;
+  private readonly loops = new Map<Lane, Loop>();
+  private sweptAt = Number.NEGATIVE_INFINITY;
+  private reachable = true;
+
+  constructor(options: RelayOptions) {
+    this.options = options;
+    options.listener.on(WAKE_CHANNEL, (payload) => {
+      for (const lane of payload.split(',')) this.loops.get(lane as Lane)?.wake();
+    });
+    options.listener.onReset(() => {
+      for (const loop of this.loops.values()) loop.wake();
+    });
+  }
+
+  start(): void {
+    const { log } = this.options;
+    for (const lane of lanes) {
+      const round = () => (lane === 'mail' ? this.mailRound() : this.round(lane));
+      this.loops.set(lane, new Loop({ name: `relay ${lane}`, round, idleMs: IDLE_MS, troubleMs: TROUBLE_MS, log }));
+    }
+  }
+
+  /** What is being carried out is finished. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.loops.values()].map((loop) => loop.stop()));
+  }
+
+  /** For mail the due row of the ledger is the intent; it is folded into batches here. */
+  private async mailRound(): Promise<Pace> {
+    const { db, log } = this.options;
+    if (performance.now() - this.sweptAt > SWEEP_MS) {
+      const batches = await takeApartStale(db, newId());
+      if (batches > 0) log.warn({ batches }, 'took stale batches of mail apart');
+      this.sweptAt = performance.now();
+    }
+    let folded = 0;
+    for (const priority of foldedPriorities) folded += await foldDueMail(db, priority);
+    const pace = await this.round('mail');
+    return pace === 'idle' && folded > 0 ? 'more' : pace;
+  }
+
+  private async round(lane: Lane): Promise<Pace> {
+    const { db, log } = this.options;
+    const intents = await claimIntents(db, lane, CLAIM);
+    if (intents.length === 0) return 'idle';
+    const settlement = await this.carryOutAll(intents);
+    const parked = await settleIntents(db, settlement);
+    for (const { id, error } of settlement.failed) {
+      log.warn({ lane, outboxId: id, error, parked: parked.includes(id) }, 'an intent could not be carried out');
+    }
+    this.tellReachable(settlement);
+    return settlement.unreachable.length > 0 && settlement.done.length === 0 ? 'trouble' : 'more';
+  }
+
+  private async carryOutAll(intents: ClaimedIntent[]): Promise<Settlement> {
+    const settlement: Settlement = { done: [], failed: [], unreachable: [] };
+    const rest = intents.values();
+    const hand = async (): Promise<void> => {
+      for (const intent of rest) {
+        const [first] = settlement.unreachable;
+        // Where one cannot get through the others need not try: each would wait for its own deadline.
+        if (first) settlement.unreachable.push({ id: intent.id, error: first.error });
+        else await this.carryOutOne(intent, settlement);
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, hand));
+    return settlement;
+  }
+
+  private async carryOutOne({ id, ...intent }: ClaimedIntent, settlement: Settlement): Promise<void> {
+    const verdict = await carryOut(this.options.temporal, orderOf(intent));
+    if (verdict.done) settlement.done.push(id);
+    else settlement[verdict.fault === 'order' ? 'failed' : 'unreachable'].push({ id, error: verdict.message });
+  }
+
+  private tellReachable({ unreachable, done }: Settlement): void {
+    const [first] = unreachable;
+    if (first && this.reachable)
+      this.options.log.warn({ error: first.error }, 'Temporal cannot be reached; work waits');
+    if (done.length > 0 && !this.reachable) this.options.log.info('Temporal is back');
+    this.reachable = first === undefined && (this.reachable || done.length > 0);
+  }
+}
+
+function orderOf({ projectId, ...intent }: Omit<ClaimedIntent, 'id'>): Order {
+  const order = { args: [], ...intent } as Order;
+  return order.action === 'start' && projectId !== NO_PROJECT ? { ...order, projectId } : order;
+}
