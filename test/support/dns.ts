@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once as event } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import packet, { type Answer, type Packet, type Question } from 'dns-packet';
+import { atEnd, once } from './cleanup.ts';
 
 export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'TXT';
 
@@ -62,19 +63,21 @@ export async function startDns(): Promise<DnsStandIn> {
     if (reply) udp.send(reply, from.port, from.address);
   });
   const port = await listen(udp, tcp);
+  const stop = once(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all([
+      new Promise<void>((resolve) => udp.close(resolve)),
+      new Promise((resolve) => tcp.close(resolve)),
+    ]);
+  });
+  atEnd(stop);
   return {
     address: `127.0.0.1:${port}`,
     queries,
     set: (name, type, values) => zone.set(name, type, values),
     remove: (name, type) => zone.remove(name, type),
     fail: (name, fault) => zone.fail(name, fault),
-    stop: async () => {
-      for (const socket of sockets) socket.destroy();
-      await Promise.all([
-        new Promise<void>((resolve) => udp.close(resolve)),
-        new Promise((resolve) => tcp.close(resolve)),
-      ]);
-    },
+    stop,
   };
 }
 

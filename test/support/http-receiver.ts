@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atEnd, once } from './cleanup.ts';
 import { eventually, type Patience } from './waiting.ts';
 
 export interface ReceivedRequest {
@@ -53,6 +54,12 @@ export async function startHttpReceiver(): Promise<HttpReceiver> {
   server.listen(0, '127.0.0.1');
   await event(server, 'listening');
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stop = once(async () => {
+    server.close();
+    server.closeAllConnections();
+    await event(server, 'close');
+  });
+  atEnd(stop);
   return {
     url: `http://${host}`,
     host,
@@ -61,11 +68,7 @@ export async function startHttpReceiver(): Promise<HttpReceiver> {
       eventually(() => requests.length >= count && requests, { what: `${count} requests`, ...patience }),
     answer: (answering, path = '*') => void answers.set(path, answering),
     redirect: (path, to, status = 302) => void answers.set(path, { status, headers: { location: to } }),
-    stop: async () => {
-      server.close();
-      server.closeAllConnections();
-      await event(server, 'close');
-    },
+    stop,
   };
 }
 

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import { atEnd } from './cleanup.ts';
 import { eventually, type Patience } from './waiting.ts';
 
 export interface ReceivedMail {
@@ -81,6 +82,7 @@ export async function startSmtp(): Promise<SmtpStandIn> {
   };
 
   const port = await open(0);
+  atEnd(close);
   const mailsTo = (address: string) => mails.filter(({ to }) => to.includes(address.toLowerCase()));
   return {
     url: `smtp://127.0.0.1:${port}`,
