@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { AppParts, RequestState } from './http/context.ts';
 import { openApiOf } from './http/openapi.ts';
+import type { RouteGroup } from './http/route.ts';
 import { serve } from './http/serve.ts';
 import { cors } from './middleware/cors.ts';
 import { errors } from './middleware/errors.ts';
@@ -12,11 +13,11 @@ import { unknownRoute } from './middleware/unknown-route.ts';
 import { routeGroups } from './routes/index.ts';
 
 /** From a request to its answer, top-down. */
-export function createApp(parts: AppParts): Koa<RequestState> {
+export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<RequestState> {
   const { settings, log } = parts;
   // The last address in the proxy's header is the one it saw itself; those before it are the client's own words.
   const app = new Koa<RequestState>({ proxy: settings.trustProxy, maxIpsCount: 1 });
-  const groups = routeGroups(parts, () => document);
+  const groups = [...routeGroups(parts, () => document), ...moreRoutes];
   const document = openApiOf(groups);
   const router = new Router<RequestState>({ exclusive: 'specificity', sensitive: true });
   for (const { routes } of groups) for (const route of routes) serve(router, route, parts);

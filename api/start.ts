@@ -8,6 +8,7 @@ import { KeyCache } from '../services/projects/key-cache.ts';
 import { RateLimiter, rateStore } from '../services/projects/rate-limiter.ts';
 import { createApp } from './app.ts';
 import { listen } from './http/listen.ts';
+import type { RouteGroup } from './http/route.ts';
 import { createMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
 
@@ -25,10 +26,12 @@ export interface ApiOptions {
   log: Logger;
   /** Whether Temporal answers; the API itself does not need it. */
   checkTemporal(): Promise<boolean>;
+  /** Beside our own: how tests reach the stages that no route of ours uses yet. */
+  moreRoutes?: RouteGroup[];
 }
 
 /** Puts the parts together and listens. */
-export async function startApi({ settings, log, checkTemporal }: ApiOptions): Promise<Api> {
+export async function startApi({ settings, log, checkTemporal, moreRoutes }: ApiOptions): Promise<Api> {
   const { databaseUrl = '', databasePoolSize: poolSize, rateLimitPerMinute, metricsPort, host } = settings;
   const opened: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
@@ -51,7 +54,8 @@ export async function startApi({ settings, log, checkTemporal }: ApiOptions): Pr
       opened.push(() => probes.stop());
     }
     const ready = createReadiness(db, checkTemporal);
-    const app = createApp({ settings, db, log, keys, limiter, metrics, ready, isClosing: () => closing });
+    const parts = { settings, db, log, keys, limiter, metrics, ready, isClosing: () => closing };
+    const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host);
     opened.push(() => server.close());
     log.info({ port: server.port, host }, 'listening');

@@ -102,11 +102,11 @@ async function reading(ctx: Context, read: ReturnType<typeof koaBody>, tooLarge:
   }
 }
 
-/** raw-body gives a `status`, formidable an `internalCode` of its own and an `httpCode` that is 500 for bad input. */
+/** raw-body tells by `status`, formidable by `httpCode`, which is 500 for most of what a client can do wrong. */
 function refusal(error: unknown, tooLarge: string): unknown {
-  const { status, httpCode, internalCode, message } = error as Record<string, unknown>;
+  const { status, httpCode, message } = error as Record<string, unknown>;
   if (status === 413 || httpCode === 413) return new ApiError(413, 'PAYLOAD_TOO_LARGE', tooLarge);
-  if (status === 400 || internalCode !== undefined) return badRequest(`The body cannot be read: ${message}.`);
+  if (status === 400 || httpCode !== undefined) return badRequest(`The body cannot be read: ${message}.`);
   return error;
 }
 

@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import { regenerateKeys } from '../../services/projects/keys.ts';
+import { createSession } from '../../services/sessions/sessions.ts';
+import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+import { eventually } from '../support/waiting.ts';
+
+const event = { email: 'ann@example.com', event: 'x' };
+
+describe('authentication', () => {
+  let api: TestApi;
+  let second: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+    second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+  });
+  beforeEach(async () => {
+    project = await api.project();
+  });
+  after(async () => {
+    await second.stop();
+    await api.stop();
+  });
+
+  const mail = () => ({ to: 'a@b.co', from: `x@${project.senderDomain}`, subject: 's', body: 'b' });
+
+  describe('401 INVALID_API_KEY, each case with its own message', () => {
+    const cases: [string, (project: ApiProject) => string | undefined, RegExp][] = [
+      ['no key', () => undefined, /No API key/],
+      ['an empty header', () => '', /No API key/],
+      ['another scheme', (p) => `Basic ${p.publicKey}`, /garbled/],
+      ['a key without Bearer', (p) => p.publicKey, /garbled/],
+      ['Bearer alone', () => 'Bearer ', /garbled/],
+      ['a key cut short', (p) => `Bearer ${p.publicKey.slice(0, -1)}`, /garbled/],
+      ['a key with something behind it', (p) => `Bearer ${p.publicKey} x`, /garbled/],
+      ['an unknown key', () => `Bearer pk_${'A'.repeat(48)}`, /unknown or has been revoked/],
+      [
+        'the secret key, where the public one is needed',
+        (p) => `Bearer ${p.secretKey}`,
+        /needs the project's public key/,
+      ],
+    ];
+    for (const [what, header, message] of cases)
+      it(`on ${what}`, async () => {
+        const authorization = header(project);
+        const answer = await api.post('/v1/track', event, authorization === undefined ? {} : { authorization });
+        expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
+        expect(answer.body.error.message).to.match(message);
+        expect(answer.headers.get('ratelimit-limit'), 'nobody is charged for it').to.equal(null);
+      });
+
+    it('on the public key, where the secret one is needed', async () => {
+      const answer = await project.browser.post('/v1/send', mail());
+      expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
+      expect(answer.body.error.message).to.match(/needs the project's secret key/);
+    });
+
+    it('on a session under /v1, where only keys count', async () => {
+      expect(await project.owner.post('/v1/send', mail())).to.be.envelope(401, 'INVALID_API_KEY');
+    });
+  });
+
+  it('takes "bearer" in any case', async () => {
+    const answer = await api.post('/v1/track', event, { authorization: `bearer ${project.publicKey}` });
+    expect(answer).to.have.status(200);
+  });
+
+  describe('rotated keys', () => {
+    it('stop at once in every process, and the new ones work', async () => {
+      const elsewhere = client(second.url, { authorization: `Bearer ${project.publicKey}` });
+      expect(await project.browser.post('/v1/track', event)).to.have.status(200);
+      expect(await elsewhere.post('/v1/track', event)).to.have.status(200);
+      const keys = await regenerateKeys(api.db, project.id);
+      for (const caller of [project.browser, elsewhere]) {
+        const answer = await caller.post('/v1/track', event);
+        expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
+      }
+      const renewed = client(second.url, { authorization: `Bearer ${keys.publicKey}` });
+      expect(await renewed.post('/v1/track', event)).to.have.status(200);
+    });
+
+    it('write nothing, even in a process that has not heard of it', async () => {
+      expect(await project.server.post('/v1/send', mail())).to.have.status(200);
+      expect(await project.browser.post('/v1/track', event)).to.have.status(200);
+      // Behind the back of the caches: the generation changes without the notice.
+      await api.db('projects').where({ id: project.id }).update({ key_generation: 2 });
+      expect(await project.server.post('/v1/send', mail())).to.be.envelope(401, 'INVALID_API_KEY');
+      expect(await project.browser.post('/v1/track', event)).to.be.envelope(401, 'INVALID_API_KEY');
+      for (const table of ['emails', 'events'])
+        expect(await api.db(table).where({ project_id: project.id }).pluck('id'), table).to.have.length(1);
+    });
+
+    it('are refused by the database itself while no notices arrive', async () => {
+      expect(await project.browser.post('/v1/track', event)).to.have.status(200);
+      await endListeners(api);
+      await api
+        .db('projects')
+        .where({ id: project.id })
+        .update({ public_key: `pk_${'z'.repeat(48)}` });
+      const answer = await project.browser.post('/v1/track', event);
+      expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
+      expect(answer.body.error.message).to.match(/unknown or has been revoked/);
+    });
+  });
+
+  describe('a disabled project', () => {
+    beforeEach(async () => {
+      await api
+        .db('projects')
+        .where({ id: project.id })
+        .update({ disabled: true, disabled_reason: 'too many bounces' });
+    });
+
+    it('is 403 PROJECT_DISABLED on writes, with the reason and the rate limit', async () => {
+      const answer = await project.server.post('/v1/send', mail());
+      expect(answer).to.be.envelope(403, 'PROJECT_DISABLED');
+      expect(answer.body.error.message).to.contain('too many bounces');
+      expect(answer.headers.get('ratelimit-limit')).to.equal('1000');
+      expect(await project.browser.post('/v1/track', event)).to.be.envelope(403, 'PROJECT_DISABLED');
+    });
+  });
+
+  describe('GET /users/@me', () => {
+    it('shows the user of the session and nothing more', async () => {
+      const answer = await project.owner.get('/users/@me');
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.have.all.keys('id', 'email', 'emailVerified', 'createdAt');
+      expect(answer.body).to.include({ id: project.userId, emailVerified: false });
+      expect(new Date(answer.body.createdAt).toISOString()).to.equal(answer.body.createdAt);
+    });
+
+    it('is 401 UNAUTHORIZED without a session, with an unknown one, with an ended one, and with a key', async () => {
+      const ended = await createSession(api.db, project.userId);
+      await api
+        .db('sessions')
+        .where({ user_id: project.userId })
+        .update({ expires_at: new Date(Date.now() - 1000) });
+      for (const headers of [
+        {},
+        { cookie: `everpost_session=${'x'.repeat(48)}` },
+        { cookie: `everpost_session=${ended}` },
+        { cookie: 'everpost_session=' },
+        { cookie: 'other=1' },
+        { authorization: `Bearer ${project.secretKey}` },
+      ])
+        expect(await api.get('/users/@me', headers as Record<string, string>)).to.be.envelope(401, 'UNAUTHORIZED');
+    });
+
+    it('tells an ended session from a missing one', async () => {
+      const missing = await api.get('/users/@me');
+      const ended = await api.get('/users/@me', { cookie: 'everpost_session=gone' });
+      expect(missing.body.error.message).not.to.equal(ended.body.error.message);
+    });
+
+    it('can be read from anywhere: a GET changes nothing', async () => {
+      const answer = await api.get('/users/@me', { cookie: project.cookie, origin: 'https://evil.example' });
+      expect(answer).to.have.status(200);
+      expect(answer.headers.get('access-control-allow-origin'), 'but no page there gets to see it').to.equal(null);
+    });
+  });
+});
+
+async function endListeners({ db }: TestApi): Promise<void> {
+  const listening = () =>
+    db('pg_stat_activity').where({ application_name: 'everpost-listener' }).whereRaw('datname = current_database()');
+  const found = await listening().select('pid');
+  for (const { pid } of found) await db.raw('select pg_terminate_backend(?)', [pid]);
+  await eventually(async () => (await listening().select('pid')).length === 0, { what: 'the end of the listeners' });
+}

@@ -1,0 +1,334 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import joi from 'joi';
+import { answer, created, missing, noContent, ok, plainFailure } from '../../api/http/answers.ts';
+import { route, routes } from '../../api/http/route.ts';
+import { cursorPage, email, offsetPage, optional, text, uuid } from '../../api/http/schemas.ts';
+import { ApiError, validationError } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { createSession } from '../../services/sessions/sessions.ts';
+import { createUser } from '../../services/users/create.ts';
+import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+
+// Routes of the kinds that later resources will be, each as small as it can be.
+const seen: string[] = [];
+const things = routes('Things', [
+  route({
+    method: 'GET',
+    path: '/things',
+    summary: 'List',
+    access: 'secretKey',
+    query: { ...offsetPage(), ...cursorPage(), subscribed: optional(joi.boolean()) },
+    answers: { 200: answer('Things.') },
+    handle: ({ query, project, role }) => ok({ query, projectId: project.projectId, role }),
+  }),
+  route({
+    method: 'GET',
+    path: '/things/:id',
+    summary: 'One',
+    access: 'secretKey',
+    params: { id: uuid() },
+    answers: { 200: answer('The thing.'), 404: missing('contact', 'CONTACT_NOT_FOUND') },
+    handle: ({ params }) => ok({ id: params.id }),
+  }),
+  route({
+    method: 'GET',
+    path: '/things/fields',
+    summary: 'Fields',
+    access: 'secretKey',
+    answers: { 200: answer('Fields.') },
+    handle: () => ok({ fields: [] }),
+  }),
+  route({
+    method: 'POST',
+    path: '/things',
+    summary: 'Create',
+    access: 'secretKey',
+    body: { email: email() },
+    invalidBody: 400,
+    answers: { 201: answer('Created.'), 400: plainFailure('The body breaks a rule.') },
+    handle: ({ body }) => {
+      if (body.email === 'taken@example.com') throw new ApiError(409, 'CONFLICT', 'It is taken.');
+      if (body.email === 'odd@example.com')
+        throw validationError([{ field: 'email', message: '"email" is odd', code: 'custom' }]);
+      return created(body);
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/things/:id',
+    summary: 'Change',
+    access: 'secretKey',
+    params: { id: uuid() },
+    body: { name: optional(text()) },
+    answers: { 200: answer('Changed.'), 409: plainFailure('Taken.'), 404: missing('contact', 'CONTACT_NOT_FOUND') },
+    handle: ({ body }) => {
+      if (body.name === 'taken') throw new ApiError(409, 'CONFLICT', 'The name is taken.');
+      return ok(body);
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/things/:id',
+    summary: 'Replace',
+    access: 'secretKey',
+    params: { id: uuid() },
+    body: { name: text() },
+    invalidBody: 400,
+    answers: { 200: answer('Replaced.') },
+    handle: ({ body }) => ok(body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/things/:id',
+    summary: 'Delete',
+    access: 'secretKey',
+    params: { id: uuid() },
+    answers: { 204: answer('Gone.') },
+    handle: () => noContent(),
+  }),
+  route({
+    method: 'POST',
+    path: '/things/import',
+    summary: 'Import',
+    access: 'secretKey',
+    multipart: { files: ['file'], maxFileBytes: 1000 },
+    body: { note: optional(text()) },
+    answers: { 200: answer('Imported.') },
+    handle: async ({ files, body }) => {
+      if (files.file) seen.push(files.file.path);
+      const content = files.file ? await readFile(files.file.path, 'utf8') : null;
+      return ok({ content, name: files.file?.name ?? null, body, fields: Object.keys(files) });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/caller',
+    summary: 'Who calls',
+    access: 'nobody',
+    answers: { 200: answer('The caller.') },
+    handle: ({ request }) => ok({ ip: request.ip, id: request.id }),
+  }),
+]);
+
+describe('the stages of a route', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({ moreRoutes: [things] });
+  });
+  beforeEach(async () => {
+    project = await api.project();
+  });
+  after(() => api.stop());
+
+  describe('path', () => {
+    it('gives the handler its id', async () => {
+      const id = newId();
+      expect((await project.server.get(`/things/${id}`)).body).to.deep.equal({ id });
+    });
+
+    for (const id of [
+      '1',
+      'x'.repeat(300),
+      '%20',
+      '01890000-0000-7000-8000-00000000000g',
+      '{01890000-0000-7000-8000-000000000000}',
+    ])
+      it(`is 404 like an unknown id when it is no UUID: ${id.slice(0, 40)}`, async () => {
+        const answer = await project.server.get(`/things/${id}`);
+        expect(answer).to.be.envelope(404, 'CONTACT_NOT_FOUND');
+        expect(answer.headers.get('ratelimit-limit')).to.equal('1000');
+      });
+
+    it('prefers the route without a parameter', async () => {
+      expect((await project.server.get('/things/fields')).body).to.deep.equal({ fields: [] });
+    });
+  });
+
+  describe('query', () => {
+    it('has the defaults of the contract', async () => {
+      const { body } = await project.server.get('/things');
+      expect(body.query).to.deep.equal({ page: 1, pageSize: 20, limit: 20 });
+    });
+
+    it('reads numbers and booleans, and ignores what it does not know', async () => {
+      const { body } = await project.server.get('/things?page=3&limit=7&subscribed=false&x=1&__proto__=1');
+      expect(body.query).to.deep.equal({ page: 3, pageSize: 20, limit: 7, subscribed: false });
+    });
+
+    for (const size of ['101', '5000', '99999999999999999999', '1e21'])
+      it(`clamps a size of ${size}`, async () => {
+        const { body } = await project.server.get(`/things?limit=${size}&pageSize=${size}`);
+        expect(body.query).to.include({ limit: 100, pageSize: 100 });
+      });
+
+    for (const query of [
+      'page=0',
+      'pageSize=0',
+      'limit=-1',
+      'limit=abc',
+      'limit=',
+      'limit=1.5',
+      'page=NaN',
+      'limit=1&limit=2',
+      'subscribed=maybe',
+      'limit=Infinity',
+      'cursor=',
+    ])
+      it(`is 400 when it cannot be read: ${query}`, async () => {
+        const answer = await project.server.get(`/things?${query}`);
+        expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+        expect(answer.body.error.errors[0].field).to.equal(query.split('=')[0]);
+      });
+  });
+
+  describe('body', () => {
+    it('is a plain 400 where the contract says so', async () => {
+      expect(await project.server.post('/things', { email: 'a@b.co' })).to.have.status(201);
+      const answer = await project.server.post('/things', {});
+      expect(answer).to.be.plainError(400);
+      expect(answer.body.error).to.contain('email');
+      expect(await project.server.post('/things', '{"email":"a\\u0000@b.co"}')).to.be.plainError(400);
+      expect(await project.server.post('/things', '[]')).to.be.plainError(400);
+    });
+
+    it('is a plain 400 there too when the service finds the fault', async () => {
+      const answer = await project.server.post('/things', { email: 'odd@example.com' });
+      expect(answer).to.be.plainError(400);
+      expect(answer.body.error).to.equal('"email" is odd');
+    });
+
+    it('is in the envelope there when it is malformed', async () => {
+      expect(await project.server.post('/things', '{')).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('leaves the other errors of that route in the envelope', async () => {
+      expect(await project.server.post('/things', { email: 'taken@example.com' })).to.be.envelope(409, 'CONFLICT');
+    });
+
+    it('is a plain 409 where the contract says so', async () => {
+      const answer = await project.server.patch(`/things/${newId()}`, { name: 'taken' });
+      expect(answer).to.be.plainError(409);
+      expect(answer.body.error).to.equal('The name is taken.');
+      expect(await project.server.patch(`/things/${newId()}`, { name: 5 })).to.have.fault('name', 'invalid_type');
+    });
+
+    it('is 400 in the envelope where only the status differs', async () => {
+      const answer = await project.server.put(`/things/${newId()}`, {});
+      expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+      expect(answer.body.error.errors[0]).to.include({ field: 'name', code: 'required' });
+    });
+
+    it('is not there after 204', async () => {
+      const answer = await project.server.delete(`/things/${newId()}`);
+      expect(answer).to.have.status(204);
+      expect(answer.body).to.equal('');
+    });
+  });
+
+  describe('multipart', () => {
+    const form = (content: string | Uint8Array<ArrayBuffer>, name = 'file', fields: Record<string, string> = {}) => {
+      const data = new FormData();
+      for (const [key, value] of Object.entries(fields)) data.append(key, value);
+      data.append(name, new Blob([content], { type: 'text/csv' }), 'people.csv');
+      return data;
+    };
+
+    it('gives the handler file and fields, and leaves nothing behind', async () => {
+      const { status, body } = await project.server.post('/things/import', form('a,b', 'file', { note: 'hello' }));
+      expect(status).to.equal(200);
+      expect(body).to.deep.equal({ content: 'a,b', name: 'people.csv', body: { note: 'hello' }, fields: ['file'] });
+      expect(existsSync(seen.at(-1) ?? '/')).to.equal(false);
+    });
+
+    it('takes an empty file, for the route to judge', async () => {
+      expect((await project.server.post('/things/import', form(''))).body.content).to.equal('');
+    });
+
+    it('ignores files that the route does not know', async () => {
+      expect((await project.server.post('/things/import', form('x', 'other'))).body.fields).to.deep.equal([]);
+    });
+
+    it('is 413 when the file is too large, and the file is gone', async () => {
+      const answer = await project.server.post('/things/import', form('x'.repeat(1001)));
+      expect(answer).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+      const huge = await project.server.post('/things/import', form(new Uint8Array(30_000_000)));
+      expect(huge).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+    });
+
+    it('is 422 when a field breaks a rule, and 415 when it is no form', async () => {
+      const answer = await project.server.post('/things/import', form('x', 'file', { note: 'a\0b' }));
+      expect(answer).to.have.fault('note', 'invalid_string');
+      expect(await project.server.post('/things/import', {})).to.be.envelope(415, 'BAD_REQUEST');
+    });
+
+    for (const [what, type, body] of [
+      ['no boundary', 'multipart/form-data', 'x'],
+      ['nonsense inside', 'multipart/form-data; boundary=abc', 'nonsense'],
+      [
+        'an end that never comes',
+        'multipart/form-data; boundary=abc',
+        '--abc\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nx',
+      ],
+    ] as const)
+      it(`is 400 with ${what}`, async () => {
+        const answer = await project.server.post('/things/import', body, { 'content-type': type });
+        expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+      });
+  });
+
+  describe('a session with X-Project-Id', () => {
+    it('may do what the secret key may, with the role of its user', async () => {
+      const answer = await project.owner.get('/things');
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.include({ projectId: project.id, role: 'OWNER' });
+      expect(answer.headers.get('ratelimit-limit')).to.equal('1000');
+    });
+
+    it('is 403 for a project that its user is no member of, or that is none', async () => {
+      const stranger = await createUser(api.db, { email: `x-${project.id}@example.com`, password: 'correct horse' });
+      const cookie = `everpost_session=${await createSession(api.db, stranger.id)}`;
+      for (const id of [project.id, newId(), 'nonsense'])
+        expect(await api.get('/things', { cookie, 'x-project-id': id })).to.be.envelope(403, 'FORBIDDEN');
+    });
+
+    it('is 400 without X-Project-Id and 401 UNAUTHORIZED when it has ended', async () => {
+      expect(await api.get('/things', { cookie: project.cookie })).to.be.envelope(400, 'BAD_REQUEST');
+      const ended = { cookie: 'everpost_session=gone', 'x-project-id': project.id };
+      expect(await api.get('/things', ended)).to.be.envelope(401, 'UNAUTHORIZED');
+    });
+
+    it('is not asked for when there is a key, which decides alone', async () => {
+      const both = client(api.url, { cookie: project.cookie, authorization: 'Bearer nonsense' });
+      expect(await both.get('/things')).to.be.envelope(401, 'INVALID_API_KEY');
+    });
+
+    it('may not change anything from a foreign origin', async () => {
+      const body = { email: 'a@b.co' };
+      for (const origin of ['https://evil.example', 'null', 'http://app.test.evil.example'])
+        expect(await project.owner.post('/things', body, { origin })).to.be.envelope(403, 'FORBIDDEN');
+      expect(await project.owner.post('/things', body, { origin: 'http://app.test' })).to.have.status(201);
+      expect(await project.owner.post('/things', body)).to.have.status(201);
+    });
+  });
+
+  it('lets a disabled project read and not write', async () => {
+    await api.db('projects').where({ id: project.id }).update({ disabled: true });
+    expect(await project.server.get('/things')).to.have.status(200);
+    expect(await project.server.request('HEAD', '/things')).to.have.status(200);
+    expect(await project.server.post('/things', { email: 'a@b.co' })).to.be.envelope(403, 'PROJECT_DISABLED');
+    expect(await project.server.delete(`/things/${newId()}`)).to.be.envelope(403, 'PROJECT_DISABLED');
+  });
+
+  it('knows the client by its own address behind a proxy that is trusted, and only then', async () => {
+    const forwarded = { 'x-forwarded-for': '6.6.6.6, 203.0.113.7' };
+    expect((await api.get('/caller', forwarded)).body.ip).to.equal('127.0.0.1');
+    const trusting = await startTestApi({ moreRoutes: [things], env: { TRUST_PROXY: 'true' } });
+    const { body } = await trusting.get('/caller', forwarded);
+    await trusting.stop();
+    expect(body.ip).to.equal('203.0.113.7');
+  });
+});
