@@ -70,6 +70,48 @@ export async function up(db: Knex): Promise<void> {
       unique (project_id, email)
     );
 
+    -- The one way in which a contact is written: created, or locked and patched. The row stays locked to the end of the
+    -- transaction, so that whatever is recorded of a contact is recorded in order. A change of subscription is announced
+    -- by an event. A function and not a statement: it tells the state before from the state after, leaves a contact that
+    -- does not change untouched, and takes half the time of the same rule as common table expressions.
+    create function write_contact(
+      p_project_id uuid, p_email text, p_new_id uuid, p_subscribed boolean, p_subscribed_when_new boolean,
+      p_patch jsonb, p_deletes jsonb, p_defaults jsonb, p_event_id uuid,
+      out id uuid, out subscribed boolean, out is_new boolean, out is_changed boolean
+    ) language plpgsql as $$
+    declare
+      known record;
+      new_data jsonb;
+    begin
+      loop
+        select c.id, c.subscribed, c.data into known
+        from contacts c where c.project_id = p_project_id and c.email = p_email for update;
+        exit when found;
+        insert into contacts as c (id, project_id, email, subscribed, data)
+        values (p_new_id, p_project_id, p_email, coalesce(p_subscribed, p_subscribed_when_new), p_defaults || p_patch)
+        on conflict (project_id, email) do nothing
+        returning c.id, c.subscribed, true, true into id, subscribed, is_new, is_changed;
+        -- Otherwise somebody else has just created it: now it can be seen.
+        if found then return; end if;
+      end loop;
+
+      id := known.id;
+      is_new := false;
+      subscribed := coalesce(p_subscribed, known.subscribed);
+      new_data := known.data;
+      if p_deletes <> '[]' then new_data := new_data - array(select jsonb_array_elements_text(p_deletes)); end if;
+      new_data := p_defaults || new_data || p_patch;
+      is_changed := subscribed <> known.subscribed or new_data <> known.data;
+      if is_changed then
+        update contacts c set subscribed = write_contact.subscribed, data = new_data, updated_at = now()
+        where c.id = known.id;
+      end if;
+      if subscribed <> known.subscribed then
+        insert into events (id, project_id, contact_id, name) values (p_event_id, p_project_id, known.id,
+          case when subscribed then 'contact.subscribed' else 'contact.unsubscribed' end);
+      end if;
+    end $$;
+
     create table events (
       id uuid primary key,
       project_id uuid not null,
@@ -166,6 +208,7 @@ export async function up(db: Knex): Promise<void> {
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(`
+    drop function write_contact;
     drop table rate_windows, outbox, delivery_batches, email_contents, emails, events, contacts, domains, memberships,
       projects, sessions, users;
   `);

@@ -3,11 +3,11 @@ import { type ContactWrite, contactCtes, contactValues } from '../../db/models/c
 import { Domain } from '../../db/models/domain.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import { unverifiedSender } from '../../platform/errors.ts';
+import { type ApiError, unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
-import { projectCte, refuseIfClosed } from '../projects/refusal.ts';
+import { projectCte, refusal } from '../projects/refusal.ts';
 
 export interface Address {
   email: string;
@@ -30,16 +30,12 @@ export interface Accepted {
   timestamp: Date;
 }
 
-// From an unverified domain nothing is written at all. All mails are recorded or none: when a contact was being created
-// elsewhere at this moment, no mail is, and the statement is run again.
+// From an unverified domain nothing is written at all: the check is a condition of everything else.
 const accept = statement<{ email_id: string; contact_id: string; created_at: Date }>(
   'send',
   `with ${projectCte("exists (select 1 from domains where project_id = $1 and domain = $3 and status = 'VERIFIED')")},
    ${contactCtes(12)},
-   mail as (
-     select * from unnest($9::uuid[], $10::text[], $11::text[]) as mail (id, email, name)
-     where (select count(*) from contact) = cardinality($12::text[])
-   ),
+   mail as (select * from unnest($9::uuid[], $10::text[], $11::text[]) as mail (id, email, name)),
    content as (
      insert into email_contents (email_id, project_id, to_email, to_name, from_email, from_name, reply_to, subject, html)
      select mail.id, project.id, mail.email, mail.name, $4::text, $5::text, $6::text, $7::text, $8::text
@@ -68,15 +64,10 @@ export async function sendEmails(db: Db, project: ProjectAccess, input: SendInpu
     mails.map((mail) => mail.name ?? null),
     ...contactValues(contactsOf(input)),
   ];
-  for (;;) {
-    const rows = await retryDeadlocks(db, () => accept(db, values));
-    if (rows.length > 0) {
-      wake(db, 'mail');
-      return present(mails, rows);
-    }
-    await refuseIfClosed(db, project);
-    await refuseUnlessVerified(db, project.projectId, domain);
-  }
+  const rows = await retryDeadlocks(db, () => accept(db, values));
+  if (rows.length === 0) throw await refusalOf(db, project, domain);
+  wake(db, 'mail');
+  return present(mails, rows);
 }
 
 function contactsOf({ to, subscribed, data }: SendInput): ContactWrite[] {
@@ -105,7 +96,7 @@ function present(
   };
 }
 
-async function refuseUnlessVerified(db: Db, projectId: string, domain: string): Promise<void> {
-  const verified = await Domain.query(db).findOne({ projectId, domain, status: 'VERIFIED' });
-  if (!verified) throw unverifiedSender(domain);
+async function refusalOf(db: Db, project: ProjectAccess, domain: string): Promise<ApiError> {
+  const verified = await Domain.query(db).findOne({ projectId: project.projectId, domain, status: 'VERIFIED' });
+  return verified ? refusal(db, project) : unverifiedSender(domain);
 }

@@ -4,7 +4,7 @@ import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
-import { projectCte, refuseIfClosed } from '../projects/refusal.ts';
+import { projectCte, refusal } from '../projects/refusal.ts';
 
 export interface TrackInput {
   email: string;
@@ -35,10 +35,7 @@ export async function trackEvent(db: Db, project: ProjectAccess, input: TrackInp
   const contactParameters = contactValues([contact]);
   const eventId = newId();
   const values = [project.projectId, project.keyGeneration, eventId, input.event, JSON.stringify(seen)];
-  for (;;) {
-    const [row] = await track(db, [...values, ...contactParameters]);
-    if (row) return { contactId: row.contact_id, eventId, timestamp: row.created_at };
-    // Nothing was written: the caller may not, or the contact was being created elsewhere and is there now.
-    await refuseIfClosed(db, project);
-  }
+  const [row] = await track(db, [...values, ...contactParameters]);
+  if (!row) throw await refusal(db, project);
+  return { contactId: row.contact_id, eventId, timestamp: row.created_at };
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
-import { invalidKey, projectDisabled } from '../../platform/errors.ts';
+import { type ApiError, invalidKey, projectDisabled } from '../../platform/errors.ts';
 import type { ProjectAccess } from './keys.ts';
 
 /**
@@ -13,9 +13,9 @@ export const projectCte = (condition = 'true'): string => `
     select id from projects where id = $1 and key_generation = $2 and not disabled and ${condition}
   )`;
 
-/** Tells the caller why `project` was empty; comes back when it should not have been. */
-export async function refuseIfClosed(db: Db, { projectId, keyGeneration }: ProjectAccess): Promise<void> {
+/** Why `project` was empty. */
+export async function refusal(db: Db, { projectId, keyGeneration }: ProjectAccess): Promise<ApiError> {
   const project = await Project.query(db).findById(projectId);
-  if (project?.keyGeneration !== keyGeneration) throw invalidKey('This key has been replaced by a newer one.');
-  if (project.disabled) throw projectDisabled(project.disabledReason);
+  if (project?.keyGeneration !== keyGeneration) return invalidKey('This key has been replaced by a newer one.');
+  return projectDisabled(project.disabledReason);
 }
