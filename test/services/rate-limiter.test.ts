@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { Listener } from '../../db/listener.ts';
+import { newId } from '../../platform/ids.ts';
+import { RateLimiter, type RateStore, rateStore } from '../../services/projects/rate-limiter.ts';
+import { eventually } from '../support/waiting.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+interface Process {
+  limiter: RateLimiter;
+  listener: Listener;
+  /** Statements that it sent. */
+  statements(): number;
+}
+
+describe('the rate limit over several processes', () => {
+  let world: World;
+  const listeners: Listener[] = [];
+
+  before(async () => {
+    world = await openWorld();
+  });
+  afterEach(async () => {
+    await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
+  });
+  after(() => world.close());
+
+  async function startProcess(limit: number): Promise<Process> {
+    const listener = new Listener({ databaseUrl: world.url, log: pino({ level: 'silent' }) });
+    let sent = 0;
+    const store = rateStore(world.db);
+    const counted =
+      <In, Out>(send: (input: In) => Out) =>
+      (input: In): Out => {
+        sent++;
+        return send(input);
+      };
+    const counting = { lease: counted(store.lease), settle: counted(store.settle), ask: counted(store.ask) };
+    const limiter = new RateLimiter(limit, counting, listener);
+    await listener.start();
+    listeners.push(listener);
+    return { limiter, listener, statements: () => sent };
+  }
+
+  const processes = (count: number, limit: number) =>
+    Promise.all(Array.from({ length: count }, () => startProcess(limit)));
+
+  /** Whether request n goes to which process. */
+  async function oneByOne(
+    all: Process[],
+    project: string,
+    requests: number,
+    to: (n: number) => number,
+  ): Promise<number> {
+    let passed = 0;
+    for (let n = 0; n < requests; n++) if ((await all[to(n)]?.limiter.take(project))?.allowed) passed++;
+    return passed;
+  }
+
+  async function together(all: Process[], project: string, each: number): Promise<number> {
+    const verdicts = await Promise.all(
+      all.flatMap(({ limiter }) => Array.from({ length: each }, () => limiter.take(project))),
+    );
+    return verdicts.filter(({ allowed }) => allowed).length;
+  }
+
+  for (const count of [1, 2, 3])
+    for (const limit of [1, 7, 100, 1000]) {
+      it(`lets exactly ${limit} through when ${count} take turns`, async () => {
+        const all = await processes(count, limit);
+        expect(await oneByOne(all, newId(), limit + 50, (n) => n % count)).to.equal(limit);
+      });
+
+      it(`lets exactly ${limit} through in a burst on ${count}`, async () => {
+        const all = await processes(count, limit);
+        expect(await together(all, newId(), limit + 10)).to.equal(limit);
+      });
+    }
+
+  it('lets exactly the limit through when one gets 60 and the other everything else', async () => {
+    const all = await processes(2, 1000);
+    expect(await oneByOne(all, newId(), 1100, (n) => (n < 60 ? 0 : 1))).to.equal(1000);
+  });
+
+  it('lets exactly the limit through when each of three gets a few and one a burst', async () => {
+    const all = await processes(3, 300);
+    const project = newId();
+    const first = await oneByOne(all, project, 9, (n) => n % 3);
+    const rest = await together(all.slice(2), project, 500);
+    expect(first + rest).to.equal(300);
+  });
+
+  it('lets exactly the limit through in burst after burst', async () => {
+    const all = await processes(3, 500);
+    const project = newId();
+    let passed = 0;
+    for (let round = 0; round < 12; round++) passed += await together(all, project, 20);
+    expect(passed).to.equal(500);
+  });
+
+  it('counts down by one per request in a single process, and ends at 0', async () => {
+    const [{ limiter } = await startProcess(250)] = await processes(1, 250);
+    const project = newId();
+    const remaining: number[] = [];
+    for (let n = 0; n < 250; n++) remaining.push((await limiter.take(project)).remaining);
+    expect(remaining).to.deep.equal(Array.from({ length: 250 }, (_, n) => 249 - n));
+    expect(await limiter.take(project)).to.include({ allowed: false, remaining: 0, limit: 250 });
+  });
+
+  it('counts down by one in a burst too', async () => {
+    const { limiter } = await startProcess(1000);
+    const project = newId();
+    const verdicts = await Promise.all(Array.from({ length: 40 }, () => limiter.take(project)));
+    expect(verdicts.map(({ remaining }) => remaining)).to.deep.equal(Array.from({ length: 40 }, (_, n) => 999 - n));
+  });
+
+  it('asks the database for few of a thousand requests', async () => {
+    const { limiter, statements } = await startProcess(100_000);
+    const project = newId();
+    for (let n = 0; n < 1000; n++) await limiter.take(project);
+    expect(statements()).to.be.at.most(10);
+  });
+
+  it('asks for some fifty on the way to a limit of a thousand, and for none beyond it', async () => {
+    const { limiter, statements } = await startProcess(1000);
+    const project = newId();
+    for (let n = 0; n < 1001; n++) await limiter.take(project);
+    const reached = statements();
+    expect(reached).to.be.at.most(60);
+    for (let n = 0; n < 500; n++) expect((await limiter.take(project)).allowed).to.equal(false);
+    expect(statements()).to.equal(reached);
+  });
+
+  it('refuses from memory in every process once all is spent', async () => {
+    const all = await processes(2, 100);
+    const project = newId();
+    await oneByOne(all, project, 110, (n) => n % 2);
+    const reached = all.map(({ statements }) => statements());
+    await oneByOne(all, project, 100, (n) => n % 2);
+    expect(all.map(({ statements }) => statements())).to.deep.equal(reached);
+  });
+
+  it('keeps projects apart', async () => {
+    const { limiter } = await startProcess(2);
+    const [one, other] = [newId(), newId()];
+    for (let n = 0; n < 3; n++) await limiter.take(one);
+    expect((await limiter.take(one)).allowed).to.equal(false);
+    expect(await limiter.take(other)).to.include({ allowed: true, remaining: 1 });
+  });
+
+  it('opens a new window with the first request after the old one, in all processes', async () => {
+    const project = newId();
+    await (await startProcess(50)).limiter.take(project);
+    await makeOlder(project, 57);
+    const all = await processes(2, 50);
+    // 49 of the old window, some of them held in advance.
+    expect(await oneByOne(all, project, 60, (n) => n % 2)).to.equal(49);
+    const { resetSeconds } = await (all[0] as Process).limiter.take(project);
+    expect(resetSeconds).to.be.within(1, 3);
+    const first = await eventually(async () => {
+      const verdict = await (all[0] as Process).limiter.take(project);
+      return verdict.allowed && verdict;
+    });
+    expect(first).to.include({ remaining: 49, limit: 50 });
+    expect(first.resetSeconds).to.equal(60);
+    expect(await oneByOne(all, project, 60, (n) => n % 2)).to.equal(49);
+  });
+
+  it('spends nothing of an old window in the new one', async () => {
+    const project = newId();
+    const { limiter } = await startProcess(1000);
+    await (await startProcess(1000)).limiter.take(project);
+    await makeOlder(project, 58);
+    expect((await limiter.take(project)).allowed, 'with some ninety in hand').to.equal(true);
+    await sleep(2100);
+    const other = await startProcess(1000);
+    await other.limiter.take(project);
+    expect(await oneByOne([other, { ...other, limiter }], project, 1100, (n) => n % 2)).to.equal(999);
+  });
+
+  it('tells how many seconds the window has left, and never less than one', async () => {
+    const project = newId();
+    await (await startProcess(5)).limiter.take(project);
+    await makeOlder(project, 40);
+    const { resetSeconds } = await (await startProcess(5)).limiter.take(project);
+    expect(resetSeconds).to.be.within(1, 20);
+    await makeOlder(project, 19.9);
+    expect((await (await startProcess(5)).limiter.take(project)).resetSeconds).to.be.at.least(1);
+  });
+
+  it('takes one at a time while no notices arrive', async () => {
+    const deaf = new Listener({ databaseUrl: world.url, log: pino({ level: 'silent' }) });
+    const limiter = new RateLimiter(1000, rateStore(world.db), deaf);
+    const project = newId();
+    for (let n = 0; n < 5; n++) expect((await limiter.take(project)).remaining).to.equal(999 - n);
+    expect(await granted(project)).to.equal(5);
+  });
+
+  it('hands back its tokens when the listening connection is cut', async () => {
+    const { limiter } = await startProcess(1000);
+    const project = newId();
+    await limiter.take(project);
+    await world.db.raw(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'everpost-listener' and datname = current_database()`,
+    );
+    await eventually(async () => (await granted(project)) === 1, { what: 'the tokens to come back' });
+  });
+
+  it('lets nothing through when the database does not answer, and goes on afterwards', async () => {
+    const { listener } = await startProcess(10);
+    const store = rateStore(world.db);
+    let away = true;
+    const flaky: RateStore = {
+      ...store,
+      lease: async (request) => {
+        if (away) throw new Error('away');
+        return store.lease(request);
+      },
+    };
+    const limiter = new RateLimiter(10, flaky, listener);
+    const project = newId();
+    const failed = await Promise.allSettled([limiter.take(project), limiter.take(project), limiter.take(project)]);
+    expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected']);
+    away = false;
+    expect(await limiter.take(project)).to.include({ allowed: true, remaining: 9 });
+  });
+
+  const makeOlder = (project: string, seconds: number) =>
+    world
+      .db('rate_windows')
+      .where({ project_id: project })
+      .update({
+        opened_at: world.db.raw(`opened_at - make_interval(secs => ?)`, [seconds]),
+      });
+
+  const granted = async (project: string): Promise<number> =>
+    (await world.db('rate_windows').where({ project_id: project }).first()).granted;
+});
