@@ -178,7 +178,8 @@ describe('a database that is away', () => {
   it('is 503 INTERNAL_SERVER_ERROR with Retry-After, and all is well again when it is back', async () => {
     const postgres = await startOwnPostgres();
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
-    const api = await startTestApi({ world: { db, url: postgres.url, close: async () => {} } });
+    // So low a limit that every request asks for it.
+    const api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '9' }, world: { db, url: postgres.url, close: async () => {} } });
     try {
       const project = await api.project();
       const event = { email: 'a@b.co', event: 'x' };

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import joi from 'joi';
 import { answer, created, missing, noContent, ok, plainFailure } from '../../api/http/answers.ts';
@@ -252,11 +253,16 @@ describe('the stages of a route', () => {
       expect((await project.server.post('/things/import', form('x', 'other'))).body.fields).to.deep.equal([]);
     });
 
+    // The names that formidable gives its files.
+    const leftovers = () => readdirSync(tmpdir()).filter((name) => /^[a-z0-9]{25}$/.test(name));
+
     it('is 413 when the file is too large, and the file is gone', async () => {
+      const before = leftovers();
       const answer = await project.server.post('/things/import', form('x'.repeat(1001)));
       expect(answer).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
       const huge = await project.server.post('/things/import', form(new Uint8Array(30_000_000)));
       expect(huge).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+      expect(leftovers()).to.deep.equal(before);
     });
 
     it('is 422 when a field breaks a rule, and 415 when it is no form', async () => {

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+describe('POST /v1/send', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+    project = await api.project();
+  });
+  after(() => api.stop());
+
+  const mail = (more: object = {}) => ({
+    to: 'ann@example.com',
+    from: `hello@${project.senderDomain}`,
+    subject: 'Hello',
+    body: '<p>Hello</p>',
+    ...more,
+  });
+  const send = (more: object = {}) => project.server.post('/v1/send', mail(more));
+  const contentOf = async (more: object) => {
+    const answer = await send(more);
+    expect(answer).to.have.status(200);
+    return api.db('email_contents').where({ email_id: answer.body.data.emails[0].email }).first();
+  };
+
+  it('answers 200 with contact and e-mail of the recipient', async () => {
+    const answer = await send();
+    expect(answer).to.have.status(200);
+    expect(answer.body).to.have.all.keys('success', 'data');
+    expect(answer.body.success).to.equal(true);
+    expect(answer.body.data).to.have.all.keys('emails', 'timestamp');
+    const { emails, timestamp } = answer.body.data;
+    expect(emails).to.have.length(1);
+    expect(emails[0]).to.have.all.keys('contact', 'email');
+    expect(emails[0].contact).to.have.all.keys('id', 'email');
+    expect(emails[0].contact.email).to.equal('ann@example.com');
+    expect(emails[0].contact.id).to.match(UUID);
+    expect(emails[0].email).to.match(UUID);
+    expect(new Date(timestamp).toISOString()).to.equal(timestamp);
+    const row = await api.db('emails').where({ id: emails[0].email }).first();
+    expect(row).to.include({ projectId: project.id, contactId: emails[0].contact.id, status: 'PENDING' });
+  });
+
+  it('takes a recipient as text, as an object, and a list of either, in their order', async () => {
+    const answer = await send({
+      to: ['B@example.com', { email: ' c@example.com', name: 'Cy' }, { email: 'd@example.com' }],
+    });
+    expect(answer).to.have.status(200);
+    const addresses = answer.body.data.emails.map(({ contact }: { contact: { email: string } }) => contact.email);
+    expect(addresses).to.deep.equal(['b@example.com', 'c@example.com', 'd@example.com']);
+    expect(await contentOf({ to: { email: 'e@example.com', name: 'Eve' } })).to.include({
+      toEmail: 'e@example.com',
+      toName: 'Eve',
+    });
+  });
+
+  describe('the sender', () => {
+    const address = () => `hello@${project.senderDomain}`;
+    const cases: [string, () => object, string | null][] = [
+      ['an address', () => ({ from: address() }), null],
+      ['an address, with the deprecated name', () => ({ from: address(), name: 'Old' }), 'Old'],
+      ['Name <address>', () => ({ from: `Everpost Team <${address()}>` }), 'Everpost Team'],
+      ['"Name" <address>', () => ({ from: `"Team, the" <${address()}>` }), 'Team, the'],
+      ['<address>', () => ({ from: `<${address()}>` }), null],
+      ['Name <address>, which wins over name', () => ({ from: `New <${address()}>`, name: 'Old' }), 'New'],
+      ['an object', () => ({ from: { email: address(), name: 'Team' } }), 'Team'],
+      [
+        'an object with a name, which wins over name',
+        () => ({ from: { email: address(), name: 'New' }, name: 'Old' }),
+        'New',
+      ],
+      ['an object without a name', () => ({ from: { email: address().toUpperCase() } }), null],
+      ['an object with an empty name', () => ({ from: { email: address(), name: '' } }), null],
+    ];
+    for (const [what, given, name] of cases)
+      it(`may be ${what}`, async () => {
+        expect(await contentOf(given())).to.include({ fromEmail: address(), fromName: name });
+      });
+  });
+
+  it('keeps subject, body and reply address as given', async () => {
+    const given = { subject: 'Grüße\t😀', body: '<b>{{ name }}</b>\n', reply: 'Support@Example.com' };
+    expect(await contentOf(given)).to.include({
+      subject: given.subject,
+      html: given.body,
+      replyTo: 'support@example.com',
+    });
+  });
+
+  it('takes a subject of 998 characters', async () => {
+    expect(await send({ subject: 'x'.repeat(998) })).to.have.status(200);
+  });
+
+  describe('422', () => {
+    const faulty: [string, object, string, string][] = [
+      ['no recipient', { to: undefined }, 'to', 'required'],
+      ['an empty list of recipients', { to: [] }, 'to', 'too_small'],
+      ['more than 1,000 recipients', { to: Array.from({ length: 1001 }, (_, n) => `a${n}@b.co`) }, 'to', 'too_big'],
+      ['a recipient that is no address', { to: 'nobody' }, 'to', 'invalid_string'],
+      ['a recipient that is a number', { to: 5 }, 'to', 'invalid_type'],
+      ['a recipient without an address', { to: { name: 'Ann' } }, 'to.email', 'required'],
+      ['one bad recipient among good ones', { to: ['a@b.co', { email: 'no' }] }, 'to.1.email', 'invalid_string'],
+      ['a line break in a name', { to: { email: 'a@b.co', name: 'A\r\nBcc: x@y.co' } }, 'to.name', 'invalid_string'],
+      ['no sender', { from: undefined }, 'from', 'required'],
+      ['a sender that is no address', { from: 'nobody' }, 'from', 'invalid_string'],
+      ['a sender with half a bracket', { from: 'Ann <a@b.co' }, 'from', 'invalid_string'],
+      ['a line break in the name of the sender', { from: 'A\r\nB <a@b.co>' }, 'from', 'invalid_string'],
+      ['a sender without an address', { from: { name: 'Ann' } }, 'from.email', 'required'],
+      ['a line break in the deprecated name', { name: 'A\nB' }, 'name', 'invalid_string'],
+      ['no subject', { subject: undefined }, 'subject', 'required'],
+      ['an empty subject', { subject: '' }, 'subject', 'too_small'],
+      ['a subject of 999 characters', { subject: 'x'.repeat(999) }, 'subject', 'too_big'],
+      ['a line feed in the subject', { subject: 'a\nBcc: x@y.co' }, 'subject', 'invalid_string'],
+      ['a carriage return in the subject', { subject: 'a\rb' }, 'subject', 'invalid_string'],
+      ['no body', { body: undefined }, 'body', 'required'],
+      ['an empty body', { body: '' }, 'body', 'too_small'],
+      ['a body that is an object', { body: {} }, 'body', 'invalid_type'],
+      ['a reply address that is none', { reply: 'no' }, 'reply', 'invalid_string'],
+      ['subscribed as text', { subscribed: 'yes' }, 'subscribed', 'invalid_type'],
+      ['data as an array', { data: [] }, 'data', 'invalid_type'],
+    ];
+    for (const [what, more, field, code] of faulty)
+      it(`on ${what}`, async () => {
+        expect(await send(more)).to.have.fault(field, code);
+      });
+
+    for (const [field, value] of [
+      ['template', '01890000-0000-7000-8000-000000000000'],
+      ['headers', { 'X-A': 'b' }],
+      ['attachments', []],
+    ] as const)
+      it(`on ${field}, which is not supported yet and must not be dropped without a word`, async () => {
+        const answer = await send({ [field]: value });
+        expect(answer).to.have.fault(field, 'custom');
+        expect(answer.body.error.errors[0].message).to.contain('not supported yet');
+      });
+  });
+
+  it('is 403 INTERNAL_SERVER_ERROR from a domain that is not verified, with a suggestion, and nothing is written', async () => {
+    const before = await api.db('emails').count();
+    const answer = await send({ from: 'hello@unverified.example' });
+    expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+    expect(answer.body.error.suggestion).to.contain('unverified.example');
+    expect(await api.db('emails').count()).to.deep.equal(before);
+  });
+
+  it("is 403 from another project's domain", async () => {
+    const other = await api.project();
+    expect(await send({ from: `hello@${other.senderDomain}` })).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+  });
+});
