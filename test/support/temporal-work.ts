@@ -1,0 +1,45 @@
+// Our side of Temporal inside the test process: clients, workers and activities.
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Info } from '@temporalio/activity';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { createTemporal, type Temporal } from '../../temporal/connection.ts';
+import { ensureSearchAttributes } from '../../temporal/search-attributes.ts';
+import { type Bundle, cachedBundle } from '../../worker/bundle.ts';
+import { bridge, installRuntime } from '../../worker/temporal-log.ts';
+import { devServer } from './temporal.ts';
+
+export const silent = pino({ level: 'silent' });
+
+// Once for all test files, and before the first of them starts a worker.
+installRuntime(silent);
+
+export const activityEnvironment = (info: Partial<Info> = {}): MockActivityEnvironment =>
+  new MockActivityEnvironment(info, { logger: bridge(silent) });
+
+export const temporalSettings = (address: string, namespace = 'default') => ({
+  address,
+  namespace,
+  apiKey: undefined,
+  tls: undefined,
+});
+
+/**
+ * A namespace of its own on the shared dev server: workers take whatever is in their task queue, and must not find what
+ * another test has left there.
+ */
+export async function ownNamespace(): Promise<Temporal & { address: string }> {
+  const { address } = await devServer();
+  const namespace = `test-${randomUUID()}`;
+  const temporal = createTemporal(temporalSettings(address, namespace));
+  await temporal.connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  await ensureSearchAttributes(temporal);
+  return { ...temporal, address };
+}
+
+/** The workflows of `test/support/workflows.ts`. */
+export const testBundle = (): Promise<Bundle> => cachedBundle(resolve(import.meta.dirname, 'workflows.ts'));

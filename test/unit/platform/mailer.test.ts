@@ -1,0 +1,208 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { createMailer, type Mailer, messageId, type OutgoingMail } from '../../../platform/mailer.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { eventually } from '../../support/waiting.ts';
+
+const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
+  id: newId(),
+  from: { email: 'shop@demo.localhost', name: 'Shop' },
+  to: { email: 'ann@example.com' },
+  subject: 'Hello',
+  html: '<p>Hello</p>',
+  ...change,
+});
+
+describe('the mailer', () => {
+  let smtp: SmtpStandIn;
+  let mailer: Mailer;
+  const timeouts = { connectMs: 1_000, greetingMs: 1_000, silenceMs: 700 };
+
+  before(async () => {
+    smtp = await startSmtp();
+  });
+  after(() => smtp.close());
+  beforeEach(async () => {
+    await smtp.reopen();
+    smtp.behave();
+    smtp.mails.length = 0;
+    mailer = createMailer({ url: smtp.url, maxConnections: 2, timeouts });
+  });
+  afterEach(() => mailer.close(true));
+
+  it('sends a mail with a Message-ID made from its id and its sender’s domain', async () => {
+    const sent = mail();
+    expect(await mailer.send(sent)).to.deep.equal({ kind: 'sent', providerMessageId: 'stand-in-1' });
+    const [received] = smtp.mails;
+    expect(received).to.include({ from: 'shop@demo.localhost', messageId: `<${sent.id}@demo.localhost>` });
+    expect(received?.to).to.deep.equal(['ann@example.com']);
+  });
+
+  it('writes names, subjects and bodies of any script so that they can be read back', async () => {
+    await mailer.send(
+      mail({
+        from: { email: 'shop@demo.localhost', name: 'Läden, "Shop" <x@y>' },
+        to: { email: 'ann@example.com', name: 'Анна' },
+        replyTo: 'help@demo.localhost',
+        subject: '注文 №7 ✓',
+        html: `<p>Grüße</p>\n.\n<p>${'ü'.repeat(2_000)}</p>`,
+      }),
+    );
+    const parsed = await smtp.mails[0]?.parsed();
+    expect(parsed?.from).to.deep.equal({ address: 'shop@demo.localhost', name: 'Läden, "Shop" <x@y>' });
+    expect(parsed?.to).to.deep.equal([{ address: 'ann@example.com', name: 'Анна' }]);
+    expect(parsed?.replyTo).to.deep.equal([{ address: 'help@demo.localhost', name: '' }]);
+    expect(parsed?.subject).to.equal('注文 №7 ✓');
+    expect(parsed?.html?.trim()).to.equal(`<p>Grüße</p>\n.\n<p>${'ü'.repeat(2_000)}</p>`);
+  });
+
+  it('lets no line break of a name or subject start a header of its own', async () => {
+    const evil = 'x\r\nBcc: victim@example.com\r\n\r\nbody';
+    await mailer.send(mail({ subject: evil, from: { email: 'shop@demo.localhost', name: evil }, replyTo: evil }));
+    const [received] = smtp.mails;
+    expect(received?.to).to.deep.equal(['ann@example.com']);
+    const [head = ''] = (received?.raw.toString() ?? '').split('\r\n\r\n', 1);
+    expect(head)
+      .to.match(/^Subject: /m)
+      .and.match(/^Content-Type: text\/html/m);
+    expect(head).to.not.match(/^Bcc/im);
+  });
+
+  it('refuses an address that would break out of the envelope', async () => {
+    const outcome = await mailer.send(mail({ to: { email: 'a@b.example>\r\nRCPT TO:<victim@example.com' } }));
+    expect(outcome.kind).to.equal('refused');
+    expect(smtp.mails).to.deep.equal([]);
+  });
+
+  it('uses a connection again, also after a refusal', async () => {
+    const before = smtp.connections().total;
+    await mailer.send(mail());
+    smtp.misbehave({ at: 'recipient', do: { code: 550, text: 'no such user' }, times: 1 });
+    expect(await mailer.send(mail())).to.deep.equal({ kind: 'refused', reason: '550 no such user' });
+    expect((await mailer.send(mail())).kind).to.equal('sent');
+    expect(smtp.connections().total - before).to.equal(1);
+  });
+
+  it('takes a new connection when the server has dropped the idle one', async () => {
+    await mailer.send(mail());
+    await smtp.close();
+    await smtp.reopen();
+    expect((await mailer.send(mail())).kind).to.equal('sent');
+    expect(smtp.mails).to.have.length(2);
+  });
+
+  it('is told to come again: deferred, with the server’s words', async () => {
+    smtp.misbehave({ at: 'message', do: { code: 451, text: 'busy' }, times: 1 });
+    expect(await mailer.send(mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy' });
+  });
+
+  it('is told no after the whole mail: refused', async () => {
+    smtp.misbehave({ at: 'message', do: { code: 554, text: 'spam' }, times: 1 });
+    expect(await mailer.send(mail())).to.deep.equal({ kind: 'refused', reason: '554 spam' });
+  });
+
+  it('loses the connection before the mail was handed over: deferred', async () => {
+    smtp.misbehave({ at: 'recipient', do: 'drop', times: 1 });
+    expect((await mailer.send(mail())).kind).to.equal('deferred');
+    expect(smtp.mails).to.deep.equal([]);
+  });
+
+  it('loses the connection after the mail was handed over: unknown, whether it was taken or not', async () => {
+    smtp.misbehave({ at: 'message', do: 'drop', times: 1 });
+    expect((await mailer.send(mail())).kind).to.equal('unknown');
+    smtp.misbehave({ at: 'accepted', do: 'drop', times: 1 });
+    expect((await mailer.send(mail())).kind).to.equal('unknown');
+    expect(smtp.mails).to.have.length(1);
+  });
+
+  it('gets no answer after the mail was handed over: unknown', async () => {
+    smtp.misbehave({ at: 'accepted', do: 'hang', times: 1 });
+    expect((await mailer.send(mail())).kind).to.equal('unknown');
+  });
+
+  it('finds nobody there: unreachable', async () => {
+    await smtp.close();
+    const outcome = await mailer.send(mail());
+    expect(outcome.kind).to.equal('unreachable');
+    expect(outcome).to.have.property('reason').that.includes('ECONNREFUSED');
+  });
+
+  it('is not greeted, or turned away at the door: unreachable', async () => {
+    smtp.misbehave({ at: 'connect', do: 'hang', times: 1 });
+    expect((await mailer.send(mail())).kind).to.equal('unreachable');
+    smtp.misbehave({ at: 'connect', do: { code: 554, text: 'not you' }, times: 1 });
+    expect(await mailer.send(mail())).to.deep.include({ kind: 'unreachable' });
+  });
+
+  it('cuts a mail that is on the wire at once when told to stop', async () => {
+    smtp.misbehave({ at: 'accepted', do: 'hang' });
+    const stop = new AbortController();
+    const sending = mailer.send(mail(), stop.signal);
+    await smtp.received(1);
+    stop.abort();
+    expect((await sending).kind).to.equal('unknown');
+    await eventually(() => smtp.connections().open === 0, { what: 'the end of the connection' });
+  });
+
+  it('has sent nothing when it was stopped before', async () => {
+    const outcome = await mailer.send(mail(), AbortSignal.abort());
+    expect(outcome).to.deep.include({ kind: 'unreachable' });
+    expect(smtp.mails).to.deep.equal([]);
+  });
+
+  it('leaves no connection open when it is closed', async () => {
+    await Promise.all([mailer.send(mail()), mailer.send(mail())]);
+    expect(smtp.connections().open).to.equal(2);
+    mailer.close();
+    await eventually(() => smtp.connections().open === 0, { what: 'the end of the connections' });
+  });
+});
+
+describe('a login that fails', () => {
+  let server: Server;
+  const sockets = new Set<Socket>();
+
+  before(async () => {
+    server = createServer((socket) => {
+      sockets.add(socket);
+      socket.write('220 hello\r\n');
+      socket.on('data', (data) => {
+        const line = data.toString();
+        if (line.startsWith('EHLO')) socket.write('250-hello\r\n250 AUTH PLAIN\r\n');
+        else if (line.startsWith('AUTH')) socket.write('535 wrong password\r\n');
+        else socket.write('530 log in first\r\n');
+      });
+      socket.on('error', () => {});
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  const address = () => {
+    const at = server.address();
+    return `127.0.0.1:${typeof at === 'object' ? at?.port : ''}`;
+  };
+
+  it('is no fault of the mail', async () => {
+    const mailer = createMailer({ url: `smtp://me:secret@${address()}`, maxConnections: 1 });
+    expect(await mailer.send(mail())).to.deep.equal({ kind: 'unreachable', reason: '535 wrong password' });
+    mailer.close(true);
+  });
+
+  it('is no fault of the mail either where the login was forgotten', async () => {
+    const mailer = createMailer({ url: `smtp://${address()}`, maxConnections: 1 });
+    expect(await mailer.send(mail())).to.deep.equal({ kind: 'unreachable', reason: '530 log in first' });
+    mailer.close(true);
+  });
+});
+
+describe('a Message-ID', () => {
+  it('has the sender’s domain as mail servers write it', () => {
+    expect(messageId({ id: 'x', from: { email: 'a@müller.example' } })).to.equal('<x@xn--mller-kva.example>');
+  });
+});
