@@ -112,6 +112,7 @@ export interface Settings {
   smtpMaxConnections: number;
   rateLimitPerMinute: number;
   messageMaxBytes: number;
+  idempotencyKeyTtlHours: number;
   corsOrigins: string[];
   /** The first signs and encrypts; all are accepted, so that a key can be rotated without breaking sent links. */
   secretKeys: [string, ...string[]];
@@ -182,6 +183,7 @@ function shape(value: Values): Settings {
     smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     messageMaxBytes: value.MESSAGE_MAX_BYTES,
+    idempotencyKeyTtlHours: value.IDEMPOTENCY_KEY_TTL_HOURS,
     corsOrigins: [new URL(baseUrl).origin, ...value.CORS_ORIGINS],
     secretKeys: [keys[0] ?? DEVELOPMENT_SECRET, ...keys.slice(1)],
     trustProxy: value.TRUST_PROXY,

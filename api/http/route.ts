@@ -46,7 +46,8 @@ export interface Surroundings {
   db: Db;
   settings: Settings;
   log: Logger;
-  request: { id: string; ip: string; headers: IncomingHttpHeaders };
+  /** `name` is the method and path as they are declared. */
+  request: { id: string; name: string; ip: string; headers: IncomingHttpHeaders };
 }
 
 export type Call<A extends Access, P extends Shape, Q extends Shape, B> = Surroundings &

@@ -31,7 +31,7 @@ export function serve(router: Router<RequestState>, route: Route, parts: AppPart
     const content = read && (await read(ctx));
     try {
       const body = content && checkBody(content);
-      const call = { ...surroundings(ctx, parts), ...caller, params, query, body, files: content?.files ?? {} };
+      const call = { ...surroundings(ctx, route, parts), ...caller, params, query, body, files: content?.files ?? {} };
       send(ctx, await route.handle(call));
     } catch (error) {
       throw asDeclared(route, error);
@@ -46,9 +46,10 @@ function readerOf({ body, multipart, bodyLimit }: Route, { settings }: AppParts)
   return body && jsonReader(bodyLimit?.(settings));
 }
 
-function surroundings(ctx: Context, { db, settings, log }: AppParts): Surroundings {
+function surroundings(ctx: Context, { method, path }: Route, { db, settings, log }: AppParts): Surroundings {
   const request = {
     id: ctx.state.id,
+    name: `${method} ${path}`,
     headers: ctx.req.headers,
     get ip() {
       return ctx.ip;

@@ -2,6 +2,7 @@ import joi from 'joi';
 import { sendEmails } from '../../services/emails/send.ts';
 import { asAddress, recipients, sender } from '../http/addresses.ts';
 import { answer, failure, success } from '../http/answers.ts';
+import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, line, notYet, nullable, optional, record, text } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
@@ -42,14 +43,20 @@ export const send = routes('Emails', [
     answers: {
       200: answer('The mails are accepted and will be sent.', sentSchema),
       403: failure('The domain of the sender is not verified, or the project is disabled.', 'INTERNAL_SERVER_ERROR'),
+      409: keyReused,
     },
-    handle: async ({ db, project, body: { to, from, name, ...rest } }) => {
+    handle: async (call) => {
+      const { to, from, name, ...rest } = call.body;
       const input = {
         ...rest,
         to: (Array.isArray(to) ? to : [to]).map(asAddress),
         from: { ...(name && { name }), ...asAddress(from) },
       };
-      return success(presentSent(await sendEmails(db, project, input)));
+      const sent = await onceByKey(call, async (db) => {
+        const result = await sendEmails(db, call.project, input);
+        return { result, response: { emails: result.emails } };
+      });
+      return success(presentSent(sent));
     },
   }),
 ]);

@@ -2,6 +2,7 @@ import joi from 'joi';
 import { isReservedEvent } from '../../services/events/reserved.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { answer, success } from '../http/answers.ts';
+import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, nullable, optional, record } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
@@ -24,7 +25,13 @@ export const track = routes('Events', [
     summary: 'Record an event of a contact, who is created or updated on the way',
     access: 'publicKey',
     body: { email: email(), event: eventName(), subscribed: optional(flag()), data: optional(nullable(record())) },
-    answers: { 200: answer('The event is recorded.', trackedSchema) },
-    handle: async ({ db, project, body }) => success(presentTracked(await trackEvent(db, project, body))),
+    answers: { 200: answer('The event is recorded.', trackedSchema), 409: keyReused },
+    handle: async (call) => {
+      const tracked = await onceByKey(call, async (db) => {
+        const result = await trackEvent(db, call.project, call.body);
+        return { result, response: { contact: result.contactId, event: result.eventId } };
+      });
+      return success(presentTracked(tracked));
+    },
   }),
 ]);

@@ -1,0 +1,24 @@
+import type { Db } from '../../db/connect.ts';
+import { type Done, once } from '../../services/idempotency/once.ts';
+import type { ProjectAccess } from '../../services/projects/keys.ts';
+import { failure } from './answers.ts';
+import type { Surroundings } from './route.ts';
+
+export const keyReused = failure('The Idempotency-Key has been used, or is in use.', 'IDEMPOTENCY_KEY_REUSED');
+
+type KeyedCall = Surroundings & { project: ProjectAccess };
+
+/** Does the work of a request once per `Idempotency-Key`; without the header, every time. */
+export function onceByKey<T>(
+  { db, project, settings, request }: KeyedCall,
+  work: (db: Db) => Promise<Omit<Done<T>, 'statusCode'>>,
+): Promise<T> {
+  const key = request.headers['idempotency-key'];
+  const keyed = {
+    projectId: project.projectId,
+    key: Array.isArray(key) ? key.join() : key,
+    request: request.name,
+    ttlHours: settings.idempotencyKeyTtlHours,
+  };
+  return once(db, keyed, async (handle) => ({ ...(await work(handle)), statusCode: 200 }));
+}

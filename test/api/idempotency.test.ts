@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+describe('the header Idempotency-Key', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+    project = await api.project();
+  });
+  after(() => api.stop());
+
+  const track = (key: string) =>
+    project.browser.post('/v1/track', { email: 'ann@example.com', event: 'e' }, { 'idempotency-key': key });
+  const send = (key: string) =>
+    project.server.post(
+      '/v1/send',
+      { to: 'ann@example.com', from: `hi@${project.senderDomain}`, subject: 'Hi', body: 'Hi' },
+      { 'idempotency-key': key },
+    );
+
+  it('makes a repeated send a 409 that names the first one and its mails', async () => {
+    const first = await send('order-1');
+    expect(first).to.have.status(200);
+    const second = await send('order-1');
+    expect(second).to.have.status(409);
+    const { code, details } = second.body.error;
+    expect(code).to.equal('IDEMPOTENCY_KEY_REUSED');
+    expect(details).to.deep.include({ key: 'order-1', originalRequest: 'POST /v1/send', originalStatusCode: 200 });
+    expect(details.originalResponse.emails).to.deep.equal(first.body.data.emails);
+    expect(new Date(details.originalRequestAt).toISOString()).to.equal(details.originalRequestAt);
+    expect(await api.db('emails').where({ projectId: project.id })).to.have.lengthOf(1);
+  });
+
+  it('belongs to the project and not to the route', async () => {
+    expect(await track('shared')).to.have.status(200);
+    const answer = await send('shared');
+    expect(answer).to.have.status(409);
+    expect(answer.body.error.details.originalRequest).to.equal('POST /v1/track');
+  });
+
+  it('is not used up by a request that is refused', async () => {
+    const refused = await project.browser.post('/v1/track', { email: 'no' }, { 'idempotency-key': 'free' });
+    expect(refused).to.have.status(422);
+    expect(await track('free')).to.have.status(200);
+  });
+
+  it('is refused when it is empty or too long', async () => {
+    expect(await track('')).to.have.status(400);
+    expect(await track('k'.repeat(256))).to.have.status(400);
+  });
+});
