@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { expect } from 'chai';
+import { workflowBundle } from '../../worker/bundle.ts';
+import * as workflows from '../../workflows/index.ts';
+import '../support/temporal-work.ts';
+
+const folder = join(import.meta.dirname, 'histories');
+const files = readdirSync(folder);
+const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+const typeOf = (text: string): string =>
+  JSON.parse(text).events[0].workflowExecutionStartedEventAttributes.workflowType.name;
+
+const replay = async (text: string) =>
+  Worker.runReplayHistory({ workflowBundle: await workflowBundle() }, JSON.parse(text));
+
+describe('replaying golden histories', () => {
+  it('has at least one of every workflow type', () => {
+    expect(new Set(files.map((file) => typeOf(read(file))))).to.deep.equal(new Set(Object.keys(workflows)));
+  });
+
+  for (const file of files) {
+    it(`${file} still fits the workflow code`, () => replay(read(file)));
+  }
+
+  it('would notice if the code no longer fitted', async () => {
+    const other = read('delivery-1.json').replaceAll('"deliverBatch"', '"somethingElse"');
+    const error = await replay(other).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(DeterminismViolationError);
+  });
+});

@@ -1,0 +1,85 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { expect } from 'chai';
+import { emailActivities } from '../../activities/emails.ts';
+import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import { noCounts } from '../../services/emails/delivery-settlement.ts';
+import { taskQueues } from '../../temporal/task-queues.ts';
+import { workflowBundle } from '../../worker/bundle.ts';
+import type { delivery } from '../../workflows/index.ts';
+import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
+import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+import { timeSkipping } from '../support/temporal.ts';
+import '../support/temporal-work.ts';
+import { makeProject, openWorld, type World } from '../support/world.ts';
+
+describe('the delivery workflow', () => {
+  let env: TestWorkflowEnvironment;
+  let world: World;
+  let smtp: SmtpStandIn;
+  let mailer: Mailer;
+  let project: string;
+  let stop: () => Promise<void>;
+
+  before(async function () {
+    this.timeout(120_000);
+    [env, world, smtp] = await Promise.all([timeSkipping(), openWorld(), startSmtp()]);
+    project = (await makeProject(world.db)).id;
+    mailer = createMailer({ url: smtp.url, maxConnections: 3 });
+    const stopping = new AbortController();
+    const deps = { db: world.db, mailer, ledger: new DeliveryLedger(world.db), stopping: stopping.signal };
+    const base = { connection: env.nativeConnection };
+    const workers = [
+      await Worker.create({ ...base, taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() }),
+      await Worker.create({ ...base, taskQueue: taskQueues.mail, activities: emailActivities(deps) }),
+    ];
+    const running = workers.map((worker) => worker.run());
+    stop = async () => {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+    };
+  });
+  after(async () => {
+    await stop?.();
+    mailer?.close(true);
+    await env?.teardown();
+    await smtp?.close();
+    await world?.close();
+  });
+
+  const start = (batchId: string) =>
+    env.client.workflow.start<typeof delivery>('delivery', {
+      taskQueue: taskQueues.workflows,
+      workflowId: `delivery/${batchId}`,
+      args: [{ batchId }],
+    });
+
+  it('sends a batch and tells what became of it', async () => {
+    const batchId = await addBatch(world.db);
+    await addMails(world.db, 3, { project, batchId });
+    await addMail(world.db, { project, batchId, to: 'nobody@example.com' });
+    smtp.misbehave({ at: 'recipient', to: 'nobody@example.com', do: { code: 550 } });
+    const run = await start(batchId);
+    expect(await run.result()).to.deep.equal({ ...noCounts(), sent: 3, failed: 1 });
+  });
+
+  it('holds on while the SMTP server is away for a day: no attempt burnt, no mail lost, none sent twice', async function () {
+    this.timeout(180_000);
+    const { db } = world;
+    const batchId = await addBatch(db);
+    const ids = await addMails(db, 4, { project, batchId });
+    const before = smtp.mails.length;
+    await smtp.close();
+    const run = await start(batchId);
+    await env.sleep('1 day');
+    for (const id of ids) expect(await mailById(db, id)).to.include({ status: 'PENDING', attempts: 0, batchId });
+    const [activity] = (await run.describe()).raw.pendingActivities ?? [];
+    expect(activity?.lastFailure?.message).to.match(/^the SMTP server cannot be reached/);
+    await smtp.reopen();
+    expect(await run.result()).to.deep.equal({ ...noCounts(), sent: 4 });
+    for (const id of ids)
+      expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1, unknownOutcomes: 0 });
+    expect(smtp.mails).to.have.length(before + 4);
+  });
+});
