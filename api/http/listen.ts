@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { answerClientErrors } from './client-error.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -8,6 +8,7 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than the minute after which load balancers give up an idle connection, so that they close it and not we. */
 const KEEP_ALIVE_MS = 65_000;
+const SWEEP_MS = 50;
 
 export interface HttpServer {
   port: number;
@@ -23,6 +24,11 @@ export async function listen(listener: RequestListener, port: number, host: stri
     listener,
   );
   answerClientErrors(server);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   const listening = once(server, 'listening');
   server.listen(port, host);
   await listening;
@@ -31,8 +37,11 @@ export async function listen(listener: RequestListener, port: number, host: stri
     close: async () => {
       const closed = once(server, 'close');
       server.close();
-      // `close` ends the connections that are idle now. One that was opened a moment ago may become idle later.
-      const sweep = setInterval(() => server.closeIdleConnections(), 50);
+      // `close` ends those that are idle now; some become so later, and those that never said a word do not count.
+      const sweep = setInterval(() => {
+        server.closeIdleConnections();
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      }, SWEEP_MS);
       await closed.finally(() => clearInterval(sweep));
     },
     cut: () => server.closeAllConnections(),

@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import type { Db } from '../../db/connect.ts';
+import { actingProject } from '../support/api.ts';
+import { type ServiceProcess, startApi } from '../support/processes.ts';
+import { RawHttp } from '../support/raw-http.ts';
+import { eventually } from '../support/waiting.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** Holds what every track needs, until told otherwise. */
+async function hold(db: Db): Promise<() => Promise<void>> {
+  const trx = await db.transaction();
+  await trx.raw('lock table events in access exclusive mode');
+  return async () => void (await trx.commit());
+}
+
+const listening = (service: ServiceProcess) =>
+  fetch(`${service.url}/health`).then(
+    async (response) => Boolean(await response.text()),
+    () => false,
+  );
+
+describe('the end of an API process', function () {
+  this.timeout(90_000);
+  let world: World;
+  let service: ServiceProcess;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  beforeEach(async () => {
+    service = await startApi({ DATABASE_URL: world.url, LOG_LEVEL: 'info' });
+  });
+  afterEach(() => service.kill());
+  after(() => world.close());
+
+  async function trackInFlight(): Promise<{
+    answer: Promise<{ status: number; connection: string | null }>;
+    release: () => Promise<void>;
+  }> {
+    const project = await actingProject(world.db, service.url);
+    const release = await hold(world.db);
+    const answer = project.browser
+      .post('/v1/track', { email: 'a@b.co', event: 'x' })
+      .then(({ status, headers }) => ({ status, connection: headers.get('connection') }));
+    // Looked at later; a process that is cut off rejects it before.
+    answer.catch(() => {});
+    await eventually(async () => {
+      const waiting = await world.db('pg_locks').where({ granted: false }).select('pid');
+      return waiting.length > 0;
+    });
+    return { answer, release };
+  }
+
+  it('says in its log where it listens', () => {
+    const line = service
+      .logs()
+      .split('\n')
+      .filter((text) => text.startsWith('{'))
+      .map((text) => JSON.parse(text))
+      .find(({ msg }) => msg === 'listening');
+    expect(line).to.include({ port: service.port, part: 'api' });
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    it(`on ${signal} answers what is in flight, ends the connection, takes nothing new, and exits with 0`, async () => {
+      const { answer, release } = await trackInFlight();
+      service.signal(signal);
+      await eventually(async () => !(await listening(service)), { what: 'the port to be closed' });
+      await release();
+      expect(await answer).to.deep.equal({ status: 200, connection: 'close' });
+      expect(await service.exited).to.include({ code: 0 });
+    });
+
+  it('does not wait for idle connections', async () => {
+    const idle = await RawHttp.open(service.url);
+    idle.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect((await idle.answer()).headers.get('connection')).not.to.equal('close');
+    const silent = await RawHttp.open(service.url);
+    service.signal('SIGTERM');
+    expect(await service.exited).to.include({ code: 0 });
+    await Promise.all([idle.closed(), silent.closed()]);
+  });
+
+  it('is at once on a second signal', async () => {
+    const { answer, release } = await trackInFlight();
+    service.signal('SIGTERM');
+    await eventually(async () => !(await listening(service)), { what: 'the port to be closed' });
+    service.signal('SIGTERM');
+    expect(await service.exited).to.include({ code: 1 });
+    await release();
+    expect(await answer.catch(() => 'cut')).to.equal('cut');
+  });
+});
