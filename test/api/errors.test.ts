@@ -179,7 +179,10 @@ describe('a database that is away', () => {
     const postgres = await startOwnPostgres();
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
     // So low a limit that every request asks for it.
-    const api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '9' }, world: { db, url: postgres.url, close: async () => {} } });
+    const api = await startTestApi({
+      env: { RATE_LIMIT_PER_MINUTE: '9' },
+      world: { db, url: postgres.url, close: async () => {} },
+    });
     try {
       const project = await api.project();
       const event = { email: 'a@b.co', event: 'x' };

@@ -1,0 +1,77 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect } from 'chai';
+import type { AppParts } from '../../api/http/context.ts';
+import { routeGroups } from '../../api/routes/index.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+
+describe('GET /openapi.json', () => {
+  let api: TestApi;
+  // biome-ignore lint/suspicious/noExplicitAny: the validator says whether it is a document
+  let document: any;
+
+  before(async () => {
+    api = await startTestApi();
+    document = (await api.get('/openapi.json')).body;
+  });
+  after(() => api.stop());
+
+  it('is a valid OpenAPI 3.1 document', async () => {
+    expect(document.openapi).to.match(/^3\.1\./);
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect(errors, JSON.stringify(errors)).to.equal(undefined);
+    expect(valid).to.equal(true);
+  });
+
+  it('has every route that is registered, and no other', () => {
+    const listed = Object.entries<object>(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const parts = { metrics: { registry: {} }, settings: {} } as unknown as AppParts;
+    const registered = routeGroups(parts, () => ({})).flatMap(({ routes }) =>
+      routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
+    );
+    expect(listed).to.have.members(registered).and.include('POST /v1/track').and.include('GET /users/@me');
+  });
+
+  it('says who may call what', () => {
+    expect(document.paths['/v1/track'].post.security).to.deep.equal([{ publicKey: [] }]);
+    expect(document.paths['/v1/send'].post.security).to.deep.equal([{ secretKey: [] }]);
+    expect(document.paths['/users/@me'].get.security).to.deep.equal([{ session: [] }]);
+    expect(document.paths['/health'].get.security).to.deep.equal([]);
+    expect(document.components.securitySchemes).to.have.all.keys('publicKey', 'secretKey', 'session', 'project');
+  });
+
+  it('describes the body of /v1/track by its own rules', () => {
+    const { schema } = document.paths['/v1/track'].post.requestBody.content['application/json'];
+    expect(schema.required).to.have.members(['email', 'event']);
+    expect(schema.properties.email).to.deep.include({ type: 'string', format: 'email' });
+    expect(schema.properties.event).to.deep.include({ type: 'string', maxLength: 255 });
+    expect(schema.properties.subscribed).to.deep.equal({ type: 'boolean' });
+    expect(schema).not.to.have.property('additionalProperties');
+  });
+
+  it('describes the choices of /v1/send as choices', () => {
+    const { to, from } = document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
+    expect(to.anyOf).to.have.length(2);
+    expect(to.anyOf[0]).to.include({ type: 'array', minItems: 1 });
+    expect(from.anyOf.map(({ type }: { type: string }) => type)).to.deep.equal(['object', 'string']);
+  });
+
+  it('describes the answers: shape, rate limit, errors', () => {
+    const { responses } = document.paths['/v1/track'].post;
+    expect(responses).to.include.all.keys('200', '400', '401', '403', '413', '415', '422', '429', '500');
+    expect(responses[200].headers).to.include.all.keys('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+    expect(responses[429].headers).to.include.all.keys('Retry-After');
+    expect(responses[422].content['application/json'].schema.$ref).to.equal('#/components/schemas/Error');
+    const { data } = responses[200].content['application/json'].schema.properties;
+    expect(data.required).to.have.members(['contact', 'event', 'timestamp']);
+  });
+
+  it('has operation ids of their own', () => {
+    const ids = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap((operations) =>
+      Object.values(operations).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const id of ids) expect(id).to.match(/^[a-z][A-Za-z0-9]+$/);
+  });
+});

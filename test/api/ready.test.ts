@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { connectDb } from '../../db/connect.ts';
+import { freePort } from '../../dev/ports.ts';
+import { startTestApi } from '../support/api.ts';
+import { createEmptyDatabase, startOwnPostgres } from '../support/postgres.ts';
+
+describe('GET /health and GET /ready', () => {
+  it('are ok when everything is', async () => {
+    const api = await startTestApi();
+    const [health, ready] = [await api.get('/health'), await api.get('/ready')];
+    await api.stop();
+    expect(health).to.have.status(200);
+    expect(health.body).to.deep.equal({ status: 'ok' });
+    expect(ready).to.have.status(200);
+    expect(ready.body).to.deep.equal({ status: 'ok', parts: { database: 'ok', migrations: 'ok', temporal: 'ok' } });
+  });
+
+  for (const [what, checkTemporal] of [
+    ['is away', async () => false],
+    ['fails', async () => Promise.reject(new Error('no'))],
+    ['never answers', () => new Promise<boolean>(() => {})],
+  ] as const)
+    it(`are degraded and still 200 when Temporal ${what}, and requests are accepted`, async () => {
+      const api = await startTestApi({ checkTemporal });
+      const ready = await api.get('/ready');
+      const project = await api.project();
+      const track = await project.browser.post('/v1/track', { email: 'a@b.co', event: 'x' });
+      await api.stop();
+      expect(ready).to.have.status(200);
+      expect(ready.body.status).to.equal('degraded');
+      expect(ready.body.parts).to.deep.equal({ database: 'ok', migrations: 'ok', temporal: 'degraded' });
+      expect(track).to.have.status(200);
+    });
+
+  it('ask Temporal once for many probes', async () => {
+    let asked = 0;
+    const api = await startTestApi({ checkTemporal: async () => ++asked > 0 });
+    await Promise.all(Array.from({ length: 20 }, () => api.get('/ready')));
+    await api.stop();
+    expect(asked).to.equal(1);
+  });
+
+  it('are 503 with a migration pending', async () => {
+    const api = await startTestApi();
+    await api.db('knex_migrations').delete();
+    const ready = await api.get('/ready');
+    await api.stop();
+    expect(ready).to.have.status(503);
+    expect(ready.body.status).to.equal('down');
+    expect(ready.body.parts).to.include({ database: 'ok', migrations: 'down' });
+  });
+
+  it('are 503 without the database, while the process is up', async () => {
+    const postgres = await startOwnPostgres();
+    const db = connectDb({ databaseUrl: postgres.url, poolSize: 1 });
+    const api = await startTestApi({ world: { db, url: postgres.url, close: async () => {} } });
+    await postgres.stop();
+    const [health, ready] = [await api.get('/health'), await api.get('/ready')];
+    await api.stop();
+    await db.destroy();
+    expect(health).to.have.status(200);
+    expect(ready).to.have.status(503);
+    expect(ready.body.parts).to.include({ database: 'down' });
+  });
+});
+
+describe('starting', () => {
+  it('is refused on pending migrations, saying what to run', async () => {
+    const { url, drop } = await createEmptyDatabase();
+    const db = connectDb({ databaseUrl: url, poolSize: 1 });
+    const error = await startTestApi({ world: { db, url, close: async () => {} } }).then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    await db.destroy();
+    await drop();
+    expect(error?.message).to.contain('run npm run migrate').and.contain('001-frame');
+  });
+});
+
+describe('GET /metrics', () => {
+  it('counts requests by route, method and status, and shows the pool', async () => {
+    const api = await startTestApi();
+    const project = await api.project();
+    await project.browser.post('/v1/track', { email: 'a@b.co', event: 'x' });
+    await project.browser.post('/v1/track', {});
+    await api.get('/nowhere/at/all');
+    const { status, headers, body } = await api.get('/metrics');
+    await api.stop();
+    expect(status).to.equal(200);
+    expect(headers.get('content-type')).to.match(/^text\/plain/);
+    expect(body).to.contain('http_request_duration_seconds_count{method="POST",route="/v1/track",status="200"} 1');
+    expect(body).to.contain('http_request_duration_seconds_count{method="POST",route="/v1/track",status="422"} 1');
+    expect(body).to.contain('http_request_duration_seconds_count{method="GET",route="unknown",status="404"} 1');
+    expect(body).to.match(/db_pool_connections\{state="waiting"\} 0/);
+    expect(body).to.contain('process_cpu_seconds_total').and.not.contain('nowhere');
+  });
+
+  it('is on METRICS_PORT alone when that is set', async () => {
+    const port = await freePort();
+    const api = await startTestApi({ env: { METRICS_PORT: String(port) } });
+    const here = await api.get('/metrics');
+    const there = await fetch(`http://127.0.0.1:${port}/metrics`);
+    const text = await there.text();
+    const other = await fetch(`http://127.0.0.1:${port}/health`);
+    await other.text();
+    await api.stop();
+    expect(here).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    expect(there.status).to.equal(200);
+    expect(text).to.contain('http_request_duration_seconds');
+    expect(other.status).to.equal(404);
+  });
+});
