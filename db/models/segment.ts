@@ -1,0 +1,21 @@
+import { BaseModel } from './base.ts';
+
+export type SegmentType = 'DYNAMIC' | 'STATIC';
+
+export class Segment extends BaseModel {
+  static override tableName = 'segments';
+  static override jsonAttributes = ['condition'];
+
+  declare id: string;
+  declare projectId: string;
+  /** Fixed at creation: the events of a tracked segment are named by it. */
+  declare slug: string;
+  declare name: string;
+  declare description: string | null;
+  declare type: SegmentType;
+  /** As it was sent; null on a static segment. */
+  declare condition: Record<string, unknown> | null;
+  declare trackMembership: boolean;
+  declare memberCount: number;
+  declare updatedAt: Date;
+}

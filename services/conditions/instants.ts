@@ -1,0 +1,68 @@
+import type { Fragment } from './fragment.ts';
+import { sql } from './fragment.ts';
+
+/** The same form as in the SQL function `iso_instant`. */
+const INSTANT =
+  /^([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])(\.[0-9]{1,9})?(?:Z|([+-])(0[0-9]|1[0-4]):([0-5][0-9]))$/;
+const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+
+export const DAY_MS = 86_400_000;
+
+/** Milliseconds of a full ISO 8601 date-time with its offset, or undefined. Finer fractions are cut off. */
+export function instantOf(text: string): number | undefined {
+  const match = INSTANT.exec(text);
+  if (!match) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const [, , , , , , , fraction = '.0', sign, offsetHours = '0', offsetMinutes = '0'] = match;
+  const date = new Date(0);
+  // Not Date.UTC, which takes the years 0 to 99 for those of the last century.
+  date.setUTCFullYear(year, month - 1, day);
+  if (year === 0 || date.getUTCDate() !== day) return undefined;
+  date.setUTCHours(hour, minute, second, Number(fraction.slice(1, 4).padEnd(3, '0')));
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
+  return date.getTime() - (sign === '-' ? -offset : offset);
+}
+
+/** The first millisecond of a UTC day written as `YYYY-MM-DD`. */
+export const dayOf = (text: string): number | undefined =>
+  DAY.test(text) ? instantOf(`${text}T00:00:00Z`) : undefined;
+
+/** A date-time, or the beginning of a day. */
+export const momentOf = (text: string): number | undefined => instantOf(text) ?? dayOf(text);
+
+/** Null where the text is no full date-time. */
+export const instantSql = (text: Fragment): Fragment => sql`iso_instant(${text})`;
+
+export const momentSql = (text: Fragment): Fragment =>
+  sql`coalesce(iso_instant(${text}), iso_instant(${text} || 'T00:00:00Z'))`;
+
+export const timestamp = (milliseconds: number): Fragment => sql`${new Date(milliseconds).toISOString()}::timestamptz`;
+
+export const units = ['minutes', 'hours', 'days', 'weeks', 'months'] as const;
+export type Unit = (typeof units)[number];
+
+export interface Span {
+  amount: number;
+  unit: Unit;
+}
+
+const lengths = { minutes: 60_000, hours: 3_600_000, days: DAY_MS, weeks: 7 * DAY_MS };
+
+/** The moment that lies a span before now. Both readers get it from here, so that they mean the same one. */
+export function before(now: Date, { amount, unit }: Span): number {
+  if (unit !== 'months') return Math.round(now.getTime() - amount * lengths[unit]);
+  const date = new Date(now);
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() - amount);
+  // The 31st, a month before March, is the last day of February.
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  date.setUTCDate(Math.min(now.getUTCDate(), lastDay));
+  return date.getTime();
+}

@@ -1,0 +1,92 @@
+import { type Span, type Unit, units } from '../instants.ts';
+import { FilterFault, type RawFilter } from './operator.ts';
+
+export type Scalar = string | number | boolean;
+
+const MAX_LIST = 1_000;
+/** Longer spans than a hundred years say nothing, and dates have an end. */
+const MAX_AMOUNT: Record<Unit, number> = {
+  minutes: 52_596_000,
+  hours: 876_600,
+  days: 36_525,
+  weeks: 5_217,
+  months: 1_200,
+};
+const MAX_COUNT = 1_000_000;
+
+const wrong = (message: string) => new FilterFault('value', message, 'invalid_type');
+
+/** Half of a surrogate pair, or a NUL, is no text that the database could compare with. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+function storable(text: string): string {
+  if (UNSTORABLE.test(text)) throw new FilterFault('value', 'has a character that cannot be stored', 'invalid_string');
+  return text;
+}
+
+export function text({ value }: RawFilter): string {
+  if (typeof value !== 'string') throw wrong('must be text');
+  return storable(value);
+}
+
+/** A text to look for inside another. */
+export function part(filter: RawFilter): string {
+  const value = text(filter);
+  if (value === '') throw new FilterFault('value', 'must not be empty', 'too_small');
+  return value;
+}
+
+export function flag({ value }: RawFilter): boolean {
+  if (typeof value !== 'boolean') throw wrong('must be true or false');
+  return value;
+}
+
+export function scalar({ value }: RawFilter): Scalar {
+  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'boolean' || isNumber(value)) return value;
+  throw wrong('must be text, a number, true or false');
+}
+
+/** What greaterThan and its kin compare with. */
+export function comparable({ value }: RawFilter): string | number {
+  if (typeof value === 'string') return storable(value);
+  if (isNumber(value)) return value;
+  throw wrong('must be a number, a date or text');
+}
+
+export const listOf =
+  <Item>(read: (filter: RawFilter) => Item) =>
+  ({ value }: RawFilter): Item[] => {
+    if (!Array.isArray(value)) throw wrong('must be a list');
+    if (value.length === 0) throw new FilterFault('value', 'must have at least one item', 'too_small');
+    if (value.length > MAX_LIST) throw new FilterFault('value', `must have at most ${MAX_LIST} items`, 'too_big');
+    return value.map((item) => read({ value: item }));
+  };
+
+/** `value` and `unit` together. */
+export function span({ value, unit }: RawFilter): Span {
+  if (!isNumber(value)) throw wrong('must be a number');
+  if (value <= 0) throw new FilterFault('value', 'must be greater than 0', 'too_small');
+  if (unit === undefined || unit === null) throw new FilterFault('unit', `is needed: ${units.join(', ')}`, 'required');
+  const known = units.find((name) => name === unit);
+  if (!known) throw new FilterFault('unit', `must be one of ${units.join(', ')}`, 'invalid_enum');
+  if (value > MAX_AMOUNT[known])
+    throw new FilterFault('value', `must be at most ${MAX_AMOUNT[known]} ${known}`, 'too_big');
+  if (known === 'months' && !Number.isInteger(value)) throw wrong('must be a whole number of months');
+  return { amount: value, unit: known };
+}
+
+/** How often an event must have happened at least. */
+export function count({ count: given }: RawFilter): number {
+  if (given === undefined || given === null) return 1;
+  if (!isNumber(given) || !Number.isInteger(given))
+    throw new FilterFault('count', 'must be a whole number', 'invalid_type');
+  if (given < 1) throw new FilterFault('count', 'must be at least 1', 'too_small');
+  if (given > MAX_COUNT) throw new FilterFault('count', `must be at most ${MAX_COUNT}`, 'too_big');
+  return given;
+}
+
+/** For operators that ask for nothing: what came with them is ignored. */
+export const nothing = (): undefined => undefined;
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);

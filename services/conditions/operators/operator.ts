@@ -1,0 +1,51 @@
+import type { Fault } from '../../../platform/errors.ts';
+import type { Fragment } from '../fragment.ts';
+import type { Predicate, Question, Subject } from '../types.ts';
+
+/** A filter as it was sent, of which field and operator are understood. */
+export interface RawFilter {
+  value?: unknown;
+  unit?: unknown;
+  count?: unknown;
+}
+
+/** All there is to an operator on one kind of field: what it takes, and what it means to each of the two readers. */
+export interface Operator<Place, Argument> {
+  /** Throws a FilterFault. */
+  read(filter: RawFilter): Argument;
+  sql(place: Place, argument: Argument, question: Question): Fragment;
+  decide(place: Place, argument: Argument, subject: Subject): boolean;
+  /** Time alone can change its answer. */
+  drifts?: boolean;
+}
+
+export interface Entry<Place> {
+  drifts: boolean;
+  bind(place: Place, filter: RawFilter): Predicate;
+}
+
+export type Operators<Place> = Record<string, Entry<Place>>;
+
+export const operator = <Place, Argument>(own: Operator<Place, Argument>): Entry<Place> => ({
+  drifts: own.drifts ?? false,
+  bind(place, filter) {
+    const argument = own.read(filter);
+    return {
+      sql: (question) => own.sql(place, argument, question),
+      decide: (subject) => own.decide(place, argument, subject),
+    };
+  },
+});
+
+/** What is wrong with one filter, and in which of its parts. */
+export class FilterFault extends Error {
+  readonly part: 'field' | 'operator' | 'value' | 'unit' | 'count';
+  readonly code: Fault['code'];
+
+  constructor(part: FilterFault['part'], message: string, code: Fault['code']) {
+    super(message);
+    this.name = 'FilterFault';
+    this.part = part;
+    this.code = code;
+  }
+}

@@ -1,0 +1,16 @@
+import { sql } from '../fragment.ts';
+import { flag } from './arguments.ts';
+import { type Operators, operator } from './operator.ts';
+
+export const subscribedOperators: Operators<undefined> = {
+  equals: operator({
+    read: flag,
+    sql: (_, wanted) => sql`c.subscribed = ${wanted}`,
+    decide: (_, wanted, { contact }) => contact.subscribed === wanted,
+  }),
+  notEquals: operator({
+    read: flag,
+    sql: (_, other) => sql`c.subscribed <> ${other}`,
+    decide: (_, other, { contact }) => contact.subscribed !== other,
+  }),
+};

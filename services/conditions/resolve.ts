@@ -1,0 +1,57 @@
+import type { Db } from '../../db/connect.ts';
+import { Segment } from '../../db/models/segment.ts';
+import { conditionOf } from './parse.ts';
+import type { Condition, ParsedCondition, ReferencedSegment, Uses } from './types.ts';
+
+/** A condition with everything that it refers to, ready for either reader. */
+export interface ResolvedCondition {
+  condition: Condition;
+  /** What it looks at, by itself and through the segments that it refers to. */
+  uses: Uses;
+  segments: ReadonlyMap<string, ReferencedSegment>;
+}
+
+/** What one segment contributes to the conditions that refer to it. */
+export interface SegmentSource {
+  id: string;
+  condition: Record<string, unknown> | null;
+}
+
+/** Fetches the segments that a condition refers to, and those that they refer to, level by level. */
+export async function resolveCondition(db: Db, projectId: string, parsed: ParsedCondition): Promise<ResolvedCondition> {
+  return resolveWith(parsed, (ids) =>
+    Segment.query(db).where({ projectId }).whereIn('id', ids).select('id', 'condition'),
+  );
+}
+
+export async function resolveWith(
+  { condition, uses: own }: ParsedCondition,
+  find: (ids: string[]) => PromiseLike<SegmentSource[]>,
+): Promise<ResolvedCondition> {
+  const segments = new Map<string, ReferencedSegment>();
+  const seen = new Set<string>();
+  let uses = own;
+  for (let wanted = [...own.segments.keys()]; wanted.length > 0; ) {
+    for (const id of wanted) seen.add(id);
+    const next = new Set<string>();
+    for (const segment of await find(wanted)) {
+      const parsed = segment.condition ? conditionOf(segment.condition) : undefined;
+      segments.set(segment.id, { condition: parsed?.condition });
+      if (!parsed) continue;
+      uses = together(uses, parsed.uses);
+      for (const id of parsed.uses.segments.keys()) if (!seen.has(id)) next.add(id);
+    }
+    wanted = [...next];
+  }
+  return { condition, uses, segments };
+}
+
+const together = (one: Uses, two: Uses): Uses => ({
+  fields: new Set([...one.fields, ...two.fields]),
+  keys: new Set([...one.keys, ...two.keys]),
+  events: new Set([...one.events, ...two.events]),
+  eventCount: Math.max(one.eventCount, two.eventCount),
+  segments: new Map([...two.segments, ...one.segments]),
+  drifts: one.drifts || two.drifts,
+  filterCount: one.filterCount + two.filterCount,
+});

@@ -1,0 +1,210 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { newId } from '../../../platform/ids.ts';
+import { dataOperators } from '../../../services/conditions/operators/data.ts';
+import { dateOperators } from '../../../services/conditions/operators/dates.ts';
+import { emailOperators } from '../../../services/conditions/operators/email.ts';
+import { eventOperators } from '../../../services/conditions/operators/event.ts';
+import { segmentOperators } from '../../../services/conditions/operators/segment.ts';
+import { subscribedOperators } from '../../../services/conditions/operators/subscribed.ts';
+import type { Data } from '../../../services/contacts/data.ts';
+import { openWorld, type World } from '../../support/world.ts';
+import { ago, ask, type Person, populate } from './population.ts';
+
+// Small pools, so that filters and contacts meet often; what is rare in them is there because it is tricky.
+
+const spans = [
+  { value: 1, unit: 'days' },
+  { value: 90, unit: 'minutes' },
+  { value: 1, unit: 'months' },
+];
+const DAY = 86_400_000;
+/** At the very ends of the spans above, and a millisecond beside them. */
+const ages = [90 * 60_000, DAY, 31 * DAY].flatMap((age) => [age - 1, age, age + 1]);
+const date = fc.constantFrom(...ages, 0, -1, -DAY).map(ago);
+const pastDate = fc.constantFrom(...ages, 0).map(ago);
+const isoDate = fc.oneof(
+  date.map((at) => at.toISOString()),
+  date.map((at) => at.toISOString().slice(0, 10)),
+  date.map((at) => `${at.toISOString().slice(0, 19)}Z`),
+  date.map((at) => `${at.toISOString().slice(0, -1)}456+02:00`),
+);
+const isoText = fc.oneof(
+  { weight: 4, arbitrary: isoDate },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('2026-02-30', '2026-02-30T00:00:00Z', '2026-03-31T24:00:00Z', '2026-03-31T12:00Z'),
+  },
+);
+const text = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      'pro',
+      'PRO',
+      'pro plan',
+      '1',
+      'true',
+      '%',
+      '_r_',
+      '\\',
+      'é',
+      'e\u0301',
+      '\uff5e',
+      '\u{1f600}',
+    ),
+  },
+  { weight: 2, arbitrary: isoText },
+  { weight: 1, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 }) },
+);
+const number = fc.oneof(
+  fc.constantFrom(0, 1, -1, 1.5, 1e21, 0.1 + 0.2, 5e-324),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+const scalar = fc.oneof(text, number, fc.boolean());
+const keys = ['a', 'b', 'a b', "it's", 'x"y', '__proto__', '0'];
+const { value: dataValue } = fc.letrec<{ value: unknown; object: Data }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 2 }),
+    tie('object'),
+  ),
+  object: fc
+    .array(fc.tuple(fc.constantFrom(...keys), tie('value')), { maxLength: 3 })
+    .map((entries) => Object.fromEntries(entries)),
+}));
+const data: fc.Arbitrary<Data> = fc
+  .array(fc.tuple(fc.constantFrom(...keys), dataValue), { maxLength: 4 })
+  // What JSON makes of it is what is stored: no -0.
+  .map((entries) => JSON.parse(JSON.stringify(Object.fromEntries(entries))));
+
+const eventNames = ['signup', 'data.a', 'segment.vip.entry', 'email.sent', 'email.open', 'email.click', 'email.bounce'];
+const statics = [newId(), newId()];
+const dynamics = [newId(), newId()];
+
+const person: fc.Arbitrary<Omit<Person, 'email'>> = fc.record({
+  subscribed: fc.boolean(),
+  data,
+  createdAt: pastDate,
+  updatedAt: pastDate,
+  events: fc.array(fc.record({ name: fc.constantFrom(...eventNames), createdAt: pastDate }), { maxLength: 6 }),
+  segments: fc.subarray(statics),
+});
+const names = ['ann', 'bob', 'a_b%c', "o'neil", 'ünal', 'ann.b'];
+const people: fc.Arbitrary<Person[]> = fc
+  .array(person, { minLength: 6, maxLength: 6 })
+  .map((all) => all.map((one, n) => ({ ...one, email: `${names[n]}@example.com` })));
+
+const path = fc.oneof(
+  fc
+    .array(fc.constantFrom(...keys), { minLength: 1, maxLength: 2 })
+    .map((steps) => steps.map((key) => `[${JSON.stringify(key)}]`).join('')),
+  fc.constantFrom('.a', '.a.b', '.a b', ".it's", '.b.a', '.0'),
+);
+
+const list = (item: fc.Arbitrary<unknown>) => fc.array(item, { minLength: 1, maxLength: 3 });
+const isSpan = (operator: string) => /within|olderThan/i.test(operator);
+const isList = (operator: string) => operator === 'in' || operator === 'notIn';
+const isTextual = (operator: string) => ['contains', 'notContains', 'startsWith', 'endsWith'].includes(operator);
+const isOrder = (operator: string) => /^(greater|less)Than/.test(operator);
+
+/** Operators are taken from the tables themselves: one that is added is tested from then on. */
+function filter(
+  field: fc.Arbitrary<string>,
+  operators: object,
+  item: fc.Arbitrary<unknown>,
+  ordered: fc.Arbitrary<unknown> = fc.oneof(text, number),
+): fc.Arbitrary<object> {
+  return fc.constantFrom(...Object.keys(operators)).chain((operator) => {
+    const base = { field, operator: fc.constant(operator) };
+    if (isSpan(operator))
+      return fc
+        .tuple(fc.record({ ...base, count: fc.constantFrom(undefined, 1, 2, 3) }), fc.constantFrom(...spans))
+        .map(([given, span]) => ({ ...given, ...span }));
+    const value = isList(operator) ? list(item) : isTextual(operator) ? text : isOrder(operator) ? ordered : item;
+    return fc.record({ ...base, value, count: fc.constantFrom(undefined, 1, 2, 3) });
+  });
+}
+
+const address = fc.oneof(
+  fc.constantFrom('ANN@example.com', 'bob@example.com', 'ann', '%', 'b@', '.com', 'ün'),
+  fc.constant('Ü'),
+);
+
+const filters: fc.Arbitrary<object>[] = [
+  filter(fc.constant('email'), emailOperators, address),
+  filter(fc.constant('subscribed'), subscribedOperators, fc.boolean()),
+  filter(fc.constantFrom('createdAt', 'updatedAt'), dateOperators, isoDate, isoDate),
+  filter(
+    fc.oneof(
+      path.map((steps) => `data${steps}`),
+      path.map((steps) => `event${steps}`),
+    ),
+    dataOperators,
+    scalar,
+  ),
+  filter(
+    fc.constantFrom(...eventNames.map((name) => `event.${name}`), 'signup', 'email.opened', 'email.bounced'),
+    eventOperators,
+    fc.boolean(),
+  ),
+];
+const segmentFilter = (ids: string[]) =>
+  filter(fc.constantFrom(...ids.map((id) => `segment.${id}`)), segmentOperators, fc.boolean());
+
+const treeOf = (one: fc.Arbitrary<object>): fc.Arbitrary<Record<string, unknown>> =>
+  fc.letrec<{ tree: Record<string, unknown> }>((tie) => ({
+    tree: fc.record({
+      logic: fc.constantFrom('AND', 'OR'),
+      groups: fc.array(
+        fc.oneof(
+          { depthSize: 'small' },
+          fc.record({ filters: fc.array(one, { minLength: 1, maxLength: 2 }) }),
+          fc.record({ filters: fc.array(one, { maxLength: 2 }), conditions: tie('tree') }),
+        ),
+        { minLength: 1, maxLength: 3 },
+      ),
+    }),
+  })).tree;
+
+/** Segments are stored for good, so they know no execution: `event["a"]` means a value only in the tree itself. */
+const stored = treeOf(fc.oneof(...filters, segmentFilter(statics)).filter((one) => !isOfContext(one)));
+const trees = fc.array(treeOf(fc.oneof(...filters, segmentFilter([...statics, ...dynamics]))), {
+  minLength: 10,
+  maxLength: 10,
+});
+const isOfContext = (one: object) =>
+  'field' in one && 'operator' in one && /^event/.test(String(one.field)) && !(String(one.operator) in eventOperators);
+
+describe('the two readers of a condition', () => {
+  let world: World;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+
+  it('agree about every contact', async function () {
+    this.timeout(120_000);
+    const seen = { matched: 0, asked: 0 };
+    const property = fc.asyncProperty(people, trees, stored, stored, data, async (all, asked, one, two, context) => {
+      const population = await populate(world.db, all, [
+        ...statics.map((id) => ({ id, condition: null })),
+        { id: dynamics[0] ?? '', condition: one },
+        { id: dynamics[1] ?? '', condition: two },
+      ]);
+      for (const tree of asked) {
+        const { bySql, byDecision } = await ask(world.db, population, tree, context);
+        expect(bySql, JSON.stringify(tree)).to.deep.equal(byDecision);
+        seen.matched += bySql.length;
+        seen.asked += all.length;
+      }
+    });
+    await fc.assert(property, { numRuns: 100 });
+    // A test in which everybody or nobody matches would find nothing.
+    expect(seen.matched / seen.asked).to.be.within(0.15, 0.85);
+  });
+});

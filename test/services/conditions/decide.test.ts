@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { decideFor } from '../../../services/conditions/decide.ts';
+import { conditionOf } from '../../../services/conditions/parse.ts';
+import { resolveCondition } from '../../../services/conditions/resolve.ts';
+import type { Data } from '../../../services/contacts/data.ts';
+import { makeProject, openWorld, type World } from '../../support/world.ts';
+import { NOW, tree } from './population.ts';
+
+describe('deciding about one stored contact', () => {
+  let world: World;
+  let projectId: string;
+  let contactId: string;
+
+  before(async () => {
+    world = await openWorld();
+    projectId = (await makeProject(world.db)).id;
+    contactId = newId();
+    const data = JSON.stringify({ plan: 'pro' });
+    await world.db('contacts').insert({ id: contactId, projectId, email: 'ann@example.com', subscribed: true, data });
+    const at = (createdAt: string) => ({ id: newId(), projectId, contactId, name: 'login', createdAt });
+    await world.db('events').insert(['01', '10', '20', '28', '30', '31'].map((day) => at(`2026-03-${day}T00:00:00Z`)));
+  });
+  after(() => world.close());
+
+  async function decide(filter: object, context: Data = {}): Promise<boolean> {
+    const resolved = await resolveCondition(world.db, projectId, conditionOf(tree(filter), { inExecution: true }));
+    return decideFor(world.db, resolved, { projectId, contactId, now: NOW, context });
+  }
+
+  it('reads the contact, and the context of the execution', async () => {
+    expect(await decide({ field: 'data.plan', operator: 'equals', value: 'pro' })).to.equal(true);
+    expect(await decide({ field: 'data.plan', operator: 'equals', value: 'free' })).to.equal(false);
+    const large = { field: 'event.amount', operator: 'greaterThan', value: 5 };
+    expect(await decide(large, { amount: 6 })).to.equal(true);
+    expect(await decide(large, { amount: 5 })).to.equal(false);
+  });
+
+  it('fetches as many events as the condition needs, old and new', async () => {
+    const login = { field: 'login', unit: 'days' };
+    expect(await decide({ ...login, operator: 'triggered', count: 6 })).to.equal(true);
+    expect(await decide({ ...login, operator: 'triggered', count: 7 })).to.equal(false);
+    expect(await decide({ ...login, operator: 'triggeredWithin', value: 2, count: 2 })).to.equal(true);
+    expect(await decide({ ...login, operator: 'triggeredWithin', value: 2, count: 3 })).to.equal(false);
+    expect(await decide({ ...login, operator: 'triggeredOlderThan', value: 11, count: 3 })).to.equal(true);
+    expect(await decide({ ...login, operator: 'triggeredOlderThan', value: 11, count: 4 })).to.equal(false);
+    expect(await decide({ ...login, operator: 'notTriggeredWithin', value: 0.1 })).to.equal(true);
+    expect(await decide({ field: 'logout', operator: 'notTriggered' })).to.equal(true);
+  });
+
+  it('follows references to static and dynamic segments, events inside them included', async () => {
+    const [fixed, active] = [newId(), newId()];
+    const base = { projectId, name: 'x', memberCount: 0 };
+    await world.db('segments').insert({ ...base, id: fixed, slug: 'fixed', type: 'STATIC' });
+    const condition = tree({ field: 'login', operator: 'triggered', count: 6 });
+    await world
+      .db('segments')
+      .insert({ ...base, id: active, slug: 'active', type: 'DYNAMIC', condition: JSON.stringify(condition) });
+    const member = (id: string) => ({ field: `segment.${id}`, operator: 'memberOfSegment' });
+    expect(await decide(member(active))).to.equal(true);
+    expect(await decide(member(fixed))).to.equal(false);
+    await world.db('segment_members').insert({ segmentId: fixed, contactId });
+    expect(await decide(member(fixed))).to.equal(true);
+    expect(await decide(member(newId()))).to.equal(false);
+  });
+
+  it('says no about a contact of another project', async () => {
+    const resolved = await resolveCondition(
+      world.db,
+      projectId,
+      conditionOf(tree({ field: 'data.x', operator: 'notExists' })),
+    );
+    expect(await decideFor(world.db, resolved, { projectId, contactId, now: NOW })).to.equal(true);
+    expect(await decideFor(world.db, resolved, { projectId: newId(), contactId, now: NOW })).to.equal(false);
+  });
+});

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { run, sql } from '../../../services/conditions/fragment.ts';
+import { conditionOf } from '../../../services/conditions/parse.ts';
+import { toSql } from '../../../services/conditions/read.ts';
+import { openWorld, type World } from '../../support/world.ts';
+import { NOW, tree } from './population.ts';
+
+interface Plan {
+  'Node Type': string;
+  'Index Name'?: string;
+  Plans?: Plan[];
+}
+
+describe('indexes for conditions', () => {
+  let world: World;
+  const projectId = newId();
+
+  before(async () => {
+    world = await openWorld();
+    await world.db.raw(
+      `insert into contacts (id, project_id, email, subscribed, data)
+       select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', true,
+         jsonb_build_object('city', 'city' || n % 1000, 'seats', n % 1000, 'profile', jsonb_build_object('tier', n % 1000))
+         || case when n % 1000 = 0 then '{"rare": true, "since": "2026-03-30T10:00:00Z"}' else '{}' end::jsonb
+       from generate_series(1, 20000) n`,
+      [projectId],
+    );
+    await world.db.raw(
+      `insert into events (id, project_id, contact_id, name, created_at)
+       select gen_random_uuid(), project_id, id, 'event' || n, now() - make_interval(days => n)
+       from contacts, generate_series(1, 2) n where project_id = ?::uuid`,
+      [projectId],
+    );
+    await world.db.raw('vacuum analyze contacts, events');
+  });
+  after(() => world.close());
+
+  async function indexesOf(...filters: object[]): Promise<string[]> {
+    const { condition } = conditionOf(tree(...filters));
+    const matching = toSql(condition, { projectId, now: NOW, segments: new Map(), context: {} });
+    const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      world.db,
+      sql`explain (format json) select count(*) from contacts c where c.project_id = ${projectId} and ${matching}`,
+    );
+    const found: string[] = [];
+    const walk = (plan: Plan) => {
+      if (plan['Index Name']) found.push(plan['Index Name']);
+      plan.Plans?.forEach(walk);
+    };
+    if (row) walk(row['QUERY PLAN'][0].Plan);
+    return found;
+  }
+
+  const served: [what: string, index: string, filter: object][] = [
+    ['equals text', 'contacts_data', { field: 'data.city', operator: 'equals', value: 'city7' }],
+    ['equals a number', 'contacts_data', { field: 'data.seats', operator: 'equals', value: 7 }],
+    ['equals, nested', 'contacts_data', { field: 'data.profile.tier', operator: 'equals', value: 7 }],
+    ['equals under any name', 'contacts_data', { field: `data.'; drop`, operator: 'equals', value: 7 }],
+    ['in', 'contacts_data', { field: 'data.city', operator: 'in', value: ['city7', 'city8', 'nowhere'] }],
+    ['in, nested', 'contacts_data', { field: 'data.profile.tier', operator: 'in', value: [7, 8] }],
+    ['equals a day', 'contacts_data_keys', { field: 'data.since', operator: 'equals', value: '2026-03-30' }],
+    ['exists', 'contacts_data_keys', { field: 'data.rare', operator: 'exists' }],
+    ['exists, nested', 'contacts_data_keys', { field: 'data.rare.inner', operator: 'exists' }],
+    [
+      'email equals',
+      'contacts_project_id_email_key',
+      { field: 'email', operator: 'equals', value: 'user7@example.com' },
+    ],
+  ];
+  for (const [what, index, filter] of served)
+    it(`${what} is answered by ${index}`, async () => {
+      expect(await indexesOf(filter)).to.include(index);
+    });
+
+  it('whether something happened is looked up by name and contact', async () => {
+    const few = { field: 'data.city', operator: 'equals', value: 'city7' };
+    for (const operator of ['triggered', 'notTriggered'])
+      expect(await indexesOf(few, { field: 'event1', operator })).to.include('events_condition');
+    const often = { field: 'event1', operator: 'triggered', count: 3 };
+    expect(await indexesOf(few, often)).to.include('events_condition');
+  });
+});

@@ -1,0 +1,353 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { dataOperators } from '../../../services/conditions/operators/data.ts';
+import { dateOperators } from '../../../services/conditions/operators/dates.ts';
+import { emailOperators } from '../../../services/conditions/operators/email.ts';
+import { eventOperators } from '../../../services/conditions/operators/event.ts';
+import { segmentOperators } from '../../../services/conditions/operators/segment.ts';
+import { subscribedOperators } from '../../../services/conditions/operators/subscribed.ts';
+import type { Data } from '../../../services/contacts/data.ts';
+import { openWorld, type World } from '../../support/world.ts';
+import { ago, ask, type Person, type Population, populate, tree } from './population.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** The first part of each address says what the contact is; a row of a table names those that shall match. */
+type Row = [operator: string, rest: { value?: unknown; unit?: string; count?: number }, ...names: string[]];
+
+describe('every operator, asked of SQL and decided in memory', () => {
+  let world: World;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+
+  async function expectTable(population: Population, field: string, rows: Row[], context?: Data): Promise<void> {
+    for (const [operator, rest, ...names] of rows) {
+      const { bySql, byDecision } = await ask(world.db, population, tree({ field, operator, ...rest }), context);
+      const wanted = [...names].sort();
+      const what = `${field} ${operator} ${JSON.stringify(rest)}`;
+      expect(bySql.map(nameOf), `${what} by SQL`).to.deep.equal(wanted);
+      expect(byDecision.map(nameOf), `${what} by decision`).to.deep.equal(wanted);
+    }
+  }
+
+  const nameOf = (email: string) => email.slice(0, email.indexOf('@'));
+
+  const covers = (rows: Row[], operators: object) =>
+    expect([...new Set(rows.map(([operator]) => operator))].sort()).to.deep.equal(Object.keys(operators).sort());
+
+  it('email, whatever the case', async () => {
+    const population = await populate(world.db, [
+      { email: 'ann@example.com' },
+      { email: 'bob@example.com' },
+      { email: 'a_b%c@sub.example.org' },
+    ]);
+    const rows: Row[] = [
+      ['equals', { value: ' Ann@Example.COM' }, 'ann'],
+      ['equals', { value: 'ann' }],
+      ['notEquals', { value: 'ANN@example.com' }, 'bob', 'a_b%c'],
+      ['contains', { value: 'EXAMPLE.c' }, 'ann', 'bob'],
+      ['contains', { value: '_b%' }, 'a_b%c'],
+      ['contains', { value: 'a%m' }],
+      ['notContains', { value: '.ORG' }, 'ann', 'bob'],
+      ['startsWith', { value: 'A' }, 'ann', 'a_b%c'],
+      ['startsWith', { value: 'a_n' }],
+      ['endsWith', { value: '.COM' }, 'ann', 'bob'],
+      ['in', { value: ['Bob@example.com', 'nobody@example.com'] }, 'bob'],
+      ['notIn', { value: ['Bob@example.com'] }, 'ann', 'a_b%c'],
+    ];
+    covers(rows, emailOperators);
+    await expectTable(population, 'email', rows);
+  });
+
+  it('subscribed', async () => {
+    const population = await populate(world.db, [
+      { email: 'in@example.com', subscribed: true },
+      { email: 'out@example.com', subscribed: false },
+    ]);
+    const rows: Row[] = [
+      ['equals', { value: true }, 'in'],
+      ['equals', { value: false }, 'out'],
+      ['notEquals', { value: true }, 'out'],
+    ];
+    covers(rows, subscribedOperators);
+    await expectTable(population, 'subscribed', rows);
+  });
+
+  for (const field of ['createdAt', 'updatedAt'] as const)
+    it(`${field}, to the millisecond that the API shows`, async () => {
+      const at = (name: string, date: string): Person => ({ email: `${name}@example.com`, [field]: new Date(date) });
+      const population = await populate(world.db, [
+        at('january', '2026-01-31T12:00:00.000Z'),
+        at('yesterday', '2026-03-30T23:59:59.999Z'),
+        at('today', '2026-03-31T00:00:00.000Z'),
+        at('now', '2026-03-31T12:00:00.000Z'),
+      ]);
+      const rows: Row[] = [
+        ['equals', { value: '2026-03-31' }, 'today', 'now'],
+        ['equals', { value: '2026-03-31T12:00:00Z' }, 'now'],
+        ['equals', { value: '2026-03-31T14:00:00.0009+02:00' }, 'now'],
+        ['equals', { value: '2026-03-31T12:00:00.001Z' }],
+        ['notEquals', { value: '2026-03-31' }, 'january', 'yesterday'],
+        ['notEquals', { value: '2026-03-31T12:00:00.000Z' }, 'january', 'yesterday', 'today'],
+        ['greaterThan', { value: '2026-03-31' }, 'now'],
+        ['greaterThan', { value: '2026-03-30T23:59:59.999Z' }, 'today', 'now'],
+        ['greaterThanOrEqual', { value: '2026-03-31' }, 'today', 'now'],
+        ['lessThan', { value: '2026-03-31' }, 'january', 'yesterday'],
+        ['lessThan', { value: '2026-03-30T23:59:59.999Z' }, 'january'],
+        ['lessThanOrEqual', { value: '2026-03-30T23:59:59.999Z' }, 'january', 'yesterday'],
+        ['within', { value: 1, unit: 'days' }, 'yesterday', 'today', 'now'],
+        ['within', { value: 12, unit: 'hours' }, 'today', 'now'],
+        ['within', { value: 1, unit: 'minutes' }, 'now'],
+        ['within', { value: 2, unit: 'months' }, 'january', 'yesterday', 'today', 'now'],
+        ['within', { value: 1, unit: 'months' }, 'yesterday', 'today', 'now'],
+        ['within', { value: 8.5, unit: 'weeks' }, 'january', 'yesterday', 'today', 'now'],
+        ['olderThan', { value: 12, unit: 'hours' }, 'january', 'yesterday'],
+        ['olderThan', { value: 2, unit: 'months' }],
+        ['olderThan', { value: 8, unit: 'weeks' }, 'january'],
+      ];
+      covers(rows, dateOperators);
+      await expectTable(population, field, rows);
+    });
+
+  const values: Record<string, unknown> = {
+    one: 1,
+    ten: 10,
+    one_as_text: '1',
+    text: 'pro plan',
+    upper: 'PRO PLAN',
+    pattern: '100%_\\',
+    rare: '\u{1f600}',
+    yes: true,
+    list: ['pro plan', 1],
+    object: { inner: 1 },
+    day: '2026-03-30',
+    moment: '2026-03-30T23:30:00.000Z',
+    offset: '2026-03-30T23:30:00-02:00',
+    future: '2026-04-30T00:00:00Z',
+    no_such_day: '2026-02-30T00:00:00Z',
+    nothing: null,
+  };
+  const present = Object.keys(values).filter((name) => name !== 'nothing');
+  const presentBut = (...names: string[]) => present.filter((name) => !names.includes(name));
+
+  const dataRows: Row[] = [
+    ['equals', { value: 1 }, 'one'],
+    ['equals', { value: '1' }, 'one_as_text'],
+    ['equals', { value: 'pro plan' }, 'text'],
+    ['equals', { value: true }, 'yes'],
+    ['equals', { value: false }],
+    ['equals', { value: '2026-03-30' }, 'day', 'moment'],
+    ['equals', { value: '2026-03-31' }, 'offset'],
+    ['equals', { value: '2026-03-30T23:30:00Z' }],
+    ['equals', { value: '2026-02-30' }],
+    ['notEquals', { value: 1 }, ...presentBut('one')],
+    ['notEquals', { value: '2026-03-30' }, ...presentBut('day', 'moment')],
+    ['in', { value: [1, 'pro plan', '2026-03-30'] }, 'one', 'text', 'day'],
+    ['in', { value: ['nobody'] }],
+    ['notIn', { value: [1, 'pro plan', '2026-03-30'] }, ...presentBut('one', 'text', 'day')],
+    ['contains', { value: 'ro pl' }, 'text'],
+    ['contains', { value: '%_\\' }, 'pattern'],
+    ['contains', { value: '1' }, 'one_as_text', 'pattern'],
+    ['notContains', { value: 'ro pl' }, ...presentBut('text')],
+    ['startsWith', { value: 'PRO' }, 'upper'],
+    ['endsWith', { value: 'plan' }, 'text'],
+    ['greaterThan', { value: 1 }, 'ten'],
+    ['greaterThan', { value: 'pro plan' }, 'rare'],
+    // In JavaScript's own order this character comes after the one in `rare`.
+    ['greaterThan', { value: '\uff5e' }, 'rare'],
+    ['greaterThan', { value: '2026-03-30' }, 'moment', 'offset', 'future'],
+    ['greaterThanOrEqual', { value: 1 }, 'one', 'ten'],
+    ['greaterThanOrEqual', { value: '2026-03-30' }, 'day', 'moment', 'offset', 'future'],
+    ['lessThan', { value: 10.5 }, 'one', 'ten'],
+    ['lessThan', { value: 1 }],
+    ['lessThan', { value: '2026-03-31T00:00:00Z' }, 'day', 'moment'],
+    ['lessThanOrEqual', { value: '1' }, 'one_as_text'],
+    ['lessThanOrEqual', { value: '2026-03-30' }, 'day'],
+    ['within', { value: 1, unit: 'days' }, 'moment', 'offset'],
+    ['within', { value: 11, unit: 'hours' }, 'offset'],
+    ['olderThan', { value: 12, unit: 'hours' }, 'moment'],
+    ['exists', {}, ...present],
+    ['notExists', {}, 'nothing', 'missing'],
+  ];
+
+  const holders = (data: (value: unknown) => Data): Person[] => [
+    ...Object.entries(values).map(([name, value]) => ({ email: `${name}@example.com`, data: data(value) })),
+    { email: 'missing@example.com', data: { other: 1 } },
+  ];
+
+  const places: [field: string, data: (value: unknown) => Data][] = [
+    ['data.plan', (value) => ({ plan: value })],
+    ['data.profile.plan', (value) => ({ profile: { plan: value, other: 1 } })],
+    ['data.first plan', (value) => ({ 'first plan': value })],
+    ['data["first plan"]', (value) => ({ 'first plan': value })],
+    ['data["a.b"].c', (value) => ({ 'a.b': { c: value } })],
+    [`data.'; drop table contacts; --`, (value) => ({ "'; drop table contacts; --": value })],
+    [`data["\\"?]).$1"].\u{1f600}[x]`, (value) => ({ '"?]).$1': { '\u{1f600}[x]': value } })],
+    ['data.__proto__', (value) => Object.fromEntries([['__proto__', value]])],
+  ];
+  for (const [field, data] of places)
+    it(`${field}: match, no match, missing, null and wrong type`, async () => {
+      covers(dataRows, dataOperators);
+      await expectTable(await populate(world.db, holders(data)), field, dataRows);
+    });
+
+  it('data: a path does not lead into arrays, nor through anything that is no object', async () => {
+    const population = await populate(world.db, [
+      { email: 'array@example.com', data: { a: [{ b: 1 }] } },
+      { email: 'number@example.com', data: { a: 5 } },
+      { email: 'text@example.com', data: { a: 'b' } },
+      { email: 'object@example.com', data: { a: { b: 1, 0: { b: 1 } } } },
+    ]);
+    await expectTable(population, 'data.a.b', [
+      ['equals', { value: 1 }, 'object'],
+      ['exists', {}, 'object'],
+      ['notExists', {}, 'array', 'number', 'text'],
+      ['notEquals', { value: 2 }, 'object'],
+    ]);
+    await expectTable(population, 'data.a.0', [['exists', {}, 'object']]);
+    await expectTable(population, 'data.a.length', [['exists', {}]]);
+  });
+
+  it('event.<key> reads the context of an execution, which is the same for every contact', async () => {
+    const population = await populate(world.db, [{ email: 'ann@example.com' }]);
+    for (const [name, value] of Object.entries(values)) {
+      const rows = dataRows.map(
+        ([operator, rest, ...names]): Row => (names.includes(name) ? [operator, rest, 'ann'] : [operator, rest]),
+      );
+      await expectTable(population, 'event.plan', rows, { plan: value });
+    }
+  });
+
+  const eventRows: Row[] = [
+    ['triggered', { value: true }, 'once', 'thrice'],
+    ['triggered', { count: 1 }, 'once', 'thrice'],
+    ['triggered', { count: 3 }, 'thrice'],
+    ['triggered', { count: 4 }],
+    ['notTriggered', {}, 'never', 'other'],
+    ['notTriggered', { count: 3 }, 'never', 'other', 'once'],
+    ['triggeredWithin', { value: 2, unit: 'days' }, 'once', 'thrice'],
+    ['triggeredWithin', { value: 1, unit: 'hours' }, 'thrice'],
+    ['triggeredWithin', { value: 2, unit: 'days', count: 2 }, 'thrice'],
+    ['triggeredWithin', { value: 2, unit: 'days', count: 3 }],
+    ['notTriggeredWithin', { value: 1, unit: 'hours' }, 'never', 'other', 'once'],
+    ['notTriggeredWithin', { value: 2, unit: 'days', count: 2 }, 'never', 'other', 'once'],
+    ['triggeredOlderThan', { value: 1, unit: 'days' }, 'once', 'thrice'],
+    ['triggeredOlderThan', { value: 2, unit: 'days' }, 'thrice'],
+    ['triggeredOlderThan', { value: 1, unit: 'months', count: 2 }],
+  ];
+  const happened = (name: string): Person[] => [
+    { email: 'never@example.com' },
+    { email: 'other@example.com', events: [{ name: `${name}!`, createdAt: ago(HOUR) }] },
+    { email: 'once@example.com', events: [{ name, createdAt: ago(2 * DAY) }] },
+    {
+      email: 'thrice@example.com',
+      events: [HOUR, 1, 90 * DAY].map((age) => ({ name, createdAt: ago(age) })),
+    },
+  ];
+  const recorded: [field: string, name: string][] = [
+    ['event.signed up', 'signed up'],
+    ['purchase', 'purchase'],
+    ['contact.subscribed', 'contact.subscribed'],
+    ['segment.vip.entry', 'segment.vip.entry'],
+    ['event.data.x', 'data.x'],
+    ['email.sent', 'email.sent'],
+    ['email.delivered', 'email.delivery'],
+    ['email.delivery', 'email.delivery'],
+    ['email.opened', 'email.open'],
+    ['email.open', 'email.open'],
+    ['email.clicked', 'email.click'],
+    ['email.click', 'email.click'],
+    ['email.bounced', 'email.bounce'],
+    ['email.bounce', 'email.bounce'],
+    ['email.complained', 'email.complaint'],
+    ['email.complaint', 'email.complaint'],
+    ['event.email.opened', 'email.open'],
+    ['email.failed', 'email.failed'],
+  ];
+  for (const [field, name] of recorded)
+    it(`${field}: how often and when`, async () => {
+      covers(eventRows, eventOperators);
+      await expectTable(await populate(world.db, happened(name)), field, eventRows);
+    });
+
+  it('segment.<id>: static, dynamic, through another one, and one that is gone', async () => {
+    const [fixed, dynamic, through, gone] = [newId(), newId(), newId(), newId()];
+    const population = await populate(
+      world.db,
+      [
+        { email: 'ann@example.com', data: { plan: 'pro' }, segments: [fixed] },
+        { email: 'bob@example.com', data: { plan: 'pro' } },
+        { email: 'cid@example.com', segments: [fixed] },
+      ],
+      [
+        { id: fixed, condition: null },
+        { id: dynamic, condition: tree({ field: 'data.plan', operator: 'equals', value: 'pro' }) },
+        { id: through, condition: tree({ field: `segment.${dynamic}`, operator: 'notMemberOfSegment' }) },
+      ],
+    );
+    const members: [id: string, ...names: string[]][] = [
+      [fixed, 'ann', 'cid'],
+      [dynamic, 'ann', 'bob'],
+      [through, 'cid'],
+      [gone],
+    ];
+    for (const [id, ...names] of members) {
+      const rows: Row[] = [
+        ['memberOfSegment', { value: true }, ...names],
+        ['notMemberOfSegment', {}, ...['ann', 'bob', 'cid'].filter((name) => !names.includes(name))],
+      ];
+      covers(rows, segmentOperators);
+      await expectTable(population, `segment.${id.toUpperCase()}`, rows);
+    }
+  });
+
+  it('a circle of segments, which cannot be saved, ends instead of going on for ever', async () => {
+    const [one, two] = [newId(), newId()];
+    const population = await populate(
+      world.db,
+      [{ email: 'ann@example.com' }],
+      [
+        { id: one, condition: tree({ field: `segment.${two}`, operator: 'memberOfSegment' }) },
+        { id: two, condition: tree({ field: `segment.${one}`, operator: 'memberOfSegment' }) },
+      ],
+    );
+    await expectTable(population, `segment.${one}`, [['memberOfSegment', {}]]);
+  });
+
+  it('logic joins groups; what is in a group must all hold, its nested condition too', async () => {
+    const population = await populate(world.db, [
+      { email: 'a@example.com', data: { a: 1 } },
+      { email: 'b@example.com', data: { b: 1 } },
+      { email: 'ab@example.com', data: { a: 1, b: 1 } },
+      { email: 'c@example.com', data: { c: 1 } },
+    ]);
+    const has = (key: string) => ({ field: `data.${key}`, operator: 'exists' });
+    const trees: [tree: object, ...names: string[]][] = [
+      [{ logic: 'AND', groups: [{ filters: [has('a')] }, { filters: [has('b')] }] }, 'ab'],
+      [{ logic: 'OR', groups: [{ filters: [has('a')] }, { filters: [has('b')] }] }, 'a', 'b', 'ab'],
+      [{ logic: 'OR', groups: [{ filters: [has('a'), has('b')] }, { filters: [has('c')] }] }, 'ab', 'c'],
+      [
+        {
+          logic: 'AND',
+          groups: [
+            {
+              filters: [has('a')],
+              conditions: { logic: 'OR', groups: [{ filters: [has('b')] }, { filters: [has('c')] }] },
+            },
+          ],
+        },
+        'ab',
+      ],
+      [{ logic: 'AND', groups: [{ conditions: { logic: 'OR', groups: [{ filters: [has('c')] }] } }] }, 'c'],
+    ];
+    for (const [given, ...names] of trees) {
+      const { bySql, byDecision } = await ask(world.db, population, given);
+      expect(bySql.map(nameOf)).to.deep.equal([...names].sort());
+      expect(byDecision).to.deep.equal(bySql);
+    }
+  });
+});

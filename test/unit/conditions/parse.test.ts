@@ -1,0 +1,224 @@
+import { expect } from 'chai';
+import { ApiError } from '../../../platform/errors.ts';
+import { conditionOf, type ParseOptions, parseCondition } from '../../../services/conditions/parse.ts';
+
+const ID = '0199a000-0000-7000-8000-000000000001';
+
+const tree = (...filters: unknown[]) => ({ logic: 'AND', groups: [{ filters }] });
+const fine = { field: 'email', operator: 'contains', value: 'a' };
+
+const faultsOf = (given: unknown, options?: ParseOptions) => parseCondition(given, options).faults ?? [];
+const placesOf = (given: unknown, options?: ParseOptions) =>
+  faultsOf(given, options).map(({ field, code }) => `${field} ${code}`);
+
+/** `levels` conditions, one inside the other. */
+function nested(levels: number): object {
+  let condition: object = tree(fine);
+  for (let level = 1; level < levels; level++) condition = { logic: 'OR', groups: [{ conditions: condition }] };
+  return condition;
+}
+
+describe('reading a condition tree', () => {
+  it('tells what it looks at', () => {
+    const { parsed } = parseCondition({
+      logic: 'OR',
+      groups: [
+        {
+          filters: [
+            fine,
+            { field: 'data.plan.name', operator: 'exists' },
+            { field: 'email.opened', operator: 'triggered', count: 5 },
+            { field: 'event.signup', operator: 'notTriggered' },
+          ],
+          conditions: tree({ field: `segment.${ID}`, operator: 'memberOfSegment' }),
+        },
+        { filters: [{ field: 'purchase', operator: 'triggered' }] },
+      ],
+    });
+    expect(parsed?.uses).to.deep.equal({
+      fields: new Set(['email']),
+      keys: new Set(['plan']),
+      events: new Set(['email.open', 'signup', 'purchase']),
+      eventCount: 5,
+      segments: new Map([[ID, ['groups.0.conditions.groups.0.filters.0.field']]]),
+      drifts: false,
+      filterCount: 6,
+    });
+  });
+
+  for (const operator of ['within', 'olderThan', 'triggeredWithin', 'notTriggeredWithin', 'triggeredOlderThan'])
+    it(`knows that ${operator} drifts`, () => {
+      const field = /triggered/i.test(operator) ? 'signup' : 'data.since';
+      expect(conditionOf(tree({ field, operator, value: 1, unit: 'days' })).uses.drifts).to.equal(true);
+    });
+
+  it('ignores what it does not know, and null where nothing is meant', () => {
+    const { faults } = parseCondition({
+      ...tree({ ...fine, id: 'x', unit: 'days' }),
+      name: 'extra',
+      groups: [{ filters: [fine], conditions: null, id: 7 }],
+    });
+    expect(faults).to.equal(undefined);
+  });
+
+  describe('the shape of the tree', () => {
+    const cases: [what: string, given: unknown, ...places: string[]][] = [
+      ['text', 'email', ' invalid_type'],
+      ['null', null, ' invalid_type'],
+      ['a list', [], ' invalid_type'],
+      ['no logic', { groups: [{ filters: [fine] }] }, 'logic invalid_enum'],
+      ['logic in lower case', { logic: 'and', groups: [{ filters: [fine] }] }, 'logic invalid_enum'],
+      ['no groups', { logic: 'AND' }, 'groups invalid_type'],
+      ['an empty list of groups', { logic: 'AND', groups: [] }, 'groups too_small'],
+      ['a group that is text', { logic: 'AND', groups: ['x'] }, 'groups.0 invalid_type'],
+      ['a group with nothing in it', { logic: 'AND', groups: [{}] }, 'groups.0.filters too_small'],
+      ['no filters', { logic: 'AND', groups: [{ filters: [] }] }, 'groups.0.filters too_small'],
+      ['filters that are an object', { logic: 'AND', groups: [{ filters: {} }] }, 'groups.0.filters invalid_type'],
+      ['a filter that is null', tree(null), 'groups.0.filters.0 invalid_type'],
+      [
+        'a nested tree that is text',
+        { logic: 'AND', groups: [{ filters: [fine], conditions: 'x' }] },
+        'groups.0.conditions invalid_type',
+      ],
+      [
+        'a fault deep inside',
+        { logic: 'AND', groups: [{ filters: [fine] }, { filters: [], conditions: tree(fine, { field: 'email' }) }] },
+        'groups.1.conditions.groups.0.filters.1.operator required',
+      ],
+    ];
+    for (const [what, given, ...places] of cases)
+      it(what, () => {
+        expect(placesOf(given)).to.deep.equal(places);
+      });
+
+    it('tells every fault, and says in words where each is', () => {
+      const faults = faultsOf(tree({ field: 7, operator: 'equals' }, fine, { ...fine, operator: 'within' }), {
+        at: 'condition',
+      });
+      expect(faults.map(({ message }) => message)).to.deep.equal([
+        '"condition.groups.0.filters.0.field" must be the name of a field',
+        '"condition.groups.0.filters.2.operator" must be one of equals, notEquals, contains, notContains, startsWith, endsWith, in, notIn for this field',
+      ]);
+    });
+
+    it('takes ten levels and not eleven', () => {
+      expect(placesOf(nested(10))).to.deep.equal([]);
+      expect(placesOf(nested(11))).to.deep.equal([`${'groups.0.conditions.'.repeat(10).slice(0, -1)} too_big`]);
+    });
+
+    it('takes two hundred filters and not one more, counted over the whole tree', () => {
+      const many = (n: number) => Array.from({ length: n }, () => fine);
+      const split = (n: number) => ({
+        logic: 'OR',
+        groups: [{ filters: many(100) }, { filters: many(n), conditions: tree(fine) }],
+      });
+      expect(placesOf(split(99))).to.deep.equal([]);
+      expect(placesOf(split(100))).to.deep.equal(['groups too_big']);
+      expect(placesOf(split(100_000))).to.deep.equal(['groups too_big']);
+    });
+
+    it('stops listing after twenty faults', () => {
+      expect(faultsOf(tree(...Array.from({ length: 150 }, () => ({ field: 'email' }))))).to.have.lengthOf(20);
+    });
+  });
+
+  describe('fields and their operators', () => {
+    const refused: [field: unknown, operator: unknown, place: string][] = [
+      [undefined, 'equals', 'field required'],
+      ['', 'equals', 'field invalid_string'],
+      ['', 'triggered', 'field invalid_string'],
+      ['plan', 'equals', 'field invalid_string'],
+      ['data', 'exists', 'field invalid_string'],
+      ['data.', 'exists', 'field invalid_string'],
+      ['data..a', 'exists', 'field invalid_string'],
+      ['data.a.', 'exists', 'field invalid_string'],
+      ['data[""]', 'exists', 'field invalid_string'],
+      ['data["a', 'exists', 'field invalid_string'],
+      ['data["a\\u12"]', 'exists', 'field invalid_string'],
+      [`data${'.a'.repeat(31)}`, 'exists', 'field invalid_string'],
+      [`data.${'a'.repeat(1000)}`, 'exists', 'field invalid_string'],
+      ['data.a\0', 'exists', 'field invalid_string'],
+      ['data.\ud83d', 'exists', 'field invalid_string'],
+      ['event.', 'triggered', 'field invalid_string'],
+      ['segment.vip', 'memberOfSegment', 'field invalid_string'],
+      ['email.forwarded', 'equals', 'field invalid_string'],
+      ['email', undefined, 'operator required'],
+      ['email', 7, 'operator invalid_type'],
+      ['email', 'constructor', 'operator invalid_enum'],
+      ['email', 'exists', 'operator invalid_enum'],
+      ['email', 'greaterThan', 'operator invalid_enum'],
+      ['email', 'triggered', 'operator invalid_enum'],
+      ['subscribed', 'contains', 'operator invalid_enum'],
+      ['createdAt', 'contains', 'operator invalid_enum'],
+      ['updatedAt', 'exists', 'operator invalid_enum'],
+      ['data.a', 'triggered', 'operator invalid_enum'],
+      ['data.a', 'memberOfSegment', 'operator invalid_enum'],
+      ['event.a', 'equals', 'operator invalid_enum'],
+      ['email.opened', 'equals', 'operator invalid_enum'],
+      [`segment.${ID}`, 'equals', 'operator invalid_enum'],
+      [`segment.${ID}`, 'triggered', 'operator invalid_enum'],
+    ];
+    for (const [field, operator, place] of refused)
+      it(`refuses ${JSON.stringify(field)?.slice(0, 40)} ${operator}`, () => {
+        expect(placesOf(tree({ field, operator, value: 'x' }))).to.deep.equal([`groups.0.filters.0.${place}`]);
+      });
+
+    it('reads event.<key> as a value only where there is an execution', () => {
+      const given = tree({ field: 'event.amount', operator: 'greaterThan', value: 5 });
+      expect(placesOf(given, { inExecution: true })).to.deep.equal([]);
+      expect(placesOf(given)).to.deep.equal(['groups.0.filters.0.operator invalid_enum']);
+      const asEvent = tree({ field: 'event.amount', operator: 'triggered' });
+      expect(conditionOf(asEvent, { inExecution: true }).uses.events).to.deep.equal(new Set(['amount']));
+    });
+  });
+
+  describe('what an operator takes', () => {
+    const day = { unit: 'days' };
+    const refused: [field: string, operator: string, rest: object, place: string][] = [
+      ['email', 'equals', { value: 7 }, 'value invalid_type'],
+      ['email', 'equals', {}, 'value invalid_type'],
+      ['email', 'contains', { value: '' }, 'value too_small'],
+      ['email', 'in', { value: 'a@example.com' }, 'value invalid_type'],
+      ['email', 'in', { value: [] }, 'value too_small'],
+      ['email', 'in', { value: [7] }, 'value invalid_type'],
+      ['email', 'notIn', { value: Array.from({ length: 1001 }, () => 'a') }, 'value too_big'],
+      ['subscribed', 'equals', { value: 'true' }, 'value invalid_type'],
+      ['createdAt', 'equals', { value: 'yesterday' }, 'value invalid_string'],
+      ['createdAt', 'equals', { value: '2026-02-30' }, 'value invalid_string'],
+      ['createdAt', 'greaterThan', { value: 1_700_000_000 }, 'value invalid_string'],
+      ['createdAt', 'within', { value: '7', ...day }, 'value invalid_type'],
+      ['createdAt', 'within', { value: 0, ...day }, 'value too_small'],
+      ['createdAt', 'within', { value: -1, ...day }, 'value too_small'],
+      ['createdAt', 'within', { value: 7 }, 'unit required'],
+      ['createdAt', 'within', { value: 7, unit: 'day' }, 'unit invalid_enum'],
+      ['createdAt', 'within', { value: 7, unit: 'years' }, 'unit invalid_enum'],
+      ['createdAt', 'olderThan', { value: 1e9, ...day }, 'value too_big'],
+      ['createdAt', 'olderThan', { value: 1.5, unit: 'months' }, 'value invalid_type'],
+      ['data.a', 'equals', { value: null }, 'value invalid_type'],
+      ['data.a', 'equals', {}, 'value invalid_type'],
+      ['data.a', 'equals', { value: { b: 1 } }, 'value invalid_type'],
+      ['data.a', 'equals', { value: 'a\0' }, 'value invalid_string'],
+      ['data.a', 'equals', { value: Number.POSITIVE_INFINITY }, 'value invalid_type'],
+      ['data.a', 'in', { value: [[1]] }, 'value invalid_type'],
+      ['data.a', 'contains', { value: 7 }, 'value invalid_type'],
+      ['data.a', 'greaterThan', { value: true }, 'value invalid_type'],
+      ['data.a', 'within', { value: Number.NaN, ...day }, 'value invalid_type'],
+      ['signup', 'triggered', { count: 0 }, 'count too_small'],
+      ['signup', 'triggered', { count: 1.5 }, 'count invalid_type'],
+      ['signup', 'triggered', { count: '3' }, 'count invalid_type'],
+      ['signup', 'triggered', { count: 1e9 }, 'count too_big'],
+      ['signup', 'triggeredWithin', { value: 7 }, 'unit required'],
+      ['signup', 'notTriggeredWithin', { ...day }, 'value invalid_type'],
+    ];
+    for (const [field, operator, rest, place] of refused)
+      it(`refuses ${field} ${operator} ${JSON.stringify(rest).slice(0, 40)}`, () => {
+        expect(placesOf(tree({ field, operator, ...rest }))).to.deep.equal([`groups.0.filters.0.${place}`]);
+      });
+  });
+
+  it('answers an invalid tree with a 400 that names the path', () => {
+    expect(() => conditionOf(tree({ field: 'email', operator: 'is' }), { at: 'condition' }))
+      .to.throw(ApiError, 'condition.groups.0.filters.0.operator')
+      .that.includes({ status: 400, code: 'BAD_REQUEST' });
+  });
+});
