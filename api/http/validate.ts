@@ -19,6 +19,8 @@ const lenient: joi.ValidationOptions = {
   },
 };
 
+// Built into the schemas: joi would compile options that come with a call, for every call anew.
+
 /** Texts of a path or a query become what the schema says; a body must already be it. */
 const texts = { ...lenient, convert: true };
 const json = { ...lenient, convert: false };
@@ -28,9 +30,9 @@ type Check<Input> = (input: Input) => unknown;
 /** A path that does not fit names nothing that could exist. */
 export function paramsCheck(shape: Shape | undefined, answers: DeclaredAnswers): Check<unknown> {
   if (!shape) return () => ({});
-  const schema = joi.object(shape);
+  const schema = joi.object(shape).prefs(texts);
   return (params) => {
-    const { value, error } = schema.validate(params, texts);
+    const { value, error } = schema.validate(params);
     if (error) throw notFoundOf(answers[404]);
     return value;
   };
@@ -38,9 +40,9 @@ export function paramsCheck(shape: Shape | undefined, answers: DeclaredAnswers):
 
 export function queryCheck(shape: Shape | undefined): Check<unknown> {
   if (!shape) return () => ({});
-  const schema = joi.object(shape);
+  const schema = joi.object(shape).prefs(texts);
   return (query) => {
-    const { value, error } = schema.validate({ ...(query as object) }, texts);
+    const { value, error } = schema.validate({ ...(query as object) });
     if (!error) return value;
     const errors = faultsOf(error);
     throw badRequest(`The query cannot be read: ${messagesOf(errors)}.`, { errors });
@@ -49,11 +51,11 @@ export function queryCheck(shape: Shape | undefined): Check<unknown> {
 
 export function bodyCheck(body: Route['body']): Check<ReadBody> {
   if (!body) return () => undefined;
-  const schema = (joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap)).label('body');
+  const schema = (joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap)).label('body').prefs(json);
   return ({ value: given, mayHoldBadText }) => {
     const unclean = typeof given === 'object' && given !== null ? uncleanParts(given, mayHoldBadText) : [];
     if (unclean.length > 0) throw validationError(unclean);
-    const { value, error } = schema.validate(given, json);
+    const { value, error } = schema.validate(given);
     if (error) throw validationError(faultsOf(error));
     return value;
   };

@@ -13,12 +13,19 @@ export interface ContactWrite {
 }
 
 /**
- * Writes contacts as a part of a statement that goes on from there, by the database's `write_contact`. It expects a CTE
- * `project (id)`, which is empty when the caller may not write, and its eight parameters from `$first` on
- * (`contactValues`). It gives the CTE `contact (email, id, subscribed, is_new, is_changed)`, one row per address, all of
- * which the rest of the statement must read: what it does not read is not written.
+ * A call of the database's `write_contact`, the one way in which contacts are written, for the contact in the eight
+ * parameters from `$first` on (`contactValues`). Gives `(id, subscribed, is_new, is_changed)`.
  */
-export const contactCtes = (first: number): string => `
+export const writeContact = (projectId: string, first: number): string =>
+  `write_contact(${projectId}, $${first}::text, $${first + 1}::uuid, $${first + 2}::boolean, $${first + 3}::boolean,
+     $${first + 4}::jsonb, $${first + 5}::jsonb, $${first + 6}::jsonb, $${first + 7}::uuid)`;
+
+/**
+ * The same for many, as a CTE `contact (email, id, subscribed, is_new, is_changed)` whose parameters are arrays
+ * (`contactArrays`). It expects a CTE `project (id)`, which is empty when the caller may not write. The rest of the
+ * statement must read all of it: what is not read is not written.
+ */
+export const writeContacts = (first: number): string => `
   contact as materialized (
     select given.email, written.*
     from project, unnest(
@@ -29,17 +36,20 @@ export const contactCtes = (first: number): string => `
       given.patch, given.deletes, given.defaults, given.event_id) as written
   )`;
 
-/** The parameters of `contactCtes`. Sorted by address: whoever writes several locks them in the same order. */
-export function contactValues(writes: ContactWrite[]): unknown[] {
-  const sorted = [...writes].sort((a, b) => (a.email < b.email ? -1 : 1));
-  return [
-    sorted.map((write) => write.email),
-    sorted.map(() => newId()),
-    sorted.map((write) => write.subscribed ?? null),
-    sorted.map((write) => write.subscribedWhenNew),
-    sorted.map((write) => JSON.stringify(write.patch)),
-    sorted.map((write) => JSON.stringify(write.deletes)),
-    sorted.map((write) => JSON.stringify(write.defaults ?? {})),
-    sorted.map(() => newId()),
-  ];
+/** In the order of the parameters of `write_contact`, behind the project. */
+export const contactValues = (write: ContactWrite): unknown[] => [
+  write.email,
+  newId(),
+  write.subscribed ?? null,
+  write.subscribedWhenNew,
+  JSON.stringify(write.patch),
+  JSON.stringify(write.deletes),
+  JSON.stringify(write.defaults ?? {}),
+  newId(),
+];
+
+/** The same as columns. Sorted by address: whoever writes several locks them in the same order. */
+export function contactArrays(writes: ContactWrite[]): unknown[][] {
+  const rows = [...writes].sort((a, b) => (a.email < b.email ? -1 : 1)).map(contactValues);
+  return Array.from({ length: 8 }, (_, column) => rows.map((row) => row[column]));
 }

@@ -1,10 +1,10 @@
 import type { Db } from '../../db/connect.ts';
-import { contactCtes, contactValues } from '../../db/models/contact-writing.ts';
+import { contactValues, writeContact } from '../../db/models/contact-writing.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
-import { projectCte, refusal } from '../projects/refusal.ts';
+import { openProject, refusal } from '../projects/refusal.ts';
 
 export interface TrackInput {
   email: string;
@@ -21,9 +21,9 @@ export interface Tracked {
 
 const track = statement<{ contact_id: string; created_at: Date }>(
   'track',
-  `with ${projectCte()}, ${contactCtes(6)}
-   insert into events (id, project_id, contact_id, name, data)
-   select $3::uuid, project.id, contact.id, $4::text, $5::jsonb from project, contact
+  `insert into events (id, project_id, contact_id, name, data)
+   select $3::uuid, project.id, contact.id, $4::text, $5::jsonb
+   from ${openProject()} as project, ${writeContact('project.id', 6)} as contact
    returning contact_id, created_at`,
 );
 
@@ -32,7 +32,7 @@ export async function trackEvent(db: Db, project: ProjectAccess, input: TrackInp
   const { patch, deletes, seen } = readData(input.data);
   const contact = { email: input.email, subscribed: input.subscribed, subscribedWhenNew: true, patch, deletes };
   // Ids are made in the order in which the events shall be read: a change of subscription comes before the event.
-  const contactParameters = contactValues([contact]);
+  const contactParameters = contactValues(contact);
   const eventId = newId();
   const values = [project.projectId, project.keyGeneration, eventId, input.event, JSON.stringify(seen)];
   const [row] = await track(db, [...values, ...contactParameters]);

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import type { Listener } from '../../db/listener.ts';
-import { hashToken } from '../../platform/secrets.ts';
 import { findByKey, KEYS_CHANNEL, type ProjectAccess } from './keys.ts';
 
 /**
@@ -23,19 +22,17 @@ export class KeyCache {
   }
 
   async find(key: string): Promise<ProjectAccess | undefined> {
-    // The hash keeps plain keys out of heap dumps.
-    const name = hashToken(key).toString('base64');
-    const known = this.listener.healthy ? this.known.get(name) : undefined;
+    const known = this.listener.healthy ? this.known.get(key) : undefined;
     if (known) return known;
     const epoch = this.epoch;
     const access = await findByKey(this.db, key);
-    if (access && epoch === this.epoch && this.listener.healthy) this.known.set(name, access);
+    if (access && epoch === this.epoch && this.listener.healthy) this.known.set(key, access);
     return access;
   }
 
   private forget(projectId: string): void {
     this.epoch++;
-    for (const [name, access] of this.known.entries()) if (access.projectId === projectId) this.known.delete(name);
+    for (const [key, access] of this.known.entries()) if (access.projectId === projectId) this.known.delete(key);
   }
 
   private clear(): void {

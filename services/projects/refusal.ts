@@ -4,16 +4,14 @@ import { type ApiError, invalidKey, projectDisabled } from '../../platform/error
 import type { ProjectAccess } from './keys.ts';
 
 /**
- * A CTE `project (id)`, empty when the caller's key was rotated or the project disabled since it was let in: no
- * statement that writes trusts a cache. Takes `$1` (project) and `$2` (key generation);
- * `condition` is one more that must hold.
+ * The caller's project, or nothing when its key was rotated or the project disabled since the caller was let in: no
+ * statement that writes trusts a cache. Takes `$1` (project) and `$2` (key generation); `condition` is one more that
+ * must hold.
  */
-export const projectCte = (condition = 'true'): string => `
-  project as materialized (
-    select id from projects where id = $1 and key_generation = $2 and not disabled and ${condition}
-  )`;
+export const openProject = (condition = 'true'): string =>
+  `(select id from projects where id = $1 and key_generation = $2 and not disabled and ${condition})`;
 
-/** Why `project` was empty. */
+/** Why there was none. */
 export async function refusal(db: Db, { projectId, keyGeneration }: ProjectAccess): Promise<ApiError> {
   const project = await Project.query(db).findById(projectId);
   if (project?.keyGeneration !== keyGeneration) return invalidKey('This key has been replaced by a newer one.');
