@@ -10,3 +10,25 @@ export class Contact extends BaseModel {
   declare data: Record<string, unknown>;
   declare updatedAt: Date;
 }
+
+/** What is shown of a contact. */
+export type ContactRecord = Pick<Contact, 'id' | 'email' | 'subscribed' | 'data' | 'createdAt' | 'updatedAt'>;
+
+/** A row of the table as statements written in SQL give it. */
+export interface ContactRow {
+  id: string;
+  email: string;
+  subscribed: boolean;
+  data: Record<string, unknown>;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export const contactRecord = ({ id, email, subscribed, data, created_at, updated_at }: ContactRow): ContactRecord => ({
+  id,
+  email,
+  subscribed,
+  data,
+  createdAt: created_at,
+  updatedAt: updated_at,
+});
