@@ -1,5 +1,6 @@
 import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
+import { statement } from './statement.ts';
 import { Waker } from './waker.ts';
 
 /** A handle on the database: the pool itself, or a transaction. Services take either. */
@@ -15,6 +16,8 @@ export interface ConnectOptions {
 // A transaction shares its pool's config object, so this finds the waker from either.
 const wakers = new WeakMap<object, Waker>();
 
+const notify = statement('wake', "select pg_notify('everpost_wake', $1)");
+
 const quiet = () => {};
 
 export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost' }: ConnectOptions): Db {
@@ -28,7 +31,7 @@ export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost' }: Con
     // snake_case in Postgres, camelCase in the program; statements written as SQL text see the columns as they are.
     ...knexSnakeCaseMappers(),
   });
-  wakers.set(db.client.config, new Waker((lanes) => db.raw('select pg_notify(?, ?)', ['everpost_wake', lanes])));
+  wakers.set(db.client.config, new Waker((lanes) => notify(db, [lanes])));
   return db;
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { v7 } from 'uuid';
+import { uuidv7 } from 'uuidv7';
 
 /** Ids are UUIDv7: they sort by time, so indexes on them grow at one end. */
-export const newId = (): string => v7();
+export const newId = (): string => uuidv7();
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { validate, version } from 'uuid';
 import { newId, randomText } from '../../../platform/ids.ts';
 
 describe('ids', () => {
   const ids = Array.from({ length: 20_000 }, newId);
 
   it('are UUIDs of version 7 that carry the time', () => {
-    for (const id of ids.slice(0, 1000)) expect(validate(id) && version(id), id).to.equal(7);
+    for (const id of ids.slice(0, 1000))
+      expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const ms = Number.parseInt(newId().replaceAll('-', '').slice(0, 12), 16);
     expect(Math.abs(ms - Date.now())).to.be.lessThan(60_000);
   });
