@@ -21,11 +21,21 @@ export interface OutgoingMail {
   html: string;
 }
 
-export interface Mailer {
-  /** As many as there may be connections. Take one before sending, give it back after. */
-  slots: Slots;
+type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
+
+/** A connection to the SMTP server, for one mail. */
+export interface MailLine {
   /** Never throws. An aborted signal cuts the connection at once. */
   send(mail: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome>;
+  /** Gives it back for the next mail, whether it was used or not. */
+  release(): Promise<void>;
+}
+
+export interface Mailer {
+  /** As many as there may be connections. Take one before connecting, give it back when done. */
+  slots: Slots;
+  /** Never throws. */
+  connect(signal?: AbortSignal): Promise<MailLine | Unreachable>;
   /** Hard cuts what is on the wire; otherwise only idle connections end, and busy ones after their mail. */
   close(hard?: boolean): void;
 }
@@ -49,45 +59,74 @@ export function createMailer({ url, maxConnections, timeouts }: MailerOptions): 
   const pool = new Pool(smtpTarget(url, { ...TIMEOUTS, ...timeouts }));
   return {
     slots: new Slots(maxConnections),
-    send: (mail, signal) => send(pool, mail, signal),
+    connect: async (signal) => {
+      const idle = pool.takeIdle();
+      const session = idle ?? (await pool.open(signal));
+      return 'kind' in session ? session : new Line(pool, session, idle !== undefined);
+    },
     close: (hard) => pool.close(hard),
   };
 }
 
-async function send(pool: Pool, mail: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
-  let envelope: { from: string | false; to: string[] };
-  let raw: Buffer;
-  try {
-    ({ envelope, raw } = await compose(mail));
-  } catch (error) {
-    return { kind: 'refused', reason: `cannot be written as a mail: ${answerText(error)}` };
+class Line implements MailLine {
+  private readonly pool: Pool;
+  private session: SmtpSession;
+  /** It may have died while it was idle. */
+  private used: boolean;
+  private clean = true;
+
+  constructor(pool: Pool, session: SmtpSession, used: boolean) {
+    this.pool = pool;
+    this.session = session;
+    this.used = used;
   }
-  for (;;) {
-    const idle = pool.takeIdle();
-    let session: SmtpSession;
+
+  async send(mail: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
+    let composed: Composed;
     try {
-      session = idle ?? (await pool.open(signal));
+      composed = await compose(mail);
     } catch (error) {
-      return { kind: 'unreachable', reason: answerText(error) };
+      return { kind: 'refused', reason: `cannot be written as a mail: ${answerText(error)}` };
     }
-    const hangUp = () => session.close(true);
+    const hangUp = () => this.session.close(true);
     signal?.addEventListener('abort', hangUp, { once: true });
     if (signal?.aborted) hangUp();
-    const exchange = await session.send(envelope, raw);
-    await pool.giveBack(session, exchange.accepted);
-    signal?.removeEventListener('abort', hangUp);
+    try {
+      return await this.exchange(composed, signal);
+    } finally {
+      signal?.removeEventListener('abort', hangUp);
+    }
+  }
+
+  async release(): Promise<void> {
+    await this.pool.giveBack(this.session, this.clean);
+  }
+
+  private async exchange(composed: Composed, signal?: AbortSignal): Promise<SendOutcome> {
+    const exchange = await this.session.send(composed.envelope, composed.raw);
+    this.clean = exchange.accepted;
     if (exchange.accepted) return { kind: 'sent', providerMessageId: providerIdOf(exchange.info) };
-    if (signal?.aborted && !exchange.handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
-    // A connection that died while it was idle says nothing about the mail: the next one is a new one in the end.
-    if (idle && !exchange.handedOver && isLost(exchange.error)) continue;
-    return outcomeOf(exchange.error, exchange.handedOver);
+    const { error, handedOver } = exchange;
+    if (signal?.aborted && !handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
+    if (!this.used || handedOver || !isLost(error)) return outcomeOf(error, handedOver);
+    // That a connection died while it was idle says nothing about the mail.
+    this.session.close(true);
+    const fresh = await this.pool.open(signal);
+    if ('kind' in fresh) return fresh;
+    [this.session, this.used] = [fresh, false];
+    return this.exchange(composed, signal);
   }
 }
 
 const isLost = ({ responseCode }: { responseCode?: number | undefined }) => !responseCode || responseCode === 421;
 
+interface Composed {
+  envelope: { from: string | false; to: string[] };
+  raw: Buffer;
+}
+
 /** Nothing in a mail may read files or fetch addresses, whatever its text says. */
-async function compose(mail: OutgoingMail) {
+async function compose(mail: OutgoingMail): Promise<Composed> {
   const composed = new MailComposer({
     messageId: messageId(mail),
     from: { name: mail.from.name ?? '', address: mail.from.email },
@@ -118,11 +157,15 @@ class Pool {
     return entry?.session;
   }
 
-  async open(signal?: AbortSignal): Promise<SmtpSession> {
-    const session = await SmtpSession.open(this.target, signal);
-    this.all.add(session);
-    session.onEnd(() => this.forget(session));
-    return session;
+  async open(signal?: AbortSignal): Promise<SmtpSession | Unreachable> {
+    try {
+      const session = await SmtpSession.open(this.target, signal);
+      this.all.add(session);
+      session.onEnd(() => this.forget(session));
+      return session;
+    } catch (error) {
+      return { kind: 'unreachable', reason: answerText(error) };
+    }
   }
 
   async giveBack(session: SmtpSession, clean: boolean): Promise<void> {

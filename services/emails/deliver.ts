@@ -1,11 +1,19 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
-import type { Mailer } from '../../platform/mailer.ts';
+import type { Mailer, MailLine, SendOutcome } from '../../platform/mailer.ts';
 import { pendingMails, removeBatch, settleInterrupted } from './delivery-batch.ts';
 import { type Lease, leaseBatch } from './delivery-lease.ts';
-import type { DeliveryLedger } from './delivery-ledger.ts';
-import { type Counts, noCounts, type ResultKind, resultKind, type Settlement, settle } from './delivery-settlement.ts';
+import type { Begun, DeliveryLedger } from './delivery-ledger.ts';
+import {
+  type Counts,
+  type MailInFlight,
+  noCounts,
+  type ResultKind,
+  resultKind,
+  type Settlement,
+  settle,
+} from './delivery-settlement.ts';
 
 export interface DeliveryDeps {
   db: Db;
@@ -139,25 +147,37 @@ class Delivery {
     }
   }
 
+  /** False: the server cannot be reached. */
   private async attempt(id: string): Promise<boolean> {
-    const begin = await this.deps.ledger.begin({ id, holder: this.lease });
-    if (begin.verdict === 'held') this.tally('held');
-    if (begin.verdict !== 'go') return true;
-    const { mail, content } = begin;
-    const outcome = !content
-      ? ({ kind: 'refused', reason: 'its content is gone' } as const)
-      : this.lease.check()
-        ? await this.deps.mailer.send(content, this.cutting.signal)
-        : ({ kind: 'unreachable', reason: 'the lease was lost' } as const);
+    // First the connection: what cannot be offered is not even begun.
+    const line = await this.deps.mailer.connect(this.cutting.signal);
+    if ('kind' in line) return this.tell(line);
+    try {
+      const begin = await this.deps.ledger.begin({ id, holder: this.lease });
+      if (begin.verdict === 'held') this.tally('held');
+      return begin.verdict !== 'go' || this.tell(await this.offer(begin, line));
+    } finally {
+      await line.release();
+    }
+  }
+
+  private async offer({ mail, content }: Begun, line: MailLine): Promise<SendOutcome> {
+    let outcome: SendOutcome = { kind: 'refused', reason: 'its content is gone' };
+    if (content && !this.lease.check()) outcome = { kind: 'unreachable', reason: 'the lease was lost' };
+    else if (content) outcome = await line.send(content, this.cutting.signal);
+    // Not waited for: the connection can take the next mail while the result is written.
+    this.results.push(this.record(mail, settle(mail, outcome)));
+    return outcome;
+  }
+
+  private tell(outcome: SendOutcome): boolean {
     if (outcome.kind === 'unreachable') this.unreachable = outcome.reason;
     else this.exchanged = true;
-    // Not waited for: the connection can take the next mail while the result is written.
-    this.results.push(this.record(mail.id, mail.attempts, settle(mail, outcome)));
     return outcome.kind !== 'unreachable';
   }
 
   /** Tries over a short outage of the database: what is known must not be forgotten. */
-  private async record(id: string, attempts: number, settlement: Settlement): Promise<void> {
+  private async record({ id, attempts }: MailInFlight, settlement: Settlement): Promise<void> {
     const deadline = Date.now() + RESULT_PATIENCE_MS;
     for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
       try {

@@ -11,8 +11,14 @@ export interface Holder {
   token: string;
 }
 
+export interface Begun {
+  verdict: 'go';
+  mail: MailInFlight;
+  content: OutgoingMail | undefined;
+}
+
 export type Begin =
-  | { verdict: 'go'; mail: MailInFlight; content: OutgoingMail | undefined }
+  | Begun
   /** Its project is disabled: it waits outside of the batch. */
   | { verdict: 'held' }
   /** Cancelled meanwhile, or no longer ours. */

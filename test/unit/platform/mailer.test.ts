@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { createMailer, type Mailer, messageId, type OutgoingMail } from '../../../platform/mailer.ts';
+import { createMailer, type Mailer, messageId, type OutgoingMail, type SendOutcome } from '../../../platform/mailer.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -14,6 +14,14 @@ const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
   html: '<p>Hello</p>',
   ...change,
 });
+
+async function send(mailer: Mailer, outgoing: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
+  const line = await mailer.connect(signal);
+  if ('kind' in line) return line;
+  const outcome = await line.send(outgoing, signal);
+  await line.release();
+  return outcome;
+}
 
 describe('the mailer', () => {
   let smtp: SmtpStandIn;
@@ -34,14 +42,15 @@ describe('the mailer', () => {
 
   it('sends a mail with a Message-ID made from its id and its sender’s domain', async () => {
     const sent = mail();
-    expect(await mailer.send(sent)).to.deep.equal({ kind: 'sent', providerMessageId: 'stand-in-1' });
+    expect(await send(mailer, sent)).to.deep.equal({ kind: 'sent', providerMessageId: 'stand-in-1' });
     const [received] = smtp.mails;
     expect(received).to.include({ from: 'shop@demo.localhost', messageId: `<${sent.id}@demo.localhost>` });
     expect(received?.to).to.deep.equal(['ann@example.com']);
   });
 
   it('writes names, subjects and bodies of any script so that they can be read back', async () => {
-    await mailer.send(
+    await send(
+      mailer,
       mail({
         from: { email: 'shop@demo.localhost', name: 'Läden, "Shop" <x@y>' },
         to: { email: 'ann@example.com', name: 'Анна' },
@@ -60,7 +69,7 @@ describe('the mailer', () => {
 
   it('lets no line break of a name or subject start a header of its own', async () => {
     const evil = 'x\r\nBcc: victim@example.com\r\n\r\nbody';
-    await mailer.send(mail({ subject: evil, from: { email: 'shop@demo.localhost', name: evil }, replyTo: evil }));
+    await send(mailer, mail({ subject: evil, from: { email: 'shop@demo.localhost', name: evil }, replyTo: evil }));
     const [received] = smtp.mails;
     expect(received?.to).to.deep.equal(['ann@example.com']);
     const [head = ''] = (received?.raw.toString() ?? '').split('\r\n\r\n', 1);
@@ -71,75 +80,75 @@ describe('the mailer', () => {
   });
 
   it('refuses an address that would break out of the envelope', async () => {
-    const outcome = await mailer.send(mail({ to: { email: 'a@b.example>\r\nRCPT TO:<victim@example.com' } }));
+    const outcome = await send(mailer, mail({ to: { email: 'a@b.example>\r\nRCPT TO:<victim@example.com' } }));
     expect(outcome.kind).to.equal('refused');
     expect(smtp.mails).to.deep.equal([]);
   });
 
   it('uses a connection again, also after a refusal', async () => {
     const before = smtp.connections().total;
-    await mailer.send(mail());
+    await send(mailer, mail());
     smtp.misbehave({ at: 'recipient', do: { code: 550, text: 'no such user' }, times: 1 });
-    expect(await mailer.send(mail())).to.deep.equal({ kind: 'refused', reason: '550 no such user' });
-    expect((await mailer.send(mail())).kind).to.equal('sent');
+    expect(await send(mailer, mail())).to.deep.equal({ kind: 'refused', reason: '550 no such user' });
+    expect((await send(mailer, mail())).kind).to.equal('sent');
     expect(smtp.connections().total - before).to.equal(1);
   });
 
   it('takes a new connection when the server has dropped the idle one', async () => {
-    await mailer.send(mail());
+    await send(mailer, mail());
     await smtp.close();
     await smtp.reopen();
-    expect((await mailer.send(mail())).kind).to.equal('sent');
+    expect((await send(mailer, mail())).kind).to.equal('sent');
     expect(smtp.mails).to.have.length(2);
   });
 
   it('is told to come again: deferred, with the server’s words', async () => {
     smtp.misbehave({ at: 'message', do: { code: 451, text: 'busy' }, times: 1 });
-    expect(await mailer.send(mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy' });
+    expect(await send(mailer, mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy' });
   });
 
   it('is told no after the whole mail: refused', async () => {
     smtp.misbehave({ at: 'message', do: { code: 554, text: 'spam' }, times: 1 });
-    expect(await mailer.send(mail())).to.deep.equal({ kind: 'refused', reason: '554 spam' });
+    expect(await send(mailer, mail())).to.deep.equal({ kind: 'refused', reason: '554 spam' });
   });
 
   it('loses the connection before the mail was handed over: deferred', async () => {
     smtp.misbehave({ at: 'recipient', do: 'drop', times: 1 });
-    expect((await mailer.send(mail())).kind).to.equal('deferred');
+    expect((await send(mailer, mail())).kind).to.equal('deferred');
     expect(smtp.mails).to.deep.equal([]);
   });
 
   it('loses the connection after the mail was handed over: unknown, whether it was taken or not', async () => {
     smtp.misbehave({ at: 'message', do: 'drop', times: 1 });
-    expect((await mailer.send(mail())).kind).to.equal('unknown');
+    expect((await send(mailer, mail())).kind).to.equal('unknown');
     smtp.misbehave({ at: 'accepted', do: 'drop', times: 1 });
-    expect((await mailer.send(mail())).kind).to.equal('unknown');
+    expect((await send(mailer, mail())).kind).to.equal('unknown');
     expect(smtp.mails).to.have.length(1);
   });
 
   it('gets no answer after the mail was handed over: unknown', async () => {
     smtp.misbehave({ at: 'accepted', do: 'hang', times: 1 });
-    expect((await mailer.send(mail())).kind).to.equal('unknown');
+    expect((await send(mailer, mail())).kind).to.equal('unknown');
   });
 
   it('finds nobody there: unreachable', async () => {
     await smtp.close();
-    const outcome = await mailer.send(mail());
+    const outcome = await send(mailer, mail());
     expect(outcome.kind).to.equal('unreachable');
     expect(outcome).to.have.property('reason').that.includes('ECONNREFUSED');
   });
 
   it('is not greeted, or turned away at the door: unreachable', async () => {
     smtp.misbehave({ at: 'connect', do: 'hang', times: 1 });
-    expect((await mailer.send(mail())).kind).to.equal('unreachable');
+    expect((await send(mailer, mail())).kind).to.equal('unreachable');
     smtp.misbehave({ at: 'connect', do: { code: 554, text: 'not you' }, times: 1 });
-    expect(await mailer.send(mail())).to.deep.include({ kind: 'unreachable' });
+    expect(await send(mailer, mail())).to.deep.include({ kind: 'unreachable' });
   });
 
   it('cuts a mail that is on the wire at once when told to stop', async () => {
     smtp.misbehave({ at: 'accepted', do: 'hang' });
     const stop = new AbortController();
-    const sending = mailer.send(mail(), stop.signal);
+    const sending = send(mailer, mail(), stop.signal);
     await smtp.received(1);
     stop.abort();
     expect((await sending).kind).to.equal('unknown');
@@ -147,13 +156,13 @@ describe('the mailer', () => {
   });
 
   it('has sent nothing when it was stopped before', async () => {
-    const outcome = await mailer.send(mail(), AbortSignal.abort());
+    const outcome = await send(mailer, mail(), AbortSignal.abort());
     expect(outcome).to.deep.include({ kind: 'unreachable' });
     expect(smtp.mails).to.deep.equal([]);
   });
 
   it('leaves no connection open when it is closed', async () => {
-    await Promise.all([mailer.send(mail()), mailer.send(mail())]);
+    await Promise.all([send(mailer, mail()), send(mailer, mail())]);
     expect(smtp.connections().open).to.equal(2);
     mailer.close();
     await eventually(() => smtp.connections().open === 0, { what: 'the end of the connections' });
@@ -190,13 +199,13 @@ describe('a login that fails', () => {
 
   it('is no fault of the mail', async () => {
     const mailer = createMailer({ url: `smtp://me:secret@${address()}`, maxConnections: 1 });
-    expect(await mailer.send(mail())).to.deep.equal({ kind: 'unreachable', reason: '535 wrong password' });
+    expect(await send(mailer, mail())).to.deep.equal({ kind: 'unreachable', reason: '535 wrong password' });
     mailer.close(true);
   });
 
   it('is no fault of the mail either where the login was forgotten', async () => {
     const mailer = createMailer({ url: `smtp://${address()}`, maxConnections: 1 });
-    expect(await mailer.send(mail())).to.deep.equal({ kind: 'unreachable', reason: '530 log in first' });
+    expect(await send(mailer, mail())).to.deep.equal({ kind: 'unreachable', reason: '530 log in first' });
     mailer.close(true);
   });
 });
