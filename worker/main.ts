@@ -1,10 +1,10 @@
-import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDb, type Db } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMailer } from '../platform/mailer.ts';
-import { type PartStatus, readinessOf, startProbes } from '../platform/probes.ts';
+import { type PartStatus, type Readiness, readinessOf, startProbes } from '../platform/probes.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
@@ -25,6 +25,10 @@ interface Parts {
   log: Logger;
 }
 
+/** Longer than the workers are given to drain. */
+const FAREWELL_MS = 45_000;
+const PROBE_MS = 1_500;
+
 /** Ends what it stands for; run in the reverse order of starting. */
 type End = () => Promise<unknown> | unknown;
 
@@ -36,6 +40,12 @@ async function run(): Promise<void> {
     ...(roles.has('mail') ? (['SMTP_URL'] as const) : []),
   ]);
   const log = createLogger('worker', settings.logLevel);
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (err: unknown) => {
+      log.fatal({ err }, event);
+      process.exit(1);
+    });
+  }
   const { databaseUrl = '' } = settings;
   const db = connectDb({ databaseUrl, poolSize: settings.databasePoolSize, name: 'everpost-worker' });
   await refusePendingMigrations(db);
@@ -54,10 +64,26 @@ async function run(): Promise<void> {
   ends.push(() => probes.stop());
   log.info({ roles: [...roles], port: probes.port }, 'the worker is up');
 
-  const signal = await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
-  log.info({ signal }, 'finishing what is under way');
+  log.info({ signal: await farewellSignal() }, 'finishing what is under way');
+  endAnyway(log);
   for (const end of ends.reverse()) await end();
   log.info('the worker is down');
+}
+
+async function farewellSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+  });
+}
+
+/** On a second signal, or when something hangs. What is cut short is found again: by its lease, in Temporal. */
+function endAnyway(log: Logger): void {
+  const end = (why: string) => {
+    log.error(why);
+    process.exit(1);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('told twice: ending at once'));
+  setTimeout(() => end('something does not end: leaving it'), FAREWELL_MS).unref();
 }
 
 async function refusePendingMigrations(db: Db): Promise<void> {
@@ -102,13 +128,17 @@ async function startRelay({ databaseUrl, db, temporal, log }: Parts): Promise<En
 }
 
 /** Without Temporal there is nothing to do, but that is no reason to start this process anew. */
-async function readiness(db: Db, temporal: Temporal) {
-  const migrations = pendingMigrations(db).then(
-    (pending): Record<string, PartStatus> => ({ database: 'ok', migrations: pending.length > 0 ? 'down' : 'ok' }),
-    (): Record<string, PartStatus> => ({ database: 'down' }),
+async function readiness(db: Db, temporal: Temporal): Promise<Readiness> {
+  const down = { database: 'down', migrations: 'down' } satisfies Record<string, PartStatus>;
+  const asked = pendingMigrations(db).then(
+    (pending) => ({ database: 'ok', migrations: pending.length > 0 ? 'down' : 'ok' }) as const,
+    () => down,
   );
-  const [database, reachable] = await Promise.all([migrations, temporal.check()]);
-  return readinessOf({ ...database, temporal: reachable ? 'ok' : 'degraded' }, ['temporal']);
+  const [database, reachable] = await Promise.all([
+    Promise.race([asked, sleep(PROBE_MS, down, { ref: false })]),
+    temporal.check(),
+  ]);
+  return readinessOf({ ...database, temporal: reachable ? 'ok' : 'degraded' });
 }
 
 run().then(

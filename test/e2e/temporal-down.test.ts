@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { mailById } from '../support/ledger.ts';
+import type { ServiceProcess } from '../support/processes.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+import { type OwnDevServer, ownDevServer } from '../support/temporal.ts';
+import { eventually } from '../support/waiting.ts';
+
+const PATIENCE = { timeoutMs: 90_000 };
+
+describe('while Temporal is down', function () {
+  this.timeout(180_000);
+  let temporal: OwnDevServer;
+  let stack: Stack;
+  let worker: ServiceProcess;
+
+  before(async () => {
+    temporal = await ownDevServer();
+    stack = await startStack({ address: temporal.address, namespace: 'default' });
+    worker = await stack.startWorker();
+    const id = await stack.send();
+    await eventually(async () => (await mailById(stack.world.db, id)).status === 'SENT', PATIENCE);
+    await temporal.stop();
+  });
+  after(async () => {
+    await stack?.end();
+    await temporal?.kill();
+  });
+
+  const statusOf = async (url: string) => {
+    const answer = await fetch(`${url}/ready`);
+    return { code: answer.status, ...((await answer.json()) as { parts: Record<string, string> }) };
+  };
+
+  it('accepts mail, says that it is degraded, and sends every mail once when Temporal is back', async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, () => stack.send()));
+    for (const { url } of [stack.api, worker]) {
+      expect(await statusOf(url)).to.deep.include({ code: 200, status: 'degraded' });
+    }
+    // A second worker that never saw Temporal, and one that lives through it all.
+    await stack.startWorker();
+    ids.push(await stack.send());
+    const { db } = stack.world;
+    const told = () => db('outbox').whereNotNull('lastError').first();
+    const waiting = await eventually(told, { ...PATIENCE, what: 'a try to reach Temporal' });
+    expect(waiting).to.include({ attempts: 0, parkedAt: null, lane: 'mail' });
+    expect(stack.smtp.mails).to.have.length(1);
+
+    await temporal.start();
+    const sent = () => db('emails').where({ status: 'SENT' });
+    await eventually(async () => (await sent()).length === 32, { ...PATIENCE, what: 'all mail sent' });
+    expect((await sent()).every(({ attempts, unknownOutcomes }) => attempts === 1 && unknownOutcomes === 0)).to.equal(
+      true,
+    );
+    const messageIds = stack.smtp.mails.map(({ messageId }) => messageId);
+    expect(messageIds).to.include.members(ids.map((id) => `<${id}@${stack.project.senderDomain}>`));
+    expect(messageIds, 'none twice').to.have.length(32);
+    await eventually(async () => (await db('outbox')).length === 0 && (await db('delivery_batches')).length === 0);
+  });
+});

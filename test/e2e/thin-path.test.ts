@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { attributeKeys } from '../../temporal/search-attributes.ts';
+import { mailById } from '../support/ledger.ts';
+import type { ServiceProcess } from '../support/processes.ts';
+import { ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { eventually } from '../support/waiting.ts';
+
+describe('the thin path', function () {
+  this.timeout(120_000);
+  let temporal: Awaited<ReturnType<typeof ownNamespace>>;
+  let stack: Stack;
+  let worker: ServiceProcess;
+
+  before(async () => {
+    temporal = await ownNamespace();
+    stack = await startStack(temporal);
+    worker = await stack.startWorker();
+  });
+  after(async () => {
+    await stack?.end();
+    await temporal?.close();
+  });
+
+  const settled = (id: string) =>
+    eventually(async () => {
+      const mail = await mailById(stack.world.db, id);
+      return !['PENDING', 'SENDING'].includes(mail.status) && mail;
+    });
+
+  it('makes a mail of a request, and a delivery that can be looked up', async () => {
+    const id = await stack.send('ann@example.com');
+    const [received] = await stack.smtp.received(1, { to: 'ann@example.com', timeoutMs: 30_000 });
+    expect(received?.messageId).to.equal(`<${id}@${stack.project.senderDomain}>`);
+    const parsed = await received?.parsed();
+    expect(parsed).to.include({ subject: 'Hello' });
+    const mail = await settled(id);
+    expect(mail).to.include({ status: 'SENT', attempts: 1 });
+
+    const query = `WorkflowType = 'delivery' AND ${attributeKeys.resourceId.name} = '${mail.batchId}'`;
+    const found = await eventually(async () => {
+      for await (const run of temporal.client.workflow.list({ query })) if (run.status.name === 'COMPLETED') return run;
+      return undefined;
+    });
+    expect(found.workflowId).to.equal(`delivery/${mail.batchId}`);
+  });
+
+  it('folds a burst into few deliveries and sends every mail once', async () => {
+    const ids = await Promise.all(Array.from({ length: 60 }, () => stack.send()));
+    const mails = await Promise.all(ids.map(settled));
+    expect(mails.map(({ status }) => status)).to.deep.equal(ids.map(() => 'SENT'));
+    const sent = stack.smtp.mails.map(({ messageId }) => messageId);
+    const expected = ids.map((id) => `<${id}@${stack.project.senderDomain}>`);
+    expect(sent.filter((id) => expected.includes(id ?? '')))
+      .to.have.members(expected)
+      .and.have.length(60);
+    expect(new Set(mails.map(({ batchId }) => batchId)).size).to.be.below(60);
+  });
+
+  it('shows on the worker’s probes that all is well and nothing waits', async () => {
+    const ready = await fetch(`${worker.url}/ready`);
+    expect(ready.status).to.equal(200);
+    const parts = { database: 'ok', migrations: 'ok', temporal: 'ok' };
+    expect(await ready.json()).to.deep.equal({ status: 'ok', parts });
+    const metrics = await (await fetch(`${worker.url}/metrics`)).text();
+    expect(metrics).to.match(/^everpost_mail_results_total\{result="sent"\} 61$/m);
+    expect(metrics).to.match(/^everpost_outbox_rows\{lane="mail",state="waiting"\} 0$/m);
+    expect(metrics).to.match(/^everpost_mail\{state="due"\} 0$/m);
+  });
+
+  it('loses nothing when the worker is told to end in mid-work, and ends cleanly', async () => {
+    stack.smtp.misbehave({ at: 'accepted', do: { delayMs: 20 } });
+    const before = stack.smtp.mails.length;
+    const ids = await Promise.all(Array.from({ length: 80 }, () => stack.send()));
+    await eventually(() => stack.smtp.mails.length > before + 5);
+    const exit = await worker.stop();
+    expect(exit, worker.logs()).to.deep.equal({ code: 0, signal: null });
+    const db = stack.world.db;
+    expect(await db('emails').where({ status: 'SENDING' }), 'nothing is left on the wire').to.deep.equal([]);
+    expect(stack.smtp.mails.length, 'it did not wait for all of them').to.be.below(before + 80);
+    worker = await stack.startWorker();
+    const mails = await Promise.all(ids.map(settled));
+    for (const mail of mails) expect(mail).to.include({ status: 'SENT', attempts: 1, unknownOutcomes: 0 });
+    expect(stack.smtp.mails).to.have.length(before + 80);
+  });
+});

@@ -1,0 +1,62 @@
+// API, worker, database, namespace and SMTP stand-in around one test file, with the processes as in production.
+import { newId } from '../../platform/ids.ts';
+import type { Temporal } from '../../temporal/connection.ts';
+import { type Client, client } from './api.ts';
+import { type Env, type ServiceProcess, startApi, startWorker } from './processes.ts';
+import { type SmtpStandIn, startSmtp } from './smtp.ts';
+import { ownNamespace } from './temporal-work.ts';
+import { makeProject, openWorld, type TestProject, type World } from './world.ts';
+
+export interface Stack {
+  world: World;
+  smtp: SmtpStandIn;
+  project: TestProject;
+  /** What every process of the stack is told. */
+  env: Env;
+  /** Accepts one mail through the API and gives its id back. */
+  send(to?: string): Promise<string>;
+  startWorker(env?: Env): Promise<ServiceProcess>;
+  api: ServiceProcess;
+  server: Client;
+  end(): Promise<void>;
+}
+
+export async function startStack(temporal: Pick<Temporal, 'namespace'> & { address: string }): Promise<Stack> {
+  const [world, smtp] = [await openWorld(), await startSmtp()];
+  const env: Env = {
+    DATABASE_URL: world.url,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    SMTP_URL: smtp.url,
+  };
+  const project = await makeProject(world.db);
+  const api = await startApi(env);
+  const server = client(api.url, { authorization: `Bearer ${project.secretKey}` });
+  const workers: ServiceProcess[] = [];
+  return {
+    world,
+    smtp,
+    project,
+    env,
+    api,
+    server,
+    send: async (to = `${newId()}@example.com`) => {
+      const body = { to, from: `shop@${project.senderDomain}`, subject: 'Hello', body: '<p>Hello</p>' };
+      const answer = await server.post('/v1/send', body);
+      if (answer.status !== 200) throw new Error(`the send was not accepted: ${JSON.stringify(answer.body)}`);
+      return (answer.body as { data: { emails: { email: string }[] } }).data.emails[0]?.email ?? '';
+    },
+    startWorker: async (more = {}) => {
+      const worker = await startWorker({ ...env, ...more });
+      workers.push(worker);
+      return worker;
+    },
+    end: async () => {
+      await Promise.all([api, ...workers].map((child) => child.kill()));
+      await smtp.close();
+      await world.close();
+    },
+  };
+}
+
+export { ownNamespace };
