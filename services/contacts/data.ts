@@ -1,3 +1,5 @@
+import type { Fault } from '../../platform/errors.ts';
+
 /** Names that belong to the service: silently dropped from any `data`. */
 const RESERVED = new Set([
   'id',
@@ -12,6 +14,26 @@ const RESERVED = new Set([
 ]);
 
 export type Data = Record<string, unknown>;
+
+/** Of one request, and of what a contact has after it (the database sees to that). */
+export const MAX_DATA_BYTES = 64 * 1024;
+export const MAX_KEY_LENGTH = 256;
+
+export const dataTooLarge = {
+  field: 'data',
+  message: `"data" would be larger than ${MAX_DATA_BYTES / 1024} KB`,
+  code: 'too_big',
+} satisfies Fault;
+
+/** What is wrong with a `data` object beside its shape. */
+export function faultOfData(data: Data): Fault | undefined {
+  const long = Object.keys(data).find((key) => key.length > MAX_KEY_LENGTH);
+  if (long !== undefined) {
+    const field = `data.${long.slice(0, 20)}...`;
+    return { field, message: `"${field}" has a name of more than ${MAX_KEY_LENGTH} characters`, code: 'too_big' };
+  }
+  return Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES ? dataTooLarge : undefined;
+}
 
 /** What a request's `data` asks for. */
 export interface DataChange {

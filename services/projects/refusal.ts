@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
+import { statement } from '../../db/statement.ts';
 import { type ApiError, invalidKey, projectDisabled } from '../../platform/errors.ts';
 import type { ProjectAccess } from './keys.ts';
 
@@ -16,4 +17,12 @@ export async function refusal(db: Db, { projectId, keyGeneration }: ProjectAcces
   const project = await Project.query(db).findById(projectId);
   if (project?.keyGeneration !== keyGeneration) return invalidKey('This key has been replaced by a newer one.');
   return projectDisabled(project.disabledReason);
+}
+
+const open = statement('project-open', `select id from ${openProject()} as project`);
+
+/** For work of several statements: one more look before it begins. */
+export async function requireOpenProject(db: Db, project: ProjectAccess): Promise<void> {
+  const rows = await open(db, [project.projectId, project.keyGeneration]);
+  if (rows.length === 0) throw await refusal(db, project);
 }

@@ -1,0 +1,29 @@
+import { ApiError, validationError } from '../../platform/errors.ts';
+import { dataTooLarge } from './data.ts';
+
+interface DatabaseError {
+  code?: string;
+  constraint?: string;
+}
+
+/** What the database refuses about a contact, in words for the caller; anything else comes back as it was. */
+export function contactFault(error: unknown): unknown {
+  const { code, constraint } = error as DatabaseError;
+  if (code === '23505' && constraint === 'contacts_project_id_email_key')
+    return new ApiError(409, 'CONFLICT', 'Another contact of this project has this e-mail address.');
+  if (isDataTooLarge(error)) return validationError([dataTooLarge]);
+  return error;
+}
+
+export function isDataTooLarge(error: unknown): boolean {
+  const { code, constraint } = error as DatabaseError;
+  return code === '23514' && constraint === 'contacts_data_size';
+}
+
+export async function tellingFaults<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw contactFault(error);
+  }
+}

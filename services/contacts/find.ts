@@ -1,0 +1,27 @@
+import type { Db } from '../../db/connect.ts';
+import { Contact, type ContactRecord } from '../../db/models/contact.ts';
+import { contactNotFound } from './save.ts';
+
+export async function findContact(db: Db, projectId: string, id: string): Promise<ContactRecord> {
+  const contact = await Contact.query(db).findOne({ projectId, id });
+  if (!contact) throw contactNotFound();
+  return contact;
+}
+
+export interface Lookup {
+  found: string[];
+  notFound: string[];
+}
+
+/** Which of these addresses are contacts, each as the caller wrote it. */
+export async function lookUpContacts(db: Db, projectId: string, emails: string[]): Promise<Lookup> {
+  const given = emails.map((spelling) => ({ spelling, email: spelling.trim().toLowerCase() }));
+  const rows = await Contact.query(db)
+    .select('email')
+    .where({ projectId })
+    .whereIn('email', [...new Set(given.map(({ email }) => email))]);
+  const known = new Set(rows.map(({ email }) => email));
+  const spellings = (isKnown: boolean) =>
+    given.filter(({ email }) => known.has(email) === isKnown).map(({ spelling }) => spelling);
+  return { found: spellings(true), notFound: spellings(false) };
+}

@@ -1,0 +1,75 @@
+import type { Db } from '../../db/connect.ts';
+import { type ContactRecord, type ContactRow, contactRecord } from '../../db/models/contact.ts';
+import { contactValues, writeContact } from '../../db/models/contact-writing.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
+import { notFound } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { openProject, refusal } from '../projects/refusal.ts';
+import { type Data, readData } from './data.ts';
+import { tellingFaults } from './faults.ts';
+
+export interface ContactInput {
+  email: string;
+  subscribed?: boolean | undefined;
+  data?: Data | null | undefined;
+}
+
+export interface SavedContact {
+  contact: ContactRecord;
+  isNew: boolean;
+}
+
+const save = statement<ContactRow & { is_new: boolean }>(
+  'contact-save',
+  `select written.is_new, saved.*
+   from ${openProject()} as project, ${writeContact('project.id', 3)} as written, contact_now(written.id) as saved`,
+);
+
+/** Creates the contact with this address, or changes it. */
+export async function saveContact(db: Db, project: ProjectAccess, input: ContactInput): Promise<SavedContact> {
+  const { patch, deletes } = readData(input.data);
+  const contact = { email: input.email, subscribed: input.subscribed, subscribedWhenNew: true, patch, deletes };
+  const values = [project.projectId, project.keyGeneration, ...contactValues(contact)];
+  const [row] = await tellingFaults(() => retryDeadlocks(db, () => save(db, values)));
+  if (!row) throw await refusal(db, project);
+  return { contact: contactRecord(row), isNew: row.is_new };
+}
+
+const change = statement<ContactRow | { id: null }>(
+  'contact-change',
+  `select changed.*
+   from ${openProject()} as project
+   left join change_contact(project.id, $3::uuid, $4::text, $5::boolean, $6::jsonb, $7::jsonb, $8::uuid) as written on true
+   left join contact_now(written.id) as changed on true`,
+);
+
+/** Changes the contact with this id, its address too; 409 when another one has that. */
+export async function updateContact(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  input: Partial<ContactInput>,
+): Promise<ContactRecord> {
+  const { patch, deletes } = readData(input.data);
+  const [row] = await tellingFaults(() =>
+    retryDeadlocks(db, () =>
+      change(db, [
+        project.projectId,
+        project.keyGeneration,
+        id,
+        input.email ?? null,
+        input.subscribed ?? null,
+        JSON.stringify(patch),
+        JSON.stringify(deletes),
+        newId(),
+      ]),
+    ),
+  );
+  if (!row) throw await refusal(db, project);
+  if (row.id === null) throw contactNotFound();
+  return contactRecord(row);
+}
+
+export const contactNotFound = () => notFound('contact', 'CONTACT_NOT_FOUND');

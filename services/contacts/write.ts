@@ -1,0 +1,55 @@
+import type { Db } from '../../db/connect.ts';
+import { type ContactWrite, contactArrays, writeContacts as writing } from '../../db/models/contact-writing.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
+import { dataTooLarge } from './data.ts';
+import { isDataTooLarge } from './faults.ts';
+
+export type { ContactWrite } from '../../db/models/contact-writing.ts';
+
+export interface WrittenContact {
+  id: string;
+  email: string;
+  isNew: boolean;
+  /** True for new ones as well. */
+  isChanged: boolean;
+}
+
+export interface WriteResult {
+  written: WrittenContact[];
+  refused: { email: string; error: string }[];
+}
+
+const write = statement<{ id: string; email: string; is_new: boolean; is_changed: boolean }>(
+  'contacts-write',
+  `with project as materialized (select id from projects where id = $1), ${writing(2)}
+   select id, email, is_new, is_changed from contact`,
+);
+
+/**
+ * Creates or changes many contacts at once, one per address: one statement for as many as one cares to hold in memory
+ * (a thousand is plenty). One that is refused does not keep the others from being written.
+ */
+export async function writeContacts(db: Db, projectId: string, writes: ContactWrite[]): Promise<WriteResult> {
+  if (writes.length === 0) return { written: [], refused: [] };
+  try {
+    return { written: await writeAll(db, projectId, writes), refused: [] };
+  } catch (error) {
+    if (!isDataTooLarge(error)) throw error;
+    const [first] = writes;
+    if (first && writes.length === 1)
+      return { written: [], refused: [{ email: first.email, error: dataTooLarge.message }] };
+  }
+  const middle = writes.length >> 1;
+  const halves = [writes.slice(0, middle), writes.slice(middle)];
+  const results: WriteResult[] = [];
+  for (const half of halves) results.push(await writeContacts(db, projectId, half));
+  return { written: results.flatMap(({ written }) => written), refused: results.flatMap(({ refused }) => refused) };
+}
+
+async function writeAll(db: Db, projectId: string, writes: ContactWrite[]): Promise<WrittenContact[]> {
+  const values = [projectId, ...contactArrays(writes)];
+  // Inside a transaction a savepoint: a refusal must not spoil what the caller did before.
+  const rows = await retryDeadlocks(db, () => db.transaction((trx) => write(trx, values)));
+  return rows.map(({ id, email, is_new, is_changed }) => ({ id, email, isNew: is_new, isChanged: is_changed }));
+}
