@@ -18,11 +18,3 @@ export async function refusal(db: Db, { projectId, keyGeneration }: ProjectAcces
   if (project?.keyGeneration !== keyGeneration) return invalidKey('This key has been replaced by a newer one.');
   return projectDisabled(project.disabledReason);
 }
-
-const open = statement('project-open', `select id from ${openProject()} as project`);
-
-/** For work of several statements: one more look before it begins. */
-export async function requireOpenProject(db: Db, project: ProjectAccess): Promise<void> {
-  const rows = await open(db, [project.projectId, project.keyGeneration]);
-  if (rows.length === 0) throw await refusal(db, project);
-}
