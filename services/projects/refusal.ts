@@ -12,6 +12,14 @@ import type { ProjectAccess } from './keys.ts';
 export const openProject = (condition = 'true'): string =>
   `(select id from projects where id = $1 and key_generation = $2 and not disabled and ${condition})`;
 
+const findOpen = statement<{ id: string }>('project-open', openProject());
+
+/** For work of several statements: the first of its transaction. */
+export async function requireOpenProject(trx: Db, project: ProjectAccess): Promise<void> {
+  const [open] = await findOpen(trx, [project.projectId, project.keyGeneration]);
+  if (!open) throw await refusal(trx, project);
+}
+
 /** Why there was none. */
 export async function refusal(db: Db, { projectId, keyGeneration }: ProjectAccess): Promise<ApiError> {
   const project = await Project.query(db).findById(projectId);
