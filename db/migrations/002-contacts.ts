@@ -8,7 +8,7 @@ export async function up(db: Knex): Promise<void> {
 
     -- The merged data of a contact. Looking at the text only when the binary form is large keeps small writes cheap.
     alter table contacts add constraint contacts_data_size
-      check (pg_column_size(data) <= 65536 or octet_length(data::text) <= 65536);
+      check (pg_column_size(data) <= 131072 or octet_length(data::text) <= 131072);
 
     -- Lists by time; with both states of subscription side by side it serves the filter and, merged, its absence.
     create index contacts_created on contacts (project_id, subscribed, created_at, id);

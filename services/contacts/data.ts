@@ -15,15 +15,13 @@ const RESERVED = new Set([
 
 export type Data = Record<string, unknown>;
 
-/** Of one request, and of what a contact has after it (the database sees to that). */
+/** Of one request. What a contact has gathered may be twice that; the database sees to it (contacts_data_size). */
 export const MAX_DATA_BYTES = 64 * 1024;
 export const MAX_KEY_LENGTH = 256;
 
-export const dataTooLarge = {
-  field: 'data',
-  message: `"data" would be larger than ${MAX_DATA_BYTES / 1024} KB`,
-  code: 'too_big',
-} satisfies Fault;
+const tooLarge = (message: string): Fault => ({ field: 'data', message, code: 'too_big' });
+
+export const mergedTooLarge = tooLarge('"data" of this contact would grow larger than 128 KB');
 
 /** What is wrong with a `data` object beside its shape. */
 export function faultOfData(data: Data): Fault | undefined {
@@ -32,7 +30,7 @@ export function faultOfData(data: Data): Fault | undefined {
     const field = `data.${long.slice(0, 20)}...`;
     return { field, message: `"${field}" has a name of more than ${MAX_KEY_LENGTH} characters`, code: 'too_big' };
   }
-  return Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES ? dataTooLarge : undefined;
+  return Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES ? tooLarge('"data" is larger than 64 KB') : undefined;
 }
 
 /** What a request's `data` asks for. */

@@ -1,5 +1,5 @@
 import { ApiError, validationError } from '../../platform/errors.ts';
-import { dataTooLarge } from './data.ts';
+import { mergedTooLarge } from './data.ts';
 
 interface DatabaseError {
   code?: string;
@@ -11,7 +11,7 @@ export function contactFault(error: unknown): unknown {
   const { code, constraint } = error as DatabaseError;
   if (code === '23505' && constraint === 'contacts_project_id_email_key')
     return new ApiError(409, 'CONFLICT', 'Another contact of this project has this e-mail address.');
-  if (isDataTooLarge(error)) return validationError([dataTooLarge]);
+  if (isDataTooLarge(error)) return validationError([mergedTooLarge]);
   return error;
 }
 

@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { type ContactWrite, contactArrays, writeContacts as writing } from '../../db/models/contact-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import { dataTooLarge } from './data.ts';
+import { mergedTooLarge } from './data.ts';
 import { isDataTooLarge } from './faults.ts';
 
 export type { ContactWrite } from '../../db/models/contact-writing.ts';
@@ -38,7 +38,7 @@ export async function writeContacts(db: Db, projectId: string, writes: ContactWr
     if (!isDataTooLarge(error)) throw error;
     const [first] = writes;
     if (first && writes.length === 1)
-      return { written: [], refused: [{ email: first.email, error: dataTooLarge.message }] };
+      return { written: [], refused: [{ email: first.email, error: mergedTooLarge.message }] };
   }
   const middle = writes.length >> 1;
   const halves = [writes.slice(0, middle), writes.slice(middle)];

@@ -12,6 +12,7 @@ import { statement } from '../../db/statement.ts';
 import { type ApiError, unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Data, readData } from '../contacts/data.ts';
+import { tellingFaults } from '../contacts/faults.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
 
@@ -80,7 +81,7 @@ const acceptMany = acceptance(
 export async function sendEmails(db: Db, project: ProjectAccess, input: SendInput): Promise<Accepted> {
   const domain = input.from.email.slice(input.from.email.lastIndexOf('@') + 1);
   const mails = input.to.map((recipient) => ({ ...recipient, id: newId() }));
-  const rows = await retryDeadlocks(db, () => write(db, project, domain, input, mails));
+  const rows = await tellingFaults(() => retryDeadlocks(db, () => write(db, project, domain, input, mails)));
   if (rows.length === 0) throw await refusalOf(db, project, domain);
   wake(db, 'mail');
   return present(mails, rows);

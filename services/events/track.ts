@@ -3,6 +3,7 @@ import { contactValues, writeContact } from '../../db/models/contact-writing.ts'
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Data, readData } from '../contacts/data.ts';
+import { tellingFaults } from '../contacts/faults.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
 
@@ -35,7 +36,7 @@ export async function trackEvent(db: Db, project: ProjectAccess, input: TrackInp
   const contactParameters = contactValues(contact);
   const eventId = newId();
   const values = [project.projectId, project.keyGeneration, eventId, input.event, JSON.stringify(seen)];
-  const [row] = await track(db, [...values, ...contactParameters]);
+  const [row] = await tellingFaults(() => track(db, [...values, ...contactParameters]));
   if (!row) throw await refusal(db, project);
   return { contactId: row.contact_id, eventId, timestamp: row.created_at };
 }
