@@ -1,4 +1,5 @@
 import { emailActivities } from '../activities/emails.ts';
+import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
 import { MAX_BATCHES } from '../services/emails/fold.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
@@ -23,5 +24,15 @@ export function mailDuty(deps: DeliveryDeps & { stopping: AbortSignal }): Duty {
     activities: emailActivities(deps),
     maxConcurrentActivityTaskExecutions: MAX_BATCHES * 2,
     maxConcurrentActivityTaskPolls: 4,
+  };
+}
+
+/** Each keeps a connection to the database busy, and none is in a hurry. */
+export function bulkDuty(deps: JobActivityDeps): Duty {
+  return {
+    taskQueue: taskQueues.bulk,
+    activities: jobActivities(deps),
+    maxConcurrentActivityTaskExecutions: 4,
+    maxConcurrentActivityTaskPolls: 2,
   };
 }

@@ -8,7 +8,8 @@ import { type PartStatus, type Readiness, readinessOf, startProbes } from '../pl
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
-import { mailDuty, workflowsDuty } from './duties.ts';
+import { bulkDuty, mailDuty, workflowsDuty } from './duties.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay } from './relay.ts';
 import { parseRoles, type Role } from './roles.ts';
@@ -93,36 +94,37 @@ async function refusePendingMigrations(db: Db): Promise<void> {
 
 async function startWork(parts: Parts): Promise<End> {
   const { settings, roles, temporal, log } = parts;
-  const mail = roles.has('mail') ? startMail(parts) : undefined;
+  const stopping = new AbortController();
+  const mail = roles.has('mail') ? startMail(parts, stopping.signal) : undefined;
   const duties: Duty[] = mail ? [mail.duty] : [];
+  if (roles.has('bulk')) duties.push(bulkDuty({ db: parts.db, stopping: stopping.signal }));
   if (roles.has('workflows')) duties.push(await workflowsDuty());
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
   const stopRelay = roles.has('relay') ? await startRelay(parts) : () => {};
   return async () => {
-    mail?.stop();
+    stopping.abort(new Error('the worker is shutting down'));
     await Promise.all([stopRelay(), workers.stop()]);
     mail?.close();
   };
 }
 
-function startMail({ settings, db, metrics }: Parts) {
-  const stopping = new AbortController();
+function startMail({ settings, db, metrics }: Parts, stopping: AbortSignal) {
   const mailer = createMailer({ url: settings.smtpUrl ?? '', maxConnections: settings.smtpMaxConnections });
   const ledger = new DeliveryLedger(db);
   return {
-    duty: mailDuty({ db, mailer, ledger, onResult: metrics.countResult, stopping: stopping.signal }),
-    stop: () => stopping.abort(new Error('the worker is shutting down')),
+    duty: mailDuty({ db, mailer, ledger, onResult: metrics.countResult, stopping }),
     close: () => mailer.close(),
   };
 }
 
-async function startRelay({ databaseUrl, db, temporal, log }: Parts): Promise<End> {
+async function startRelay({ databaseUrl, db, temporal, settings, log }: Parts): Promise<End> {
   const listener = new Listener({ databaseUrl, log });
   const relay = new Relay({ db, temporal, listener, log });
   relay.start();
+  const stopHousekeeping = startHousekeeping({ db, settings, log });
   await listener.start();
   return async () => {
-    await relay.stop();
+    await Promise.all([relay.stop(), stopHousekeeping()]);
     await listener.stop();
   };
 }

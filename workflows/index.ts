@@ -1,1 +1,2 @@
 export { delivery } from './delivery.ts';
+export { job } from './job.ts';

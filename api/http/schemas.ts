@@ -1,10 +1,9 @@
 import joi from 'joi';
+import { addressRule, UNPRINTABLE } from '../../platform/address.ts';
+import { refuse } from './faults.ts';
 import type { Shape, Typed, ValueOf } from './typed.ts';
 
 // The pieces that requests and answers are declared with. All are required; `optional` takes that back.
-
-/** Invisible and control characters have no place in an address or a name, and a line break would forge headers. */
-const UNPRINTABLE = /[\p{C}\u2028\u2029]/u;
 
 export const optional = <T>(schema: Typed<T>): Typed<T | undefined> => schema.optional();
 
@@ -20,22 +19,16 @@ export const line = ({ min = 1, max }: { min?: number; max: number }): Typed<str
     .string()
     .min(min)
     .max(max)
-    .custom((value: string, helpers) => (UNPRINTABLE.test(value) ? helpers.error('fault.invalid_string') : value))
-    .messages({ 'fault.invalid_string': '{{#label}} must be one line without control characters' })
+    .custom((value: string, helpers) =>
+      UNPRINTABLE.test(value)
+        ? refuse(helpers, 'invalid_string', 'must be one line without control characters')
+        : value,
+    )
     .required();
 
 export const uuid = (): Typed<string> => joi.string().guid({ separator: '-', wrapper: false }).required();
 
 export const flag = (): Typed<boolean> => joi.boolean().required();
-
-/** `min(0)` leaves the empty string to the e-mail rule, so that it is an invalid address and not a short text. */
-const addressRule = () =>
-  joi
-    .string()
-    .min(0)
-    .custom((value: string) => value.trim().toLowerCase())
-    .email({ tlds: false })
-    .custom((value: string, helpers) => (UNPRINTABLE.test(value) ? helpers.error('string.email') : value));
 
 /** Trimmed and lower-cased; at most 254 characters, 64 of them before the @. */
 export const email = (): Typed<string> => addressRule().required();
@@ -74,8 +67,7 @@ export const objectOr = <A, B>(object: Typed<A>, otherwise: Typed<B>) => when(jo
 export const arrayOr = <A, B>(array: Typed<A>, otherwise: Typed<B>) => when(joi.array(), array, otherwise);
 
 /** A field of the contract that this version cannot honour yet: refused, because dropping it would go unnoticed. */
-export const notYet = (): Typed<undefined> =>
-  joi.any().forbidden().messages({ 'any.unknown': '{{#label}} is not supported yet' });
+export const notYet = (): Typed<undefined> => joi.any().forbidden();
 
 export const dateTime = (): Typed<string> => joi.string().isoDate().required();
 

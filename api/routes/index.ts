@@ -1,5 +1,6 @@
 import type { AppParts } from '../http/context.ts';
 import type { RouteGroup } from '../http/route.ts';
+import { contactJobs } from './contact-jobs.ts';
 import { operations } from './operations.ts';
 import { send } from './send.ts';
 import { track } from './track.ts';
@@ -9,6 +10,7 @@ import { users } from './users.ts';
 export const routeGroups = (parts: AppParts, document: () => object): RouteGroup[] => [
   send,
   track,
+  contactJobs,
   users,
   operations(parts, document),
 ];

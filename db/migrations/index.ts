@@ -3,6 +3,7 @@ import * as frame from './001-frame.ts';
 import * as contacts from './002-contacts.ts';
 import * as segments from './004-segments.ts';
 import * as idempotency from './005-idempotency.ts';
+import * as jobs from './006-jobs.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -10,4 +11,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '002-contacts': contacts,
   '004-segments': segments,
   '005-idempotency': idempotency,
+  '006-jobs': jobs,
 };

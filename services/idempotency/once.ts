@@ -89,12 +89,18 @@ function reused(key: string, used?: KeyRow): ApiError {
   });
 }
 
-/** Removes keys that no longer count. Bounded, so that a backlog never makes one long transaction. */
-export async function sweepKeys(db: Db, ttlHours: number, limit = 10_000): Promise<number> {
-  const { rowCount } = await db.raw(
-    `delete from idempotency_keys where ctid = any (array(
-       select ctid from idempotency_keys where created_at <= now() - make_interval(secs => ?) limit ?))`,
-    [ttlHours * 3600, limit],
-  );
-  return rowCount;
+const SWEEP = 10_000;
+
+/** Removes keys that no longer count, in parts, so that a backlog never makes one long transaction. */
+export async function sweepKeys(db: Db, ttlHours: number): Promise<number> {
+  let swept = 0;
+  for (;;) {
+    const { rowCount } = await db.raw(
+      `delete from idempotency_keys where ctid = any (array(
+         select ctid from idempotency_keys where created_at <= now() - make_interval(secs => ?) limit ?))`,
+      [ttlHours * 3600, SWEEP],
+    );
+    swept += rowCount;
+    if (rowCount < SWEEP) return swept;
+  }
 }

@@ -2,6 +2,7 @@
 export const workflowIds = {
   /** A batch of mail spans projects. */
   delivery: (batchId: string) => `delivery/${batchId}`,
+  job: (projectId: string, jobId: string) => `job/${projectId}/${jobId}`,
 };
 
 /** For what belongs to no single project. */

@@ -1,0 +1,31 @@
+import { Context } from '@temporalio/activity';
+import { isDatabaseAway } from '../db/away.ts';
+import type { Db } from '../db/connect.ts';
+import { failJob, type JobProgress, runSlice } from '../services/jobs/run.ts';
+
+export interface JobActivityDeps {
+  db: Db;
+  /** The process is to end: finish the chunk that is under way and no more. */
+  stopping: AbortSignal;
+}
+
+const SLICE_MS = 5_000;
+/** So often a job may fail for a reason of its own before it is given up. */
+const MAX_FAILURES = 10;
+
+export const jobActivities = ({ db, stopping }: JobActivityDeps) => ({
+  async runJobSlice(jobId: string): Promise<JobProgress> {
+    const { info, cancellationSignal, heartbeat } = Context.current();
+    const end = Date.now() + SLICE_MS;
+    const isOver = () => Date.now() > end || cancellationSignal.aborted || stopping.aborted;
+    try {
+      return await runSlice(db, jobId, { beat: heartbeat, isOver });
+    } catch (error) {
+      if (isDatabaseAway(error) || info.attempt < MAX_FAILURES) throw error;
+      await failJob(db, jobId, error instanceof Error ? error.message : String(error));
+      return { ended: true, processed: 0, total: 0 };
+    }
+  },
+});
+
+export type JobActivities = ReturnType<typeof jobActivities>;

@@ -1,0 +1,36 @@
+import type { Job } from '../../db/models/job.ts';
+import { bulkTypes } from '../../db/models/job.ts';
+import { dateTime, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
+
+export const jobSchema = object({
+  id: uuid(),
+  type: oneOf('IMPORT', ...bulkTypes),
+  status: oneOf('QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'),
+  /** 0 to 100. */
+  progress: wholeNumber({ min: 0, max: 100 }),
+  total: wholeNumber({ min: 0 }),
+  processed: wholeNumber({ min: 0 }),
+  result: record(),
+  failedReason: nullable(text()),
+  createdAt: dateTime(),
+  startedAt: nullable(dateTime()),
+  completedAt: nullable(dateTime()),
+});
+
+export const presentJob = ({ id, type, status, total, processed, result, failedReason, ...times }: Job) => ({
+  id,
+  type,
+  status,
+  progress: progressOf(status, processed, total),
+  total,
+  processed,
+  result,
+  failedReason,
+  createdAt: times.createdAt,
+  startedAt: times.startedAt,
+  completedAt: times.completedAt,
+});
+
+/** A job without any rows is done when it has been looked at. */
+const progressOf = (status: Job['status'], processed: number, total: number): number =>
+  total === 0 ? Number(status === 'COMPLETED') * 100 : Math.floor((processed / total) * 100);

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import joi from 'joi';
+import type { BulkType } from '../../db/models/job.ts';
+import { badRequest } from '../../platform/errors.ts';
+import { cancelJob } from '../../services/jobs/cancel.ts';
+import { createBulkJob, createImport } from '../../services/jobs/create.ts';
+import { anyBulkType, findJob, importTypes } from '../../services/jobs/find.ts';
+import { accepted, answer, failure, missing, ok } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { list, object, optional, uuid } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { jobSchema, presentJob } from '../presenters/job.ts';
+
+const MAX_FILE_BYTES = 5 * 1024 * 1024;
+const MAX_IDS = 1_000;
+
+const queued = answer('The job is queued.', object({ jobId: uuid() }));
+const jobAnswers = { 200: answer('The job.', jobSchema), 404: missing('job') };
+
+/** `ids` is another name for `contactIds`. */
+const contactIds = (): Typed<{ contactIds?: string[]; ids?: string[] }> => {
+  const ids = () => optional(list(uuid(), { min: 1, max: MAX_IDS }));
+  return joi.object({ contactIds: ids(), ids: ids() }).or('contactIds', 'ids').messages({
+    'object.missing': '"contactIds" is required',
+  });
+};
+
+const bulkRoute = (path: string, type: BulkType, summary: string) =>
+  route({
+    method: 'POST',
+    path,
+    summary,
+    access: 'secretKey',
+    body: contactIds(),
+    answers: { 202: queued },
+    handle: async ({ db, project, body }) =>
+      accepted({ jobId: await createBulkJob(db, project, type, body.contactIds ?? body.ids ?? []) }),
+  });
+
+export const contactJobs = routes('Contacts', [
+  route({
+    method: 'POST',
+    path: '/contacts/import',
+    summary: 'Import contacts from a CSV file with a column "email"',
+    access: 'secretKey',
+    multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
+    answers: {
+      202: queued,
+      400: failure('There is no file, it is not CSV, or it has no column "email".', 'BAD_REQUEST'),
+      413: failure('The file is larger than 5 MB.', 'PAYLOAD_TOO_LARGE'),
+    },
+    handle: async ({ db, project, files }) => {
+      if (!files.file) throw badRequest('Send the CSV file in the multipart field "file".');
+      return accepted({ jobId: await createImport(db, project, await readFile(files.file.path)) });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/import/:jobId',
+    summary: 'How an import is getting on',
+    access: 'secretKey',
+    params: { jobId: uuid() },
+    answers: jobAnswers,
+    handle: async ({ db, project, params }) =>
+      ok(presentJob(await findJob(db, project.projectId, params.jobId, importTypes))),
+  }),
+  bulkRoute('/contacts/bulk-subscribe', 'BULK_SUBSCRIBE', 'Subscribe up to 1,000 contacts'),
+  bulkRoute('/contacts/bulk-unsubscribe', 'BULK_UNSUBSCRIBE', 'Unsubscribe up to 1,000 contacts'),
+  bulkRoute('/contacts/bulk-delete', 'BULK_DELETE', 'Delete up to 1,000 contacts'),
+  route({
+    method: 'GET',
+    path: '/contacts/bulk/:jobId',
+    summary: 'How a bulk job is getting on',
+    access: 'secretKey',
+    params: { jobId: uuid() },
+    answers: jobAnswers,
+    handle: async ({ db, project, params }) =>
+      ok(presentJob(await findJob(db, project.projectId, params.jobId, anyBulkType))),
+  }),
+  route({
+    method: 'POST',
+    path: '/contacts/jobs/:jobId/cancel',
+    summary: 'Stop an import or a bulk job; what it has done so far stays',
+    access: 'secretKey',
+    params: { jobId: uuid() },
+    answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },
+    handle: async ({ db, project, params }) => ok(presentJob(await cancelJob(db, project, params.jobId))),
+  }),
+]);

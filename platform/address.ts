@@ -1,0 +1,24 @@
+import joi from 'joi';
+
+/** Invisible and control characters have no place in an address or a name, and a line break would forge headers. */
+export const UNPRINTABLE = /[\p{C}\u2028\u2029]/u;
+
+/**
+ * An e-mail address, trimmed and lower-cased; at most 254 characters, 64 of them before the @. `min(0)` leaves the empty
+ * string to the e-mail rule, so that it is an invalid address and not a short text.
+ */
+export const addressRule = () =>
+  joi
+    .string()
+    .min(0)
+    .custom((value: string) => value.trim().toLowerCase())
+    .email({ tlds: false })
+    .custom((value: string, helpers) => (UNPRINTABLE.test(value) ? helpers.error('string.email') : value));
+
+const rule = addressRule();
+
+/** The address in this text, or undefined when it is none: the same rule for what does not come as a request. */
+export function readAddress(text: string): string | undefined {
+  const { value, error } = rule.validate(text, { convert: false });
+  return error ? undefined : value;
+}

@@ -1,0 +1,22 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Job } from '../../db/models/job.ts';
+import { ApiError, notFound } from '../../platform/errors.ts';
+import { workflowIds } from '../outbox/ids.ts';
+import { intend } from '../outbox/write.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+
+/** Final when this commits: what is applied is counted, and nothing more is. */
+export async function cancelJob(db: Db, project: ProjectAccess, id: string): Promise<Job> {
+  const { projectId } = project;
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const job = await Job.query(trx).findOne({ projectId, id }).forUpdate();
+    if (!job) throw notFound('job');
+    if (job.status !== 'QUEUED' && job.status !== 'RUNNING')
+      throw new ApiError(409, 'CONFLICT', `This job has ended: it is ${job.status}.`);
+    await trx('jobInputs').where({ jobId: id }).del();
+    await intend(trx, { lane: 'control', action: 'cancel', workflowId: workflowIds.job(projectId, id), projectId });
+    return job.$query(trx).patchAndFetch({ status: 'CANCELLED', completedAt: new Date() });
+  });
+}

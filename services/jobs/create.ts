@@ -1,0 +1,55 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { type BulkResult, type BulkType, type ImportResult, Job, type JobType } from '../../db/models/job.ts';
+import { newId } from '../../platform/ids.ts';
+import { workflowIds } from '../outbox/ids.ts';
+import { intend } from '../outbox/write.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+import { openCsv } from './csv.ts';
+
+interface NewJob {
+  type: JobType;
+  total: number;
+  result: ImportResult | BulkResult;
+  input: { file: Buffer } | { contactIds: string[] };
+}
+
+/** The upload is kept whole before anything is done with it; only what can be seen at a glance is refused here. */
+export async function createImport(db: Db, project: ProjectAccess, file: Buffer): Promise<string> {
+  const csv = await openCsv(file);
+  let total = 0;
+  for await (const _ of csv.rows()) total++;
+  const result = { totalRows: total, created: 0, updated: 0, unchanged: 0, failed: 0, errors: [] };
+  return create(db, project, { type: 'IMPORT', total, result, input: { file } });
+}
+
+export async function createBulkJob(
+  db: Db,
+  project: ProjectAccess,
+  type: BulkType,
+  contactIds: string[],
+): Promise<string> {
+  const total = contactIds.length;
+  const result = { requested: total, changed: 0, unchanged: 0, failed: 0, errors: [] };
+  return create(db, project, { type, total, result, input: { contactIds } });
+}
+
+async function create(db: Db, project: ProjectAccess, { type, total, result, input }: NewJob): Promise<string> {
+  const id = newId();
+  const { projectId } = project;
+  await inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    await Job.query(trx).insert({ id, projectId, type, total, result });
+    await trx('jobInputs').insert({ jobId: id, ...input });
+    await intend(trx, {
+      lane: 'starts',
+      action: 'start',
+      workflowType: 'job',
+      workflowId: workflowIds.job(projectId, id),
+      args: [{ jobId: id }],
+      projectId,
+      resourceId: id,
+    });
+  });
+  return id;
+}

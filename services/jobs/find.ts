@@ -1,0 +1,15 @@
+import type { Db } from '../../db/connect.ts';
+import { bulkTypes, Job, type JobType } from '../../db/models/job.ts';
+import { notFound } from '../../platform/errors.ts';
+
+export const importTypes: readonly JobType[] = ['IMPORT'];
+export const anyBulkType: readonly JobType[] = bulkTypes;
+
+/** An import is not found among the bulk jobs, nor the reverse. */
+export async function findJob(db: Db, projectId: string, id: string, types: readonly JobType[]): Promise<Job> {
+  const job = await Job.query(db)
+    .findOne({ projectId, id })
+    .whereIn('type', [...types]);
+  if (!job) throw notFound('job');
+  return job;
+}

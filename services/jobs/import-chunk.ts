@@ -1,0 +1,96 @@
+import type { Db } from '../../db/connect.ts';
+import type { ImportResult } from '../../db/models/job.ts';
+import { readAddress } from '../../platform/address.ts';
+import { readData } from '../contacts/data.ts';
+import { type ContactWrite, writeContacts } from '../contacts/write.ts';
+import { type CsvColumns, type CsvRow, subscribedCell, typedCell } from './csv.ts';
+
+/** Rows that are applied together: so many contacts, or, of a file full of faults, so many rows. */
+const MAX_CONTACTS = 1_000;
+const MAX_ROWS = 20_000;
+export const MAX_ERRORS = 1_000;
+
+type RowError = ImportResult['errors'][number];
+
+interface Entry {
+  write: ContactWrite;
+  rows: number[];
+  /** Later rows of the same address, by whether they say anything new. */
+  updating: number;
+  repeating: number;
+}
+
+/** A part of an import. Later rows of an address win over earlier ones; a bad row never stops the others. */
+export class ImportChunk {
+  size = 0;
+  private readonly entries = new Map<string, Entry>();
+  private readonly errors: RowError[] = [];
+  private readonly columns: CsvColumns;
+
+  constructor(columns: CsvColumns) {
+    this.columns = columns;
+  }
+
+  get isFull(): boolean {
+    return this.entries.size >= MAX_CONTACTS || this.size >= MAX_ROWS;
+  }
+
+  add(row: CsvRow): void {
+    this.size++;
+    const given = row.fault ? undefined : row.cells[this.columns.email]?.trim();
+    const read = this.read(row, given);
+    if (typeof read === 'string') this.errors.push({ row: row.row, email: given || null, error: read });
+    else this.merge(row.row, read);
+  }
+
+  /** Writes the contacts, and gives back the result with this chunk counted in. */
+  async apply(trx: Db, projectId: string, before: ImportResult): Promise<ImportResult> {
+    const writes = [...this.entries.values()].map(({ write }) => write);
+    const { written, refused } = await writeContacts(trx, projectId, writes);
+    const result = { ...before };
+    for (const { email, isNew, isChanged } of written) {
+      const { updating = 0, repeating = 0 } = this.entries.get(email) ?? {};
+      if (isNew) result.created++;
+      else if (isChanged) result.updated++;
+      else result.unchanged++;
+      result.updated += updating;
+      result.unchanged += repeating;
+    }
+    for (const { email, error } of refused)
+      for (const row of this.entries.get(email)?.rows ?? []) this.errors.push({ row, email, error });
+    result.failed += this.errors.length;
+    const errors = this.errors.sort((a, b) => a.row - b.row);
+    result.errors = [...before.errors, ...errors.slice(0, Math.max(0, MAX_ERRORS - before.errors.length))];
+    return result;
+  }
+
+  /** The contact that a row speaks of, or what is wrong with it. */
+  private read({ cells, fault }: CsvRow, given: string | undefined): ContactWrite | string {
+    if (fault) return `the row cannot be read: ${fault}`;
+    if (!given) return 'the row has no e-mail address';
+    const email = readAddress(given);
+    if (!email) return 'this is not a valid e-mail address';
+    const { subscribed: column, fields } = this.columns;
+    const subscribed = column === undefined ? undefined : subscribedCell(cells[column]);
+    if (subscribed === null) return '"subscribed" is neither true nor false';
+    const data = fields.map(({ column, key }) => [key, typedCell(cells[column] ?? '')]);
+    const { patch, deletes } = readData(Object.fromEntries(data));
+    return { email, subscribed, subscribedWhenNew: true, patch, deletes };
+  }
+
+  private merge(row: number, write: ContactWrite): void {
+    const entry = this.entries.get(write.email);
+    if (!entry) {
+      this.entries.set(write.email, { write, rows: [row], updating: 0, repeating: 0 });
+      return;
+    }
+    entry.rows.push(row);
+    const { subscribed, patch } = entry.write;
+    const saysNew =
+      (write.subscribed ?? subscribed) !== subscribed ||
+      Object.entries(write.patch).some(([key, value]) => patch[key] !== value);
+    if (saysNew) entry.updating++;
+    else entry.repeating++;
+    entry.write = { ...write, subscribed: write.subscribed ?? subscribed, patch: { ...patch, ...write.patch } };
+  }
+}

@@ -1,0 +1,122 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { type BulkResult, type BulkType, type ImportResult, Job } from '../../db/models/job.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { applyBulk } from './bulk.ts';
+import { type CsvFile, openCsv } from './csv.ts';
+import { ImportChunk } from './import-chunk.ts';
+
+export interface JobProgress {
+  /** Nothing is left to do: it is completed, failed or cancelled. */
+  ended: boolean;
+  processed: number;
+  total: number;
+}
+
+interface SliceOptions {
+  /** Called after every chunk. */
+  beat: (progress: JobProgress) => void;
+  /** Ends the slice after the chunk that is under way. */
+  isOver: () => boolean;
+}
+
+/** The job has been ended, or carried on by somebody else, since this slice began. */
+class Overtaken extends Error {}
+
+/**
+ * Carries a job on from where it is. Each chunk is applied in the transaction that moves `processed`, under the lock of
+ * the job's row: whoever dies in between has done nothing, and nobody does a chunk twice.
+ */
+export async function runSlice(db: Db, jobId: string, options: SliceOptions): Promise<JobProgress> {
+  const job = await begin(db, jobId);
+  if (!job) return { ended: true, processed: 0, total: 0 };
+  try {
+    return job.type === 'IMPORT' ? await importSlice(db, job, options) : await bulkSlice(db, job, job.type);
+  } catch (error) {
+    if (error instanceof Overtaken) return progressOf(await Job.query(db).findById(jobId).throwIfNotFound());
+    throw error;
+  }
+}
+
+async function begin(db: Db, id: string): Promise<Job | undefined> {
+  const [job] = await Job.query(db)
+    .patch({ status: 'RUNNING', startedAt: Job.raw('coalesce(started_at, now())') as never })
+    .where({ id })
+    .whereIn('status', ['QUEUED', 'RUNNING'])
+    .returning('*');
+  return job;
+}
+
+const progressOf = ({ status, processed, total }: Job): JobProgress => ({
+  ended: status !== 'QUEUED' && status !== 'RUNNING',
+  processed,
+  total,
+});
+
+async function importSlice(db: Db, job: Job, { beat, isOver }: SliceOptions): Promise<JobProgress> {
+  const input = await db('jobInputs').where({ jobId: job.id }).first('file');
+  if (!input) throw new Overtaken();
+  const file = await openCsv(input.file);
+  let at = job;
+  for await (const chunk of chunksOf(file, job.processed)) {
+    at = await applying(db, at, chunk.size, (trx, { projectId, result }) =>
+      chunk.apply(trx, projectId, result as ImportResult),
+    );
+    beat(progressOf(at));
+    if (isOver()) return progressOf(at);
+  }
+  return progressOf(await applying(db, at, 0, async (_, { result }) => result));
+}
+
+async function* chunksOf({ columns, rows }: CsvFile, skip: number): AsyncIterable<ImportChunk> {
+  let chunk = new ImportChunk(columns);
+  let index = 0;
+  for await (const row of rows()) {
+    if (index++ < skip) continue;
+    chunk.add(row);
+    if (!chunk.isFull) continue;
+    yield chunk;
+    chunk = new ImportChunk(columns);
+  }
+  if (chunk.size > 0) yield chunk;
+}
+
+async function bulkSlice(db: Db, job: Job, type: BulkType): Promise<JobProgress> {
+  const input = await db('jobInputs').where({ jobId: job.id }).first('contactIds');
+  if (!input) throw new Overtaken();
+  const apply = (trx: Db) => applyBulk(trx, job.projectId, type, input.contactIds);
+  return progressOf(await applying(db, job, job.total, apply));
+}
+
+/** Applies a chunk and moves the job on, both or neither. */
+async function applying(
+  db: Db,
+  { id, processed, total }: Job,
+  size: number,
+  apply: (trx: Db, job: Job) => Promise<ImportResult | BulkResult>,
+): Promise<Job> {
+  return retryDeadlocks(db, () =>
+    inTransaction(db, async (trx) => {
+      const job = await Job.query(trx).findById(id).forUpdate();
+      if (job?.status !== 'RUNNING' || job.processed !== processed) throw new Overtaken();
+      const result = await apply(trx, job);
+      const isDone = processed + size >= total;
+      if (isDone) await trx('jobInputs').where({ jobId: id }).del();
+      return job.$query(trx).patchAndFetch({
+        processed: processed + size,
+        result,
+        ...(isDone ? { status: 'COMPLETED', completedAt: new Date() } : {}),
+      });
+    }),
+  );
+}
+
+/** For a job that fails again and again through a fault of ours or of its input. */
+export async function failJob(db: Db, id: string, reason: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const failed = await Job.query(trx)
+      .patch({ status: 'FAILED', failedReason: reason, completedAt: new Date() })
+      .where({ id })
+      .whereIn('status', ['QUEUED', 'RUNNING']);
+    if (failed) await trx('jobInputs').where({ jobId: id }).del();
+  });
+}

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { type BulkResult, type ImportResult, Job } from '../../../db/models/job.ts';
+import { cancelJob } from '../../../services/jobs/cancel.ts';
+import { createBulkJob, createImport } from '../../../services/jobs/create.ts';
+import { failJob, type JobProgress, runSlice } from '../../../services/jobs/run.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+describe('a job on contacts', () => {
+  let world: World;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+  });
+
+  const jobOf = (id: string) => Job.query(world.db).findById(id).throwIfNotFound();
+  const contacts = () => world.db('contacts').where({ projectId: project.id }).orderBy('email');
+  const begin = (text: string) => createImport(world.db, project.access, Buffer.from(text));
+  const slice = (id: string, isOver = () => false) => runSlice(world.db, id, { beat: () => {}, isOver });
+
+  async function imported(text: string): Promise<{ job: Job; result: ImportResult }> {
+    const id = await begin(text);
+    await slice(id);
+    const job = await jobOf(id);
+    return { job, result: job.result as ImportResult };
+  }
+
+  async function bulk(type: 'BULK_SUBSCRIBE' | 'BULK_UNSUBSCRIBE' | 'BULK_DELETE', ids: string[]) {
+    const id = await createBulkJob(world.db, project.access, type, ids);
+    await slice(id);
+    const job = await jobOf(id);
+    expect(job.status).to.equal('COMPLETED');
+    return job.result as BulkResult;
+  }
+
+  it('is kept with its input and the intent to start it before anything is done', async () => {
+    const id = await begin('email\na@example.com\n');
+    expect(await jobOf(id)).to.include({ status: 'QUEUED', total: 1, processed: 0, type: 'IMPORT' });
+    const [intent] = await world.db('outbox').where({ workflowId: `job/${project.id}/${id}` });
+    expect(intent).to.include({ action: 'start', lane: 'starts' });
+    expect(await contacts()).to.deep.equal([]);
+  });
+
+  it('imports rows as contacts, with typed values, and says what became of each', async () => {
+    const { job, result } = await imported(
+      'Email,First Name,age,vip,zip,subscribed,id\nA@Example.com,Ann,30,true,01234,false,x\nb@example.com,,,,,,\n',
+    );
+    expect(job).to.include({ status: 'COMPLETED', processed: 2, total: 2 });
+    expect(result).to.deep.equal({ totalRows: 2, created: 2, updated: 0, unchanged: 0, failed: 0, errors: [] });
+    const [ann, bob] = await contacts();
+    expect(ann).to.include({ email: 'a@example.com', subscribed: false });
+    expect(ann.data).to.deep.equal({ 'First Name': 'Ann', age: 30, vip: true, zip: '01234' });
+    expect(bob).to.include({ email: 'b@example.com', subscribed: true });
+    expect(bob.data).to.deep.equal({});
+  });
+
+  it('reports bad rows with number and reason, and applies the others', async () => {
+    const { result } = await imported(
+      'email,subscribed\nnot an address,\n,\nok@example.com,maybe\nfine@example.com,1\n',
+    );
+    expect(result).to.include({ totalRows: 3, created: 1, failed: 2 });
+    expect(result.errors).to.deep.equal([
+      { row: 2, email: 'not an address', error: 'this is not a valid e-mail address' },
+      { row: 4, email: 'ok@example.com', error: '"subscribed" is neither true nor false' },
+    ]);
+  });
+
+  it('lets the last row of an address win, and counts every row', async () => {
+    const { result } = await imported('email,plan\na@example.com,free\na@example.com,pro\nA@example.com,pro\n');
+    expect(result).to.include({ totalRows: 3, created: 1, updated: 1, unchanged: 1, failed: 0 });
+    expect((await contacts())[0].data).to.deep.equal({ plan: 'pro' });
+  });
+
+  it('leaves a contact that is the same unchanged, and keeps its subscription', async () => {
+    await imported('email,plan,subscribed\na@example.com,pro,false\n');
+    const { result } = await imported('email,plan\na@example.com,pro\n');
+    expect(result).to.include({ created: 0, updated: 0, unchanged: 1 });
+    expect((await contacts())[0]).to.include({ subscribed: false });
+  });
+
+  it('keeps the first 1,000 errors and counts all', async () => {
+    const { result } = await imported(`email\n${'x\n'.repeat(1_500)}`);
+    expect(result.failed).to.equal(1_500);
+    expect(result.errors).to.have.lengthOf(1_000);
+    expect(result.errors.at(-1)).to.include({ row: 1_001 });
+  });
+
+  it('goes on where it was when it is interrupted after every chunk, and applies every row once', async () => {
+    const rows = Array.from({ length: 2_500 }, (_, n) => `user${n}@example.com,${n}`);
+    const id = await begin(`email,n\n${rows.join('\n')}\n`);
+    const seen: JobProgress[] = [];
+    for (let last: JobProgress | undefined; !last?.ended; seen.push(last)) last = await slice(id, () => true);
+    expect(seen.map(({ processed }) => processed)).to.deep.equal([1_000, 2_000, 2_500]);
+    const { result } = await jobOf(id);
+    expect(result).to.include({ totalRows: 2_500, created: 2_500, updated: 0, unchanged: 0, failed: 0 });
+    expect(await contacts()).to.have.lengthOf(2_500);
+  });
+
+  it('applies nothing twice when two workers run it at once', async () => {
+    const rows = Array.from({ length: 3_000 }, (_, n) => `user${n}@example.com`);
+    const id = await begin(`email\n${rows.join('\n')}\n`);
+    await Promise.all([slice(id), slice(id), slice(id)]);
+    while (!(await slice(id)).ended);
+    expect((await jobOf(id)).result).to.include({ created: 3_000, updated: 0, unchanged: 0 });
+  });
+
+  it('stops for good when it is cancelled, with what it has done counted', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, n) => `user${n}@example.com`);
+    const id = await begin(`email\n${rows.join('\n')}\n`);
+    await slice(id, () => true);
+    const cancelled = await cancelJob(world.db, project.access, id);
+    expect(cancelled).to.include({ status: 'CANCELLED', processed: 1_000 });
+    expect((await slice(id)).ended).to.equal(true);
+    expect(await contacts()).to.have.lengthOf(1_000);
+    expect(await world.db('jobInputs').where({ jobId: id })).to.deep.equal([]);
+    const again = await cancelJob(world.db, project.access, id).catch((error) => error);
+    expect(again).to.include({ status: 409 });
+  });
+
+  it('that failed keeps its reason, and is over', async () => {
+    const id = await begin('email\na@example.com\n');
+    await failJob(world.db, id, 'it broke');
+    expect(await jobOf(id)).to.include({ status: 'FAILED', failedReason: 'it broke' });
+    expect((await slice(id)).ended).to.equal(true);
+    expect(await contacts()).to.deep.equal([]);
+  });
+
+  it('unsubscribes and subscribes in bulk, with one event per change', async () => {
+    await imported('email,subscribed\na@example.com,true\nb@example.com,false\n');
+    const ids: string[] = (await contacts()).map(({ id }) => id);
+    const stranger = '01900000-0000-7000-8000-000000000000';
+    const off = await bulk('BULK_UNSUBSCRIBE', [...ids, stranger, ...ids]);
+    expect(off).to.deep.include({ requested: 5, changed: 1, unchanged: 3, failed: 1 });
+    expect(off.errors).to.deep.equal([{ contactId: stranger, error: 'there is no such contact in this project' }]);
+    expect(await bulk('BULK_SUBSCRIBE', ids)).to.include({ changed: 2, unchanged: 0, failed: 0 });
+    const events = await world.db('events').where({ projectId: project.id }).select('name').orderBy('id');
+    expect(events.map(({ name }) => name)).to.deep.equal([
+      'contact.unsubscribed',
+      'contact.subscribed',
+      'contact.subscribed',
+    ]);
+  });
+
+  it("deletes in bulk, and never touches another project's contacts", async () => {
+    await imported('email\na@example.com\nb@example.com\n');
+    const ids: string[] = (await contacts()).map(({ id }) => id);
+    const other = await makeProject(world.db);
+    const mine = project;
+    project = other;
+    expect(await bulk('BULK_DELETE', ids)).to.include({ changed: 0, failed: 2 });
+    project = mine;
+    expect(await contacts()).to.have.lengthOf(2);
+    expect(await bulk('BULK_DELETE', ids)).to.include({ changed: 2, failed: 0 });
+    expect(await contacts()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,36 @@
+import type { Db } from '../db/connect.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Settings } from '../platform/settings.ts';
+import { foldContactCounts } from '../services/contacts/counts.ts';
+import { sweepKeys } from '../services/idempotency/once.ts';
+import { Loop } from './loop.ts';
+
+interface HousekeepingParts {
+  db: Db;
+  settings: Pick<Settings, 'idempotencyKeyTtlHours'>;
+  log: Logger;
+}
+
+const FOLD_MS = 2_000;
+const SWEEP_MS = 5 * 60_000;
+const TROUBLE_MS = 60_000;
+
+/** Small chores in Postgres that may run in any number of processes, and be late. Gives back how to end them. */
+export function startHousekeeping({ db, settings, log }: HousekeepingParts): () => Promise<void> {
+  const chore = (name: string, idleMs: number, work: () => Promise<unknown>) =>
+    new Loop({
+      name,
+      idleMs,
+      troubleMs: TROUBLE_MS,
+      log,
+      round: async () => {
+        await work();
+        return 'idle';
+      },
+    });
+  const chores = [
+    chore('contact counts', FOLD_MS, () => foldContactCounts(db)),
+    chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
+  ];
+  return async () => void (await Promise.all(chores.map((loop) => loop.stop())));
+}
