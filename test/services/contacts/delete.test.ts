@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import type { Db } from '../../../db/connect.ts';
+import { ApiError } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { deleteContact, deleteContacts } from '../../../services/contacts/delete.ts';
+import { saveContact } from '../../../services/contacts/save.ts';
+import { writeContacts } from '../../../services/contacts/write.ts';
+import { sendEmails } from '../../../services/emails/send.ts';
+import { trackEvent } from '../../../services/events/track.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+describe('deleting contacts', () => {
+  let world: World;
+  let db: Db;
+
+  before(async () => {
+    world = await openWorld();
+    ({ db } = world);
+  });
+  after(() => world.close());
+
+  const send = (project: TestProject, email: string) =>
+    sendEmails(db, project.access, {
+      to: [{ email, name: 'Secret Name' }],
+      from: { email: `hello@${project.senderDomain}` },
+      subject: `for ${email}`,
+      body: `<p>${email}</p>`,
+      data: { secret: 'only hers' },
+    });
+
+  /** Everything that the database holds in this project, as text. */
+  async function everything(): Promise<string> {
+    const { rows: tables } = await db.raw(
+      "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+    );
+    const parts = [];
+    for (const { name } of tables) parts.push(JSON.stringify((await db.raw('select * from ??', [name])).rows));
+    return parts.join('\n');
+  }
+
+  it('erases address and data everywhere, cancels pending mail, and keeps ids and counts', async () => {
+    const project = await makeProject(db);
+    const { id: projectId, access } = project;
+    const email = 'very.personal@example.com';
+    const { emails } = await send(project, email);
+    const contactId = emails[0]?.contact.id ?? '';
+    await trackEvent(db, access, { email, event: 'bought', data: { secret: 'only hers' } });
+    const sent = await send(project, email);
+    await db('emails').where({ id: sent.emails[0]?.email }).update({ status: 'SENT', sentAt: new Date() });
+    const events = await db('events').where({ projectId }).count();
+
+    expect(await deleteContacts(db, projectId, [contactId])).to.deep.equal([contactId]);
+
+    expect(await db('contacts').where({ id: contactId })).to.deep.equal([]);
+    const left = await everything();
+    for (const secret of [email, 'very.personal', 'Secret Name', 'only hers']) expect(left).not.to.include(secret);
+    const ledger = await db('emails').where({ projectId }).orderBy('id');
+    expect(ledger.map(({ status, reason }) => [status, reason])).to.deep.equal([
+      ['CANCELLED', 'contact deleted'],
+      ['SENT', null],
+    ]);
+    expect(ledger.map((row) => row.contactId)).to.deep.equal([contactId, contactId]);
+    expect(await db('events').where({ projectId }).count()).to.deep.equal(events);
+  });
+
+  it('leaves everybody else alone', async () => {
+    const project = await makeProject(db);
+    const elsewhere = await makeProject(db);
+    const gone = (await send(project, 'gone@example.com')).emails[0];
+    const stays = (await send(project, 'stays@example.com')).emails[0];
+    const foreign = (await send(elsewhere, 'gone@example.com')).emails[0];
+    await trackEvent(db, project.access, { email: 'stays@example.com', event: 'e', data: { a: 1 } });
+
+    await deleteContacts(db, project.id, [gone?.contact.id ?? '', foreign?.contact.id ?? '', newId()]);
+
+    for (const mail of [stays, foreign]) {
+      expect(await db('contacts').where({ id: mail?.contact.id })).to.have.lengthOf(1);
+      expect(await db('emails').where({ id: mail?.email }).first()).to.include({ status: 'PENDING', reason: null });
+      expect(await db('emailContents').where({ emailId: mail?.email })).to.have.lengthOf(1);
+    }
+    expect((await db('events').where({ projectId: project.id, name: 'e' }).first()).data).to.deep.equal({ a: 1 });
+  });
+
+  it('takes a thousand in a handful of statements', async () => {
+    const { id } = await makeProject(db);
+    const writes = Array.from({ length: 1_000 }, (_, n) => ({
+      email: `c${n}@example.com`,
+      subscribedWhenNew: true,
+      patch: { n },
+      deletes: [],
+    }));
+    const { written } = await writeContacts(db, id, writes);
+    const statements: string[] = [];
+    const listen = ({ sql }: { sql: string }) => void statements.push(sql);
+    db.on('query', listen);
+    const gone = await deleteContacts(
+      db,
+      id,
+      written.map((contact) => contact.id),
+    );
+    db.removeListener('query', listen);
+    expect(gone).to.have.lengthOf(1_000);
+    expect(statements.length).to.be.at.most(6);
+    expect(await db('contacts').where({ projectId: id })).to.deep.equal([]);
+  });
+
+  it('cancels the mail that was being accepted at the same moment, or leaves it to the next contact of that address', async () => {
+    const project = await makeProject(db);
+    const email = 'ann@example.com';
+    for (let round = 0; round < 10; round++) {
+      const { contact } = await saveContact(db, project.access, { email });
+      await Promise.all([send(project, email), deleteContacts(db, project.id, [contact.id])]);
+      const [mail] = await db('emails').where({ projectId: project.id, status: 'PENDING' });
+      const [now] = await db('contacts').where({ projectId: project.id, email });
+      if (mail) expect(mail.contactId).to.equal(now?.id);
+      if (now) await deleteContacts(db, project.id, [now.id]);
+    }
+    expect(await db('emails').where({ projectId: project.id, status: 'PENDING' })).to.deep.equal([]);
+    expect(await db('emailContents').where({ projectId: project.id })).to.deep.equal([]);
+  });
+
+  it('is 404 for one that is not there, and refused when the project is disabled', async () => {
+    const { access, id } = await makeProject(db);
+    const { contact } = await saveContact(db, access, { email: 'ann@example.com' });
+    const refusal = (work: Promise<void>) =>
+      work.then(
+        () => undefined,
+        (error) => error,
+      );
+    expect(await refusal(deleteContact(db, access, newId())))
+      .to.be.instanceOf(ApiError)
+      .and.include({ status: 404, code: 'CONTACT_NOT_FOUND' });
+    await db('projects').where({ id }).update({ disabled: true });
+    expect(await refusal(deleteContact(db, access, contact.id))).to.include({ status: 403, code: 'PROJECT_DISABLED' });
+    expect(await db('contacts').where({ id: contact.id })).to.have.lengthOf(1);
+    await db('projects').where({ id }).update({ disabled: false });
+    await deleteContact(db, access, contact.id);
+    expect(await db('contacts').where({ id: contact.id })).to.deep.equal([]);
+  });
+});
