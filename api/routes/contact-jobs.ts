@@ -17,13 +17,13 @@ const MAX_IDS = 1_000;
 const queued = answer('The job is queued.', object({ jobId: uuid() }));
 const jobAnswers = { 200: answer('The job.', jobSchema), 404: missing('job') };
 
+const ids = (): Typed<string[] | undefined> => optional(list(uuid(), { min: 1, max: MAX_IDS }));
+
 /** `ids` is another name for `contactIds`. */
-const contactIds = (): Typed<{ contactIds?: string[]; ids?: string[] }> => {
-  const ids = () => optional(list(uuid(), { min: 1, max: MAX_IDS }));
-  return joi.object({ contactIds: ids(), ids: ids() }).or('contactIds', 'ids').messages({
-    'object.missing': '"contactIds" is required',
-  });
-};
+const contactIds = () => ({
+  contactIds: ids().when('ids', { is: joi.exist(), otherwise: joi.required() }) as ReturnType<typeof ids>,
+  ids: ids(),
+});
 
 const bulkRoute = (path: string, type: BulkType, summary: string) =>
   route({

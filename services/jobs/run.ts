@@ -56,7 +56,7 @@ async function importSlice(db: Db, job: Job, { beat, isOver }: SliceOptions): Pr
   const input = await db('jobInputs').where({ jobId: job.id }).first('file');
   if (!input) throw new Overtaken();
   const file = await openCsv(input.file);
-  let at = job;
+  let at = job.total > 0 ? job : await counted(db, job, file);
   for await (const chunk of chunksOf(file, job.processed)) {
     at = await applying(db, at, chunk.size, (trx, { projectId, result }) =>
       chunk.apply(trx, projectId, result as ImportResult),
@@ -65,6 +65,15 @@ async function importSlice(db: Db, job: Job, { beat, isOver }: SliceOptions): Pr
     if (isOver()) return progressOf(at);
   }
   return progressOf(await applying(db, at, 0, async (_, { result }) => result));
+}
+
+/** Only while nobody has counted: whoever comes second must not write over what has been done since. */
+async function counted(db: Db, job: Job, file: CsvFile): Promise<Job> {
+  let total = 0;
+  for await (const _ of file.rows()) total++;
+  const result = { ...(job.result as ImportResult), totalRows: total };
+  await Job.query(db).patch({ total, result }).where({ id: job.id, total: 0, processed: 0 });
+  return Job.query(db).findById(job.id).throwIfNotFound();
 }
 
 async function* chunksOf({ columns, rows }: CsvFile, skip: number): AsyncIterable<ImportChunk> {

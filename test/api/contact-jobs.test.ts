@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { runSlice } from '../../services/jobs/run.ts';
+import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+describe('jobs on contacts', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let stranger: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+    project = await api.project();
+    stranger = await api.project();
+  });
+  after(() => api.stop());
+
+  function upload(content: string | Buffer, field = 'file'): Promise<ApiAnswer> {
+    const form = new FormData();
+    form.set(field, new Blob([new Uint8Array(Buffer.from(content))], { type: 'text/csv' }), 'contacts.csv');
+    return project.server.post('/contacts/import', form);
+  }
+  const run = (id: string) => runSlice(api.db, id, { beat: () => {}, isOver: () => false });
+  const bulk = (what: string, body: unknown) => project.server.post(`/contacts/bulk-${what}`, body);
+  const id = '01900000-0000-7000-8000-000000000000';
+
+  describe('POST /contacts/import', () => {
+    it('answers 202 with the job before any row is processed', async () => {
+      const answer = await upload('email,plan\nann@example.com,pro\nbad\n');
+      expect(answer).to.have.status(202);
+      expect(answer.body).to.have.all.keys('jobId');
+      const before = await project.server.get(`/contacts/import/${answer.body.jobId}`);
+      expect(before).to.have.status(200);
+      expect(before.body).to.include({ type: 'IMPORT', status: 'QUEUED', progress: 0, processed: 0 });
+      expect(before.body).to.include({ startedAt: null, completedAt: null, failedReason: null });
+      await run(answer.body.jobId);
+      const { body } = await project.server.get(`/contacts/import/${answer.body.jobId}`);
+      expect(body).to.include({ status: 'COMPLETED', progress: 100, total: 2, processed: 2 });
+      expect(body.result).to.deep.include({ totalRows: 2, created: 1, failed: 1 });
+      expect(body.result.errors).to.deep.equal([{ row: 3, email: 'bad', error: 'this is not a valid e-mail address' }]);
+    });
+
+    it('answers 400 without a file, without CSV in it, or without an e-mail column', async () => {
+      expect(await upload('email\n', 'other')).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await upload(Buffer.from([0, 1, 2, 255]))).to.have.status(400);
+      const answer = await upload('name\nAnn\n');
+      expect(answer).to.have.status(400);
+      expect(answer.body.error.message).to.include('"email"');
+    });
+
+    it('answers 413 above 5 MB, and takes 5 MB', async () => {
+      const line = `email\n`;
+      const fill = (bytes: number) => line + 'x'.repeat(bytes - line.length);
+      expect(await upload(fill(5 * 1024 * 1024 + 1))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+      expect(await upload(fill(5 * 1024 * 1024))).to.have.status(202);
+    });
+
+    it('answers 415 to a body that is no upload', async () => {
+      expect(await project.server.post('/contacts/import', { file: 'email' })).to.have.status(415);
+    });
+  });
+
+  describe('POST /contacts/bulk-*', () => {
+    it('answers 202, by either name of the list', async () => {
+      expect(await bulk('subscribe', { contactIds: [id] })).to.have.status(202);
+      expect(await bulk('unsubscribe', { ids: [id] })).to.have.status(202);
+    });
+
+    it('answers 422 to no ids, too many, or what is no id', async () => {
+      for (const body of [{}, { contactIds: [] }, { contactIds: Array(1_001).fill(id) }, { contactIds: ['x'] }])
+        expect(await bulk('delete', body)).to.be.envelope(422, 'VALIDATION_ERROR');
+    });
+
+    it('counts unknown ids as failed', async () => {
+      const { body } = await bulk('delete', { contactIds: [id] });
+      await run(body.jobId);
+      const job = await project.server.get(`/contacts/bulk/${body.jobId}`);
+      expect(job.body).to.include({ type: 'BULK_DELETE', status: 'COMPLETED', progress: 100 });
+      expect(job.body.result).to.deep.include({ requested: 1, changed: 0, failed: 1 });
+    });
+  });
+
+  describe('the state of a job', () => {
+    it('is found under its own kind only, and by its own project only', async () => {
+      const imported = (await upload('email\n')).body.jobId;
+      const bulked = (await bulk('subscribe', { ids: [id] })).body.jobId;
+      expect(await project.server.get(`/contacts/bulk/${imported}`)).to.have.status(404);
+      expect(await project.server.get(`/contacts/import/${bulked}`)).to.have.status(404);
+      expect(await stranger.server.get(`/contacts/import/${imported}`)).to.have.status(404);
+      expect(await project.server.get('/contacts/import/nonsense')).to.have.status(404);
+    });
+  });
+
+  describe('POST /contacts/jobs/:jobId/cancel', () => {
+    it('stops a job, and answers 409 once it has ended', async () => {
+      const { jobId } = (await upload('email\nx@example.com\n')).body;
+      expect(await stranger.server.post(`/contacts/jobs/${jobId}/cancel`)).to.have.status(404);
+      const answer = await project.server.post(`/contacts/jobs/${jobId}/cancel`);
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.include({ id: jobId, status: 'CANCELLED', processed: 0 });
+      expect((await run(jobId)).ended).to.equal(true);
+      expect(await project.server.post(`/contacts/jobs/${jobId}/cancel`)).to.be.envelope(409, 'CONFLICT');
+    });
+  });
+});
