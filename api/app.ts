@@ -1,9 +1,8 @@
-import Router from '@koa/router';
 import Koa from 'koa';
 import type { AppParts, RequestState } from './http/context.ts';
 import { openApiOf } from './http/openapi.ts';
+import { register } from './http/register.ts';
 import type { RouteGroup } from './http/route.ts';
-import { serve } from './http/serve.ts';
 import { cors } from './middleware/cors.ts';
 import { errors } from './middleware/errors.ts';
 import { observe } from './middleware/observe.ts';
@@ -19,14 +18,14 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   const app = new Koa<RequestState>({ proxy: settings.trustProxy, maxIpsCount: 1 });
   const groups = [...routeGroups(parts, () => document), ...moreRoutes];
   const document = openApiOf(groups);
-  const router = new Router<RequestState>({ exclusive: 'specificity', sensitive: true });
-  for (const { routes } of groups) for (const route of routes) serve(router, route, parts);
+  const { router, shortcut } = register(groups, parts);
 
   app.use(requestId);
   app.use(observe(parts));
   app.use(errors(log));
   app.use(cors(settings.corsOrigins));
   app.use(readableUrl);
+  app.use(shortcut);
   app.use(router.routes() as Koa.Middleware<RequestState>);
   app.use(unknownRoute(router));
   // What is left for here happens after the answer has begun: a client that went away, most of the time.

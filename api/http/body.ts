@@ -10,8 +10,8 @@ export interface ReadBody {
   files: Record<string, UploadedFile | undefined>;
   /** False when no text in it can hold a character that must be refused. */
   mayHoldBadText: boolean;
-  /** Removes temporary files. */
-  release(): Promise<void>;
+  /** Removes temporary files, where there are any. */
+  release?: () => Promise<void>;
 }
 
 type File = Parameters<NonNullable<ExtendedFormidableOptions['onFileBegin']>>[1];
@@ -22,6 +22,7 @@ const DEFAULT_LIMIT = 1024 * 1024;
 const FIELDS_LIMIT = 64 * 1024;
 const parsedMethods = [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE];
 const nothing = async () => {};
+const noFiles = Object.freeze({});
 
 /** koa-body gives the text; it is parsed here, because its own parser neither tells where a fault is nor what kind. */
 export function jsonReader(limit = DEFAULT_LIMIT): BodyReader {
@@ -34,11 +35,11 @@ export function jsonReader(limit = DEFAULT_LIMIT): BodyReader {
     parsedMethods,
   });
   return async (ctx) => {
-    if (hasNoBody(ctx)) return { value: {}, files: {}, mayHoldBadText: false, release: nothing };
+    if (hasNoBody(ctx)) return { value: {}, files: noFiles, mayHoldBadText: false };
     expectType(ctx, 'application/json');
     await reading(ctx, read, `The body is larger than the ${limit} bytes that this route takes.`);
     const text = String(ctx.request.body ?? '');
-    return { value: parse(text), files: {}, mayHoldBadText: text.includes('\\u'), release: nothing };
+    return { value: parse(text), files: noFiles, mayHoldBadText: text.includes('\\u') };
   };
 }
 
@@ -77,13 +78,12 @@ const hasNoBody = ({ req: { headers } }: Context): boolean =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
 function expectType(ctx: Context, type: string): void {
-  const encoding = ctx.get('Content-Encoding');
+  const { 'content-encoding': encoding, 'content-type': given } = ctx.req.headers;
   // Inflating is refused altogether: co-body forgets a stream that passed the limit, and what is broken in the rest of
   // it would end the process as an uncaught error.
   if (encoding && encoding !== 'identity')
     throw unsupported(`Content-Encoding "${excerpt(encoding)}" is not accepted; send the body as it is.`);
-  if (ctx.is(type)) return;
-  const given = ctx.get('Content-Type');
+  if (given === type || ctx.is(type)) return;
   const has = given ? `has the Content-Type "${excerpt(given)}"` : 'has no Content-Type';
   throw unsupported(`The body ${has}; this route takes ${type}.`);
 }
@@ -102,9 +102,13 @@ async function reading(ctx: Context, read: ReturnType<typeof koaBody>, tooLarge:
   }
 }
 
-/** raw-body tells by `status`, formidable by `httpCode`, which is 500 for most of what a client can do wrong. */
+/**
+ * raw-body tells by `status`, formidable by `httpCode`, which is 500 for most of what a client can do wrong. When the
+ * client is gone by the time that reading begins, there is nothing to read.
+ */
 function refusal(error: unknown, tooLarge: string): unknown {
-  const { status, httpCode, message } = error as Record<string, unknown>;
+  const { status, httpCode, message, type } = error as Record<string, unknown>;
+  if (type === 'stream.not.readable') return badRequest('The connection ended before the body was read.');
   if (status === 413 || httpCode === 413) return new ApiError(413, 'PAYLOAD_TOO_LARGE', tooLarge);
   if (status === 400 || httpCode !== undefined) return badRequest(`The body cannot be read: ${message}.`);
   return error;

@@ -32,26 +32,30 @@ export function uncleanParts(body: object, mayHoldBadText = true): Fault[] {
   const stack: Place[] = [{ value: body, path: ROOT }];
   for (let place = stack.pop(); place && faults.length < MAX_FAULTS; place = stack.pop()) {
     const { value, path } = place;
-    const visit = (item: unknown, key: string | number) => {
-      if (typeof item === 'object' && item !== null) stack.push({ value: item, path: below(path, key) });
-      else if (mayHoldBadText && typeof item === 'string') {
-        const reason = unstorable(item);
-        if (reason) faults.push(fault(below(path, key), reason, 'invalid_string'));
+    if (path.depth >= MAX_DEPTH) faults.push(fault(path, `is nested deeper than ${MAX_DEPTH} levels`, 'custom'));
+    else if (Array.isArray(value))
+      for (let index = 0; index < value.length; index++) {
+        const item: unknown = value[index];
+        if (isContainer(item)) stack.push({ value: item, path: below(path, index) });
+        else if (mayHoldBadText) checkText(item, index, path, faults);
       }
-    };
-    if (path.depth >= MAX_DEPTH) {
-      faults.push(fault(path, `is nested deeper than ${MAX_DEPTH} levels`, 'custom'));
-      continue;
-    }
-    if (Array.isArray(value)) value.forEach(visit);
     else
-      for (const [key, item] of Object.entries(value)) {
-        const reason = key === '__proto__' ? 'is a name that cannot be used' : unstorable(key);
+      for (const key of Object.keys(value)) {
+        const item = (value as Record<string, unknown>)[key];
+        const reason = key === '__proto__' ? 'is a name that cannot be used' : mayHoldBadText && unstorable(key);
         if (reason) faults.push(fault(below(path, key), reason, 'custom'));
-        else visit(item, key);
+        else if (isContainer(item)) stack.push({ value: item, path: below(path, key) });
+        else if (mayHoldBadText) checkText(item, key, path, faults);
       }
   }
   return faults.slice(0, MAX_FAULTS);
+}
+
+const isContainer = (item: unknown): item is object => typeof item === 'object' && item !== null;
+
+function checkText(item: unknown, key: string | number, path: Path, faults: Fault[]): void {
+  const reason = typeof item === 'string' && unstorable(item);
+  if (reason) faults.push(fault(below(path, key), reason, 'invalid_string'));
 }
 
 function unstorable(text: string): string | undefined {

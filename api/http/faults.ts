@@ -28,7 +28,10 @@ const codesByRule: Record<string, Fault['code']> = {
   negative: 'too_big',
 };
 
-/** A custom rule that says `helpers.error('fault.<code>')` chooses its code itself. */
+/** How a custom rule refuses a value with a code of the contract; `rule` is what the message says of the field. */
+export const refuse = (helpers: joi.CustomHelpers, code: Fault['code'], rule: string): joi.ErrorReport =>
+  helpers.error(`fault.${code}`, { rule });
+
 function codeOf(type: string): Fault['code'] {
   const [kind = '', rule = ''] = type.split('.');
   if (kind === 'fault') return rule as Fault['code'];

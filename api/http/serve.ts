@@ -1,44 +1,50 @@
-import type Router from '@koa/router';
+import type { IncomingHttpHeaders } from 'node:http';
 import { gateOf, refuseIfDisabled } from '../middleware/access.ts';
 import { limitRate } from '../middleware/rate-limit.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, jsonReader, multipartReader } from './body.ts';
-import type { AppParts, Context, RequestState } from './context.ts';
-import type { Route, Surroundings } from './route.ts';
+import type { AppParts, Context } from './context.ts';
+import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
-type RouterContext = Context & { params: Record<string, string> };
+const none = Object.freeze({});
+const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Registers a declared route: everything that the declaration says is prepared here, once. */
-export function serve(router: Router<RequestState>, route: Route, parts: AppParts): void {
+export type Handler = (ctx: Context, params: Record<string, string>) => Promise<void>;
+
+/** Makes a declared route work: everything that the declaration says is prepared here, once. */
+export function handlerOf(route: Route, parts: AppParts): Handler {
   const { path, answers } = route;
+  const { db, settings, log } = parts;
+  const name = `${route.method} ${path}`;
   const gate = gateOf(route.access, path, parts);
   const read = readerOf(route, parts);
   const checkParams = paramsCheck(route.params, answers);
   const checkQuery = queryCheck(route.query);
   const checkBody = bodyCheck(route.body);
-  const method = route.method.toLowerCase() as Lowercase<Route['method']>;
 
-  router[method](path, async (ctx: RouterContext) => {
+  return async (ctx, given) => {
     ctx.state.route = path;
     const caller = await gate(ctx);
     if (caller.project) {
-      if (parts.limiter) await limitRate(ctx, parts.limiter, caller.project.projectId);
+      const limiting = parts.limiter && limitRate(ctx, parts.limiter, caller.project.projectId);
+      if (limiting) await limiting;
       refuseIfDisabled(ctx, caller.project);
     }
-    const params = checkParams(ctx.params);
-    const query = checkQuery(ctx.query);
+    const params = checkParams(given);
+    const query = route.query ? checkQuery(ctx.query) : none;
     const content = read && (await read(ctx));
     try {
       const body = content && checkBody(content);
-      const call = { ...surroundings(ctx, route, parts), ...caller, params, query, body, files: content?.files ?? {} };
+      const request = new RequestInfo(ctx, name);
+      const call = { db, settings, log, request, ...caller, params, query, body, files: content?.files ?? none };
       send(ctx, await route.handle(call));
     } catch (error) {
       throw asDeclared(route, error);
     } finally {
-      await content?.release();
+      if (content?.release) await content.release();
     }
-  });
+  };
 }
 
 function readerOf({ body, multipart, bodyLimit }: Route, { settings }: AppParts): BodyReader | undefined {
@@ -46,20 +52,32 @@ function readerOf({ body, multipart, bodyLimit }: Route, { settings }: AppParts)
   return body && jsonReader(bodyLimit?.(settings));
 }
 
-function surroundings(ctx: Context, { method, path }: Route, { db, settings, log }: AppParts): Surroundings {
-  const request = {
-    id: ctx.state.id,
-    name: `${method} ${path}`,
-    headers: ctx.req.headers,
-    get ip() {
-      return ctx.ip;
-    },
-  };
-  return { db, settings, log, request };
+/** Made for every request: the address of the caller is looked up only when it is asked for. */
+class RequestInfo {
+  readonly id: string;
+  readonly name: string;
+  readonly headers: IncomingHttpHeaders;
+  private readonly ctx: Context;
+
+  constructor(ctx: Context, name: string) {
+    this.id = ctx.state.id;
+    this.name = name;
+    this.headers = ctx.req.headers;
+    this.ctx = ctx;
+  }
+
+  get ip(): string {
+    return this.ctx.ip;
+  }
 }
 
 function send(ctx: Context, { status, body, headers }: Answer): void {
-  ctx.status = status;
   if (headers) ctx.set(headers);
-  if (body !== undefined) ctx.body = body;
+  if (body === undefined) ctx.status = status;
+  else {
+    // Koa takes 200 from the body, and its type from what is set: both are cheaper than asking it.
+    if (status !== 200) ctx.status = status;
+    if (typeof body === 'object' && !headers) ctx.res.setHeader('Content-Type', JSON_TYPE);
+    ctx.body = body;
+  }
 }

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { ApiError, badRequest, type Fault, validationError } from '../../platform/errors.ts';
+import { ApiError, badRequest, type Fault, faultCodes, validationError } from '../../platform/errors.ts';
 import { type DeclaredAnswers, notFoundOf } from './answers.ts';
 import type { ReadBody } from './body.ts';
 import { uncleanParts } from './clean.ts';
@@ -16,10 +16,13 @@ const lenient: joi.ValidationOptions = {
     // joi's own text repeats the value, however long it is.
     'string.pattern.base': '{{#label}} has the wrong form',
     'string.pattern.name': '{{#label}} must be {{#name}}',
+    'any.unknown': '{{#label}} is not supported yet',
+    ...Object.fromEntries(faultCodes.map((code) => [`fault.${code}`, '{{#label}} {{#rule}}'])),
   },
 };
 
-// Built into the schemas: joi would compile options that come with a call, for every call anew.
+// Built into the schemas: joi would compile options that come with a call, for every call anew. For the same reason no
+// part of a schema has `messages` of its own: joi would merge them for every value.
 
 /** Texts of a path or a query become what the schema says; a body must already be it. */
 const texts = { ...lenient, convert: true };

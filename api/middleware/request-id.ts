@@ -7,6 +7,6 @@ const SANE = /^[\w.:-]{1,128}$/;
 export const requestId: Middleware = (ctx, next) => {
   const given = ctx.req.headers['x-request-id'];
   ctx.state.id = typeof given === 'string' && SANE.test(given) ? given : newId();
-  ctx.set('X-Request-Id', ctx.state.id);
+  ctx.res.setHeader('X-Request-Id', ctx.state.id);
   return next();
 };

@@ -2,6 +2,7 @@ import joi from 'joi';
 import { sendEmails } from '../../services/emails/send.ts';
 import { asAddress, recipients, sender } from '../http/addresses.ts';
 import { answer, failure, success } from '../http/answers.ts';
+import { refuse } from '../http/faults.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, line, notYet, nullable, optional, record, text } from '../http/schemas.ts';
@@ -15,8 +16,9 @@ const subject = (): Typed<string> =>
   joi
     .string()
     .max(MAX_SUBJECT)
-    .custom((value: string, helpers) => (/[\r\n]/.test(value) ? helpers.error('fault.invalid_string') : value))
-    .messages({ 'fault.invalid_string': '{{#label}} must not contain line breaks' })
+    .custom((value: string, helpers) =>
+      /[\r\n]/.test(value) ? refuse(helpers, 'invalid_string', 'must not contain line breaks') : value,
+    )
     .required();
 
 export const send = routes('Emails', [

@@ -2,6 +2,7 @@ import joi from 'joi';
 import { isReservedEvent } from '../../services/events/reserved.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { answer, success } from '../http/answers.ts';
+import { refuse } from '../http/faults.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, nullable, optional, record } from '../http/schemas.ts';
@@ -14,8 +15,11 @@ export const eventName = (): Typed<string> =>
   joi
     .string()
     .max(MAX_NAME)
-    .custom((name: string, helpers) => (isReservedEvent(name) ? helpers.error('fault.reserved_event') : name))
-    .messages({ 'fault.reserved_event': '{{#label}} is a name that only the service itself records' })
+    .custom((name: string, helpers) =>
+      isReservedEvent(name)
+        ? refuse(helpers, 'reserved_event', 'is a name that only the service itself records')
+        : name,
+    )
     .required();
 
 export const track = routes('Events', [
