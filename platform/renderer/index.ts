@@ -1,0 +1,54 @@
+import { availableParallelism } from 'node:os';
+import type { Logger } from '../logger.ts';
+import type { MailSources } from './mail.ts';
+import { Pool } from './pool.ts';
+import type { Rendered, Variables } from './protocol.ts';
+
+export type { TemplateFault } from './language/fault.ts';
+export { checkTemplate } from './language/template.ts';
+export type { Mail } from './mail.ts';
+export type { Refusal, RefusalReason, Rendered, Variables } from './protocol.ts';
+
+export interface RenderItem extends Variables {
+  /** A template, written at the end of the body. */
+  footer?: string;
+}
+
+/** Mails of one template: a transactional mail alone, or hundreds of a campaign. */
+export interface RenderJob extends MailSources {
+  items: RenderItem[];
+}
+
+export interface Renderer {
+  /**
+   * One result per item, in their order. A text that is no template has its variables replaced; a mail that breaks a
+   * limit is refused, alone. Fails only when nothing can be rendered at all: then it is worth trying again.
+   */
+  render(job: RenderJob): Promise<Rendered[]>;
+  /** Of the processes that there are now. */
+  readonly pids: number[];
+  close(): Promise<void>;
+}
+
+export interface RendererOptions {
+  log: Logger;
+  processes?: number;
+  /** A process that gives no sign of life for so long is ended. */
+  silenceMs?: number;
+}
+
+/** Starts nothing yet; processes come with the first work. */
+export function createRenderer({ log, processes, silenceMs = 5_000 }: RendererOptions): Renderer {
+  const pool = new Pool({ processes: processes ?? Math.min(2, availableParallelism()), silenceMs, log });
+  return {
+    render: async ({ subject, html, items }) =>
+      pool.render(
+        { subject, html },
+        items.map(({ data, builtIn, footer = '' }) => ({ footer, variables: JSON.stringify({ data, builtIn }) })),
+      ),
+    get pids() {
+      return pool.pids;
+    },
+    close: () => pool.close(),
+  };
+}

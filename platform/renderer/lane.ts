@@ -1,0 +1,134 @@
+import type { MailSources } from './mail.ts';
+import type { Batch, Order, Rendered } from './protocol.ts';
+import { ProcessDied, RendererProcess } from './renderer-process.ts';
+import { Turns } from './turns.ts';
+
+/** One mail on its way; those of one job share their template. */
+export interface Unit<Job extends MailSources> {
+  job: Job;
+  place: number;
+  order: Order;
+}
+
+export interface LaneOptions<Job extends MailSources> {
+  processes: number;
+  /** Of mails in one batch. */
+  batch: number;
+  /** A process that gives no sign of life for so long is ended. */
+  silenceMs: number;
+  rendered(unit: Unit<Job>, result: Rendered): void;
+  /** The process died with this mail in its hands; whether because of it is not known. */
+  died(unit: Unit<Job>, death: ProcessDied): void;
+  /** There is no process to be had. */
+  failed(job: Job, error: Error): void;
+}
+
+export const closedError = () => new Error('The renderer is closed.');
+
+const BATCH_CHARACTERS = 512 * 1024;
+
+/** Work that waits for the same few processes. Jobs take turns. */
+export class Lane<Job extends MailSources> {
+  private readonly options: LaneOptions<Job>;
+  private readonly waiting = new Turns<Job, Unit<Job>>();
+  private readonly processes = new Set<RendererProcess>();
+  private readonly idle: RendererProcess[] = [];
+  private closed = false;
+
+  constructor(options: LaneOptions<Job>) {
+    this.options = options;
+  }
+
+  add(job: Job, units: Unit<Job>[]): void {
+    this.waiting.add(job, units);
+    this.dispatch();
+  }
+
+  /** Takes back what is not begun. */
+  remove(job: Job): Unit<Job>[] {
+    return this.waiting.remove(job);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const job of this.waiting.removeAll()) this.options.failed(job, closedError());
+    await Promise.all(
+      [...this.processes].map((process) => {
+        process.kill();
+        return process.exited;
+      }),
+    );
+  }
+
+  get pids(): number[] {
+    return [...this.processes].flatMap(({ pid }) => pid ?? []);
+  }
+
+  private dispatch(): void {
+    while (!this.closed && !this.waiting.empty) {
+      const process = this.idle.pop() ?? (this.processes.size < this.options.processes ? this.start() : undefined);
+      if (!process) return;
+      void this.run(process, this.takeUnits());
+    }
+  }
+
+  private start(): RendererProcess {
+    const process = new RendererProcess(this.options.silenceMs);
+    this.processes.add(process);
+    void process.exited.then(() => {
+      this.processes.delete(process);
+      const place = this.idle.indexOf(process);
+      if (place !== -1) this.idle.splice(place, 1);
+      this.dispatch();
+    });
+    return process;
+  }
+
+  private takeUnits(): Unit<Job>[] {
+    const { batch } = this.options;
+    let size = 0;
+    return this.waiting.take(batch, Math.ceil(batch / 4), ({ order, job }) => {
+      size += order.variables.length + job.html.length / 10;
+      return size < BATCH_CHARACTERS;
+    });
+  }
+
+  /** Never throws. */
+  private async run(process: RendererProcess, units: Unit<Job>[]): Promise<void> {
+    let next = 0;
+    try {
+      await process.run(batchOf(units), (results) => {
+        for (const result of results) {
+          const unit = units[next++];
+          if (unit) this.options.rendered(unit, result);
+        }
+      });
+      this.idle.push(process);
+    } catch (error) {
+      this.lost(units.slice(next), error as Error);
+    }
+    this.dispatch();
+  }
+
+  private lost(units: Unit<Job>[], error: Error): void {
+    if (error instanceof ProcessDied && !this.closed) {
+      for (const unit of units) this.options.died(unit, error);
+      return;
+    }
+    // One that cannot be started will not start for the others either; the next call tries again.
+    const jobs = new Set([...units.map(({ job }) => job), ...this.waiting.removeAll()]);
+    for (const job of jobs) this.options.failed(job, this.closed ? closedError() : error);
+  }
+}
+
+/** Units of one job that follow each other share its template. */
+function batchOf<Job extends MailSources>(units: Unit<Job>[]): Batch {
+  const batch: Batch = [];
+  let last: Job | undefined;
+  for (const { job, order } of units) {
+    if (job === last) batch.at(-1)?.orders.push(order);
+    else batch.push({ subject: job.subject, html: job.html, orders: [order] });
+    last = job;
+  }
+  return batch;
+}

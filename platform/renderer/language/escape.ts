@@ -1,0 +1,13 @@
+const SPECIAL = /[&"'<>\\]/g;
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '\\': '&#92;',
+};
+
+/** As nunjucks does it. */
+export const escapeHtml = (text: string): string => text.replace(SPECIAL, (char) => entities[char] ?? char);

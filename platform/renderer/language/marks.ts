@@ -1,0 +1,61 @@
+// Private characters around the number of a value.
+const OPEN = '\ue000';
+const CLOSE = '\ue001';
+const MARK = /\ue000([0-9]+)\ue001/;
+const ANY_MARK = /[\ue000\ue001]/;
+export const hasMarks = (text: string): boolean => ANY_MARK.test(text);
+/** Text that an HTML reader takes over as it is: no blanks but single ones between words. */
+const PLAIN = /^[^\s\u200b\ue000\ue001]+(?: [^\s\u200b\ue000\ue001]+)*$/;
+
+/** What comes next belongs to the name of a tag or an entity. */
+const UNFINISHED = /(?:<[^\s>]*|&[#\w]*)$/;
+const MAX_LENGTH = 500;
+
+/**
+ * Beside its HTML, a rendering writes an outline: the same with a mark in place of each value. All mails of a campaign
+ * that take the same way through their template have the same outline; so it is turned into text once for all of them,
+ * and the values are put into that text. Turning HTML into text takes a hundred times as long as rendering it.
+ */
+export class Marks {
+  private readonly numbers = new Map<string, number>();
+  /** Somebody else's text has our marks in it. */
+  private spoiled: boolean;
+
+  constructor(spoiled = false) {
+    this.spoiled = spoiled;
+  }
+
+  /** What stands in the outline for `value`, which is written as `html` after `before`. */
+  mark(value: string, html: string, before: string): string {
+    if (value.length > MAX_LENGTH || !PLAIN.test(value) || UNFINISHED.test(before)) return this.plain(html);
+    let number = this.numbers.get(value);
+    if (number === undefined) {
+      number = this.numbers.size;
+      this.numbers.set(value, number);
+    }
+    return OPEN + number + CLOSE;
+  }
+
+  plain(html: string): string {
+    if (hasMarks(html)) this.spoiled = true;
+    return html;
+  }
+
+  get usable(): boolean {
+    return !this.spoiled;
+  }
+
+  /** The values in the order of their numbers. */
+  get values(): string[] {
+    return [...this.numbers.keys()];
+  }
+}
+
+/** A text with marks, taken apart: pieces of text and, at every odd place, the number of a value. */
+export const takeApart = (text: string): string[] => text.split(MARK);
+
+export function putTogether(pieces: string[], values: string[]): string {
+  let text = '';
+  for (const [place, piece] of pieces.entries()) text += place % 2 === 0 ? piece : (values[Number(piece)] ?? '');
+  return text;
+}

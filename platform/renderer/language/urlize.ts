@@ -1,0 +1,28 @@
+import type { Budget } from './budget.ts';
+import { escapeHtml } from './escape.ts';
+import { isTrue, numberOf, SafeText, textOf } from './values.ts';
+
+const WRAPPED = /^(?:\(|<|&lt;)?(.*?)(?:\.|,|\)|\n|&gt;)?$/;
+const EMAIL = /^[\w.!#$%&'*+\-/=?^`{|}~]+@[a-z\d-]+(\.[a-z\d-]+)+$/i;
+const WITH_SCHEME = /^https?:\/\/.*$/;
+const WITHOUT_SCHEME = /^www\.|\.(?:org|net|com)(?::|\/|$)/;
+/** No link is longer, and the patterns above should not be tried on more. */
+const MAX_WORD = 2000;
+
+/** Addresses become links. Unlike nunjucks' own the result is HTML, with everything in it escaped. */
+export function urlize(value: unknown, [length, noFollow]: unknown[], budget: Budget): SafeText {
+  const text = budget.text(textOf(value, budget));
+  budget.spend(text.length);
+  const shown = length === undefined ? Number.POSITIVE_INFINITY : numberOf(length, budget);
+  const attribute = isTrue(noFollow) ? ' rel="nofollow"' : '';
+  const html = (part: string) => (value instanceof SafeText ? part : escapeHtml(part));
+  const words = text.split(/(\s+)/);
+  const linked = words.map((word) => {
+    const url = word.length > MAX_WORD ? '' : (WRAPPED.exec(word)?.[1] ?? '');
+    if (EMAIL.test(url)) return `<a href="mailto:${html(url)}">${html(url)}</a>`;
+    if (!WITH_SCHEME.test(url) && !WITHOUT_SCHEME.test(url)) return html(word);
+    const href = WITH_SCHEME.test(url) ? url : `http://${url}`;
+    return `<a href="${html(href)}"${attribute}>${html(url.slice(0, shown))}</a>`;
+  });
+  return new SafeText(budget.text(linked.join('')));
+}

@@ -1,0 +1,41 @@
+import type { LimitReason } from './language/budget.ts';
+import type { Mail } from './mail.ts';
+
+/** One mail to be made. */
+export interface Order {
+  /** A template, written at the end of the body. */
+  footer: string;
+  /** JSON: of what it needs, the child reads one at a time. */
+  variables: string;
+}
+
+/** Mails of one template. */
+export interface Group {
+  subject: string;
+  html: string;
+  orders: Order[];
+}
+
+/** From the parent: one batch at a time. */
+export type Batch = Group[];
+
+export type RefusalReason = LimitReason | 'memory' | 'error';
+
+export interface Refusal {
+  ok: false;
+  reason: RefusalReason;
+  message: string;
+}
+
+export type Rendered = ({ ok: true } & Mail) | Refusal;
+
+/** From the child: results in the order of the batch, as they are there; an empty list says that it is ready. */
+export type Results = Rendered[];
+
+/** What the variables of a mail are made of. */
+export interface Variables {
+  /** Seen as `key` and as `data.key`. */
+  data: Record<string, unknown>;
+  /** Names of the service; they win over the keys of `data`. */
+  builtIn: Record<string, unknown>;
+}
