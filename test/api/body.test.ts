@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { RawHttp } from '../support/raw-http.ts';
+import { eventually } from '../support/waiting.ts';
 
 const MB = 1024 * 1024;
 const good = { email: 'ann@example.com', event: 'x' };
@@ -203,5 +204,23 @@ describe('request bodies', () => {
     socket.destroy();
     await once(socket, 'close');
     expect(await track(JSON.stringify(good))).to.have.status(200);
+  });
+
+  it('takes a client that is gone before its body is read for what it is: no error of ours', async () => {
+    const fresh = await api.project();
+    const trx = await api.db.transaction();
+    await trx.raw('lock table rate_windows in access exclusive mode');
+    const raw = await RawHttp.open(api.url);
+    raw.write(
+      `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${fresh.publicKey}\r\nX-Request-Id: gone\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
+    );
+    const waiting = () => api.db('pg_locks').where({ granted: false }).pluck('pid');
+    await eventually(async () => (await waiting()).length > 0, { what: 'the request to wait' });
+    raw.destroy();
+    await raw.closed();
+    await trx.commit();
+    await eventually(() => api.logs.some(({ requestId, status }) => requestId === 'gone' && status === 400));
+    expect(await fresh.browser.post('/v1/track', good)).to.have.status(200);
+    expect(api.logs.filter(({ level }) => Number(level) >= 40)).to.deep.equal([]);
   });
 });
