@@ -10,6 +10,7 @@ export interface JobActivityDeps {
 }
 
 const SLICE_MS = 5_000;
+const BEAT_MS = 2_000;
 /** So often a job may fail for a reason of its own before it is given up. */
 const MAX_FAILURES = 10;
 
@@ -18,12 +19,16 @@ export const jobActivities = ({ db, stopping }: JobActivityDeps) => ({
     const { info, cancellationSignal, heartbeat } = Context.current();
     const end = Date.now() + SLICE_MS;
     const isOver = () => Date.now() > end || cancellationSignal.aborted || stopping.aborted;
+    // Says that we live; how far the job has got stands in its row.
+    const beating = setInterval(heartbeat, BEAT_MS);
     try {
-      return await runSlice(db, jobId, { beat: heartbeat, isOver });
+      return await runSlice(db, jobId, isOver);
     } catch (error) {
       if (isDatabaseAway(error) || info.attempt < MAX_FAILURES) throw error;
       await failJob(db, jobId, error instanceof Error ? error.message : String(error));
       return { ended: true, processed: 0, total: 0 };
+    } finally {
+      clearInterval(beating);
     }
   },
 });

@@ -9,7 +9,7 @@ export interface JobInput {
 const { runJobSlice } = proxyActivities<JobActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '30 seconds',
+  heartbeatTimeout: '10 seconds',
   // Without end: which failures are final is decided where they can be told apart.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });

@@ -12,25 +12,19 @@ export interface JobProgress {
   total: number;
 }
 
-interface SliceOptions {
-  /** Called after every chunk. */
-  beat: (progress: JobProgress) => void;
-  /** Ends the slice after the chunk that is under way. */
-  isOver: () => boolean;
-}
-
 /** The job has been ended, or carried on by somebody else, since this slice began. */
 class Overtaken extends Error {}
 
 /**
  * Carries a job on from where it is. Each chunk is applied in the transaction that moves `processed`, under the lock of
- * the job's row: whoever dies in between has done nothing, and nobody does a chunk twice.
+ * the job's row: whoever dies in between has done nothing, and nobody does a chunk twice. `isOver` ends the slice after
+ * the chunk that is under way.
  */
-export async function runSlice(db: Db, jobId: string, options: SliceOptions): Promise<JobProgress> {
+export async function runSlice(db: Db, jobId: string, isOver: () => boolean): Promise<JobProgress> {
   const job = await begin(db, jobId);
   if (!job) return { ended: true, processed: 0, total: 0 };
   try {
-    return job.type === 'IMPORT' ? await importSlice(db, job, options) : await bulkSlice(db, job, job.type);
+    return job.type === 'IMPORT' ? await importSlice(db, job, isOver) : await bulkSlice(db, job, job.type);
   } catch (error) {
     if (error instanceof Overtaken) return progressOf(await Job.query(db).findById(jobId).throwIfNotFound());
     throw error;
@@ -52,7 +46,7 @@ const progressOf = ({ status, processed, total }: Job): JobProgress => ({
   total,
 });
 
-async function importSlice(db: Db, job: Job, { beat, isOver }: SliceOptions): Promise<JobProgress> {
+async function importSlice(db: Db, job: Job, isOver: () => boolean): Promise<JobProgress> {
   const input = await db('jobInputs').where({ jobId: job.id }).first('file');
   if (!input) throw new Overtaken();
   const file = await openCsv(input.file);
@@ -61,7 +55,6 @@ async function importSlice(db: Db, job: Job, { beat, isOver }: SliceOptions): Pr
     at = await applying(db, at, chunk.size, (trx, { projectId, result }) =>
       chunk.apply(trx, projectId, result as ImportResult),
     );
-    beat(progressOf(at));
     if (isOver()) return progressOf(at);
   }
   return progressOf(await applying(db, at, 0, async (_, { result }) => result));

@@ -19,7 +19,7 @@ describe('jobs on contacts', () => {
     form.set(field, new Blob([new Uint8Array(Buffer.from(content))], { type: 'text/csv' }), 'contacts.csv');
     return project.server.post('/contacts/import', form);
   }
-  const run = (id: string) => runSlice(api.db, id, { beat: () => {}, isOver: () => false });
+  const run = (id: string) => runSlice(api.db, id, () => false);
   const bulk = (what: string, body: unknown) => project.server.post(`/contacts/bulk-${what}`, body);
   const id = '01900000-0000-7000-8000-000000000000';
 

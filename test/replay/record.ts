@@ -1,52 +1,84 @@
-// Records golden histories from real runs: `node --import tsx test/replay/record.ts`.
+// Records golden histories from real runs: `node --import tsx test/replay/record.ts delivery job`.
 // Record a new one (under a new name) when workflow code changes behind `patched()`; never replace an old one: it stands
 // for the executions that were started before the change and are still open somewhere.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { Db } from '../../db/connect.ts';
 import { createMailer } from '../../platform/mailer.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import { createImport } from '../../services/jobs/create.ts';
+import { workflowIds } from '../../services/outbox/ids.ts';
 import { carryOut } from '../../temporal/carry-out.ts';
-import { mailDuty, workflowsDuty } from '../../worker/duties.ts';
+import { bulkDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { endAll } from '../support/cleanup.ts';
 import { addBatch, addMails } from '../support/ledger.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
-import { makeProject, openWorld } from '../support/world.ts';
+import { makeProject, openWorld, type TestProject } from '../support/world.ts';
+
+interface Run {
+  workflowId: string;
+  args: unknown[];
+  resourceId: string;
+}
+
+/** What each workflow type is given to do, as it stands in the database before it starts. */
+const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
+  async delivery(db, project) {
+    const batchId = await addBatch(db);
+    await addMails(db, 3, { project: project.id, batchId });
+    return { workflowId: workflowIds.delivery(batchId), args: [{ batchId }], resourceId: batchId };
+  },
+  async job(db, project) {
+    const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\nbad\n'));
+    return { workflowId: workflowIds.job(project.id, jobId), args: [{ jobId }], resourceId: jobId };
+  },
+};
 
 const folder = join(import.meta.dirname, 'histories');
 
-async function record(name: string): Promise<void> {
+async function record(workflowType: string): Promise<void> {
+  const scene = scenes[workflowType];
+  if (!scene) throw new Error(`There is no scene for ${workflowType}; there are ${Object.keys(scenes).join(', ')}.`);
   const [world, smtp, temporal] = [await openWorld(), await startSmtp(), await ownNamespace()];
+  const { db } = world;
+  const stopping = new AbortController().signal;
   const mailer = createMailer({ url: smtp.url, maxConnections: 3 });
-  const deps = { db: world.db, mailer, ledger: new DeliveryLedger(world.db), stopping: new AbortController().signal };
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,
-    duties: [await workflowsDuty(), mailDuty(deps)],
+    duties: [
+      await workflowsDuty(),
+      mailDuty({ db, mailer, ledger: new DeliveryLedger(db), stopping }),
+      bulkDuty({ db, stopping }),
+    ],
     log: silent,
   });
-  const batchId = await addBatch(world.db);
-  await addMails(world.db, 3, { project: (await makeProject(world.db)).id, batchId });
-  const workflowId = `delivery/${batchId}`;
-  await carryOut(temporal, {
-    action: 'start',
-    workflowType: 'delivery',
-    workflowId,
-    args: [{ batchId }],
-    resourceId: batchId,
-  });
-  const handle = temporal.client.workflow.getHandle(workflowId);
-  console.log(name, await handle.result());
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, `${name}.json`), `${historyToJSON(await handle.fetchHistory())}\n`);
+  const run = await scene(db, await makeProject(db));
+  await carryOut(temporal, { action: 'start', workflowType, ...run });
+  const handle = temporal.client.workflow.getHandle(run.workflowId);
+  await handle.result();
+  keep(workflowType, historyToJSON(await handle.fetchHistory()));
   await workers.stop();
   mailer.close(true);
   await Promise.all([smtp.close(), world.close(), temporal.close()]);
 }
 
-record(process.argv[2] ?? 'delivery-1')
+function keep(workflowType: string, history: string): void {
+  mkdirSync(folder, { recursive: true });
+  let number = 1;
+  while (existsSync(join(folder, `${workflowType}-${number}.json`))) number++;
+  writeFileSync(join(folder, `${workflowType}-${number}.json`), `${history}\n`);
+  console.log(`${workflowType}-${number}.json`);
+}
+
+async function main(types: string[]): Promise<void> {
+  for (const type of types) await record(type);
+}
+
+main(process.argv.slice(2))
   .finally(endAll)
   .then(
     () => process.exit(0),

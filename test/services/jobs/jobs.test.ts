@@ -20,7 +20,7 @@ describe('a job on contacts', () => {
   const jobOf = (id: string) => Job.query(world.db).findById(id).throwIfNotFound();
   const contacts = () => world.db('contacts').where({ projectId: project.id }).orderBy('email');
   const begin = (text: string) => createImport(world.db, project.access, Buffer.from(text));
-  const slice = (id: string, isOver = () => false) => runSlice(world.db, id, { beat: () => {}, isOver });
+  const slice = (id: string, isOver = () => false) => runSlice(world.db, id, isOver);
 
   async function imported(text: string): Promise<{ job: Job; result: ImportResult }> {
     const id = await begin(text);
