@@ -20,16 +20,9 @@ const fold = statement<{ count: number }>(
   `with recursive ${turnCtes({
     table: 'emails',
     waiting: "q.priority = $1::smallint and q.status = 'PENDING' and q.batch_id is null",
+    when: '(select count(*) < $3::integer from delivery_batches b where b.priority = $1::smallint)',
     limit: '$2::integer',
   })},
-   mine as (
-     select e.id from candidate join emails e using (id)
-     where (select count(*) < $3::integer from delivery_batches b where b.priority = $1::smallint)
-       and e.status = 'PENDING' and e.batch_id is null and e.due_at <= now()
-     order by candidate.turn, candidate.due_at, e.id
-     limit $2::integer
-     for update of e skip locked
-   ),
    batch as (
      insert into delivery_batches (id, priority)
      select $4::uuid, $1::smallint where exists (select 1 from mine)

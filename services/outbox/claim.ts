@@ -23,16 +23,9 @@ const claim = statement<Row>(
   `with recursive ${turnCtes({
     table: 'outbox',
     waiting: 'q.lane = $1 and q.parked_at is null',
-    eligible: 'not exists (select 1 from outbox e where e.workflow_id = q.workflow_id and e.id < q.id)',
+    eligible: 'q.id = (select e.id from outbox e where e.workflow_id = q.workflow_id order by e.id limit 1)',
     limit: '$2::integer',
-  })},
-   mine as (
-     select o.id from candidate join outbox o using (id)
-     where o.parked_at is null and o.due_at <= now()
-     order by candidate.turn, candidate.due_at, o.id
-     limit $2::integer
-     for update of o skip locked
-   )
+  })}
    update outbox set due_at = now() + make_interval(secs => $3)
    from mine where outbox.id = mine.id
    returning outbox.id, project_id, workflow_id, action, payload`,
