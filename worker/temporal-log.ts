@@ -15,18 +15,23 @@ export function installRuntime(log: Logger): void {
 }
 
 export function bridge(log: Logger): TemporalLogger {
+  const write = (level: Level, message: string, meta?: Record<string | symbol, unknown>) =>
+    log[isNoise(level, message) ? 'debug' : level](plain(meta), message);
   const at = (level: Level) => (message: string, meta?: Record<string | symbol, unknown>) =>
-    log[level](plain(meta), message);
+    write(level, message, meta);
   return {
-    log: (level, message, meta) => at(level.toLowerCase() as Level)(message, meta),
+    log: (level, message, meta) => write(level.toLowerCase() as Level, message, meta),
     trace: at('trace'),
-    // What the SDK calls information is one line per activity and workflow: of use when hunting, noise otherwise.
     debug: at('debug'),
-    info: at('debug'),
+    info: at('info'),
     warn: at('warn'),
     error: at('error'),
   };
 }
+
+/** What the SDK calls information is of use when hunting a fault; that a worker has one duty alone is as we want it. */
+const isNoise = (level: Level, message: string) =>
+  level === 'info' || (level === 'warn' && /^No (workflows|activities) registered/.test(message));
 
 /** The SDK's metadata holds numbers that JSON cannot write. */
 function plain({ error, ...meta }: Record<string | symbol, unknown> = {}): Record<string, unknown> {
