@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { attributeKeys } from '../../temporal/search-attributes.ts';
 import { mailById } from '../support/ledger.ts';
 import type { ServiceProcess } from '../support/processes.ts';
-import { ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('the thin path', function () {
   this.timeout(120_000);
-  let temporal: Awaited<ReturnType<typeof ownNamespace>>;
+  let temporal: OwnNamespace;
   let stack: Stack;
   let worker: ServiceProcess;
 

@@ -5,7 +5,7 @@ import { createMailer } from '../../platform/mailer.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { noCounts } from '../../services/emails/delivery-settlement.ts';
 import { mailById } from '../support/ledger.ts';
-import { ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -14,7 +14,7 @@ const PATIENCE = { timeoutMs: 90_000 };
 
 describe('killing', function () {
   this.timeout(180_000);
-  let temporal: Awaited<ReturnType<typeof ownNamespace>>;
+  let temporal: OwnNamespace;
   let stack: Stack;
 
   beforeEach(async () => {

@@ -4,7 +4,6 @@ import type { Temporal } from '../../temporal/connection.ts';
 import { type Client, client } from './api.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from './processes.ts';
 import { type SmtpStandIn, startSmtp } from './smtp.ts';
-import { ownNamespace } from './temporal-work.ts';
 import { makeProject, openWorld, type TestProject, type World } from './world.ts';
 
 export interface Stack {
@@ -59,4 +58,4 @@ export async function startStack(temporal: Pick<Temporal, 'namespace'> & { addre
   };
 }
 
-export { ownNamespace };
+export { type OwnNamespace, ownNamespace } from './temporal-work.ts';

@@ -32,7 +32,16 @@ export const temporalSettings = (address: string, namespace = 'default') => ({
  * A namespace of its own on the shared dev server: workers take whatever is in their task queue, and must not find what
  * another test has left there.
  */
-export async function ownNamespace(): Promise<Temporal & { address: string }> {
+export async function ownNamespace(): Promise<OwnNamespace> {
+  const temporal = await bareNamespace();
+  await ensureSearchAttributes(temporal);
+  return temporal;
+}
+
+export type OwnNamespace = Temporal & { address: string };
+
+/** Without our search attributes. */
+export async function bareNamespace(): Promise<OwnNamespace> {
   const { address } = await devServer();
   const namespace = `test-${randomUUID()}`;
   const temporal = createTemporal(temporalSettings(address, namespace));
@@ -40,7 +49,6 @@ export async function ownNamespace(): Promise<Temporal & { address: string }> {
     namespace,
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   });
-  await ensureSearchAttributes(temporal);
   return { ...temporal, address };
 }
 

@@ -9,14 +9,14 @@ import { attributeKeys } from '../../temporal/search-attributes.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { Relay } from '../../worker/relay.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
-import { ownNamespace, silent, temporalSettings, testBundle } from '../support/temporal-work.ts';
+import { type OwnNamespace, ownNamespace, silent, temporalSettings, testBundle } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('the relay', () => {
   let world: World;
   let db: Db;
-  let temporal: Temporal & { address: string };
+  let temporal: OwnNamespace;
   let workers: TemporalWorkers;
   const ends: (() => Promise<void>)[] = [];
 

@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { mailBacklog } from '../../services/emails/backlog.ts';
+import { addBatch, addMail } from '../support/ledger.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('the backlog of mail', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+
+  it('is nothing when there is no mail', async () => {
+    const nothing = { due: 0, later: 0, sending: 0, batches: 0, oldest: 0 };
+    expect(await mailBacklog(world.db)).to.deep.equal(nothing);
+  });
+
+  it('counts what is due, in a batch or not, what comes later and what is on the wire, and nothing else', async () => {
+    const { db } = world;
+    const [project, batchId] = [newId(), await addBatch(db)];
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    await addMail(db, { project, dueAt: ago(10) });
+    await addMail(db, { project, batchId, dueAt: ago(5) });
+    await addMail(db, { project, dueAt: ago(-60) });
+    await addMail(db, { project, batchId, status: 'SENDING', attempts: 1 });
+    for (const status of ['SENT', 'FAILED', 'CANCELLED', 'UNKNOWN'] as const) {
+      await addMail(db, { project, batchId, status, dueAt: ago(600) });
+    }
+    const backlog = await mailBacklog(db);
+    expect(backlog).to.include({ due: 2, later: 1, sending: 1, batches: 1 });
+    expect(backlog.oldest).to.be.within(600, 700);
+  });
+});
