@@ -171,7 +171,10 @@ class Pool {
   async giveBack(session: SmtpSession, clean: boolean): Promise<void> {
     if (!session.usable) return;
     if (!this.closed && (clean || (await session.reset()))) {
-      const timer = setTimeout(() => session.close(), IDLE_MS);
+      const timer = setTimeout(() => {
+        this.dropIdle(session);
+        session.close();
+      }, IDLE_MS);
       this.idle.push({ session, timer: timer.unref() });
     } else session.close();
   }
@@ -184,6 +187,10 @@ class Pool {
 
   private forget(session: SmtpSession): void {
     this.all.delete(session);
+    this.dropIdle(session);
+  }
+
+  private dropIdle(session: SmtpSession): void {
     const at = this.idle.findIndex((entry) => entry.session === session);
     if (at < 0) return;
     clearTimeout(this.idle[at]?.timer);

@@ -58,6 +58,7 @@ export class SmtpSession {
 
   /** Connects, greets and logs in. */
   static async open({ options, auth }: SmtpTarget, signal?: AbortSignal): Promise<SmtpSession> {
+    signal?.throwIfAborted();
     const connection = new SMTPConnection({ ...options });
     const session = new SmtpSession(connection);
     const hangUp = () => session.close(true);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDb, type Db } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
@@ -95,6 +96,8 @@ async function refusePendingMigrations(db: Db): Promise<void> {
 async function startWork(parts: Parts): Promise<End> {
   const { settings, roles, temporal, log } = parts;
   const stopping = new AbortController();
+  // Every batch that is being sent listens to it.
+  setMaxListeners(0, stopping.signal);
   const mail = roles.has('mail') ? startMail(parts, stopping.signal) : undefined;
   const duties: Duty[] = mail ? [mail.duty] : [];
   if (roles.has('bulk')) duties.push(bulkDuty({ db: parts.db, stopping: stopping.signal }));
