@@ -1,6 +1,7 @@
 import joi from 'joi';
+import { readAddress } from '../../platform/address.ts';
 import type { Address } from '../../services/emails/send.ts';
-import { arrayOr, email, line, list, nullable, object, objectOr, optional } from './schemas.ts';
+import { arrayOr, email, line, list, nullable, object, objectOr, optional, textOr } from './schemas.ts';
 import type { Typed } from './typed.ts';
 
 const MAX_RECIPIENTS = 1000;
@@ -13,31 +14,30 @@ type Given = string | { email: string; name?: string | null | undefined };
 
 /** One address, or a list of them, each with or without a name. */
 export const recipients = (): Typed<Given | Given[]> => {
-  const one = objectOr(named(), email());
-  return arrayOr(list(one, { min: 1, max: MAX_RECIPIENTS }), one);
+  const other = objectOr(named(), email());
+  const one = textOr(email(), other);
+  return textOr(email(), arrayOr(list(one, { min: 1, max: MAX_RECIPIENTS }), other));
 };
 
 /** An address, `Name <address>`, or both in an object. */
-export const sender = (): Typed<Given> =>
-  objectOr(
-    named(),
-    joi
-      .string()
-      .min(0)
-      .custom((text: string, helpers) => parseMailbox(text) ?? helpers.error('string.email'))
-      .required() as Typed<Given>,
-  );
+export const sender = (): Typed<Given> => textOr(mailbox(), objectOr(named(), mailbox()));
 
-const ADDRESS = email();
+const mailbox = (): Typed<Given> =>
+  joi
+    .string()
+    .min(0)
+    .custom((text: string, helpers) => parseMailbox(text) ?? helpers.error('string.email'))
+    .required();
+
 const NAME = line({ max: 255 });
 
 function parseMailbox(text: string): Address | undefined {
   const [, name = '', address = text] = /^([^<>]*)<([^<>]*)>\s*$/.exec(text) ?? [];
-  const { value, error } = ADDRESS.validate(address);
-  if (error) return undefined;
+  const email = readAddress(address);
+  if (email === undefined) return undefined;
   const bare = name.trim().replace(/^"(.*)"$/, '$1');
-  if (bare === '') return { email: value };
-  return NAME.validate(bare).error ? undefined : { email: value, name: bare };
+  if (bare === '') return { email };
+  return NAME.validate(bare).error ? undefined : { email, name: bare };
 }
 
 export function asAddress(given: Given): Address {

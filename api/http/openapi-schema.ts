@@ -23,6 +23,15 @@ function tidy(value: unknown): unknown {
     ([key, item]) => !(key === 'minLength' && item === 0) && !(key === 'additionalProperties' && item === true),
   );
   const plain: Schema = Object.fromEntries(entries.map(([key, item]) => [key, tidy(item)]));
-  if (condition !== undefined) plain.anyOf = [then, otherwise].filter((item) => item !== undefined).map(tidy);
+  if (condition !== undefined) plain.anyOf = choices([then, otherwise].filter((item) => item !== undefined));
   return plain;
+}
+
+/** A choice within a choice is one more of the same, and what is offered twice is offered once. */
+function choices(schemas: unknown[]): unknown[] {
+  const flat = schemas.map(tidy).flatMap((schema) => {
+    const { anyOf, ...rest } = schema as { anyOf?: unknown[] };
+    return anyOf && Object.keys(rest).length === 0 ? anyOf : [schema];
+  });
+  return [...new Map(flat.map((schema) => [JSON.stringify(schema), schema])).values()];
 }

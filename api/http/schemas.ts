@@ -63,6 +63,8 @@ const when = <A, B>(kind: joi.Schema, matching: Typed<A>, otherwise: Typed<B>): 
   // biome-ignore lint/suspicious/noThenProperty: joi calls it so
   joi.alternatives().conditional(kind, { then: matching, otherwise }).required();
 
+/** Texts first where they are what most callers send: the first question is then the last one. */
+export const textOr = <A, B>(text: Typed<A>, otherwise: Typed<B>) => when(joi.string().allow(''), text, otherwise);
 export const objectOr = <A, B>(object: Typed<A>, otherwise: Typed<B>) => when(joi.object(), object, otherwise);
 export const arrayOr = <A, B>(array: Typed<A>, otherwise: Typed<B>) => when(joi.array(), array, otherwise);
 

@@ -52,9 +52,11 @@ describe('GET /openapi.json', () => {
 
   it('describes the choices of /v1/send as choices', () => {
     const { to, from } = document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
-    expect(to.anyOf).to.have.length(2);
-    expect(to.anyOf[0]).to.include({ type: 'array', minItems: 1 });
-    expect(from.anyOf.map(({ type }: { type: string }) => type)).to.deep.equal(['object', 'string']);
+    const types = ({ anyOf }: { anyOf: { type: string }[] }) => anyOf.map(({ type }) => type);
+    expect(types(to)).to.deep.equal(['string', 'array', 'object']);
+    expect(to.anyOf[1]).to.include({ minItems: 1, maxItems: 1000 });
+    expect(types(to.anyOf[1].items)).to.deep.equal(['string', 'object']);
+    expect(types(from)).to.deep.equal(['string', 'object']);
   });
 
   it('describes the answers: shape, rate limit, errors', () => {
