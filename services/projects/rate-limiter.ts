@@ -8,6 +8,8 @@ const SPARE_AT_MOST = 100;
 const PATIENCE_MS = 500;
 const FIRST_PAUSE_MS = 5;
 const NO_WINDOW = '0';
+/** Counted in integer columns; more than this nobody can send in a minute. */
+const MOST = 2_000_000_000;
 
 export interface RateVerdict {
   allowed: boolean;
@@ -68,7 +70,7 @@ export class RateLimiter {
   private readonly notices: Notices;
 
   constructor(limit: number, store: RateStore, notices: Notices) {
-    this.limit = limit;
+    this.limit = Math.min(limit, MOST);
     this.store = store;
     this.notices = notices;
     notices.on(RATE_CHANNEL, (projectId) => this.handBack(projectId));
