@@ -3,8 +3,9 @@
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';
 import type { Bench, Measure } from './bench.ts';
+import { importBench } from './import.ts';
 
-const benches: Bench[] = [acceptBench];
+const benches: Bench[] = [acceptBench, importBench];
 
 async function run(): Promise<void> {
   const wanted = process.argv.slice(2);
