@@ -24,17 +24,20 @@ async function work(batch: Batch): Promise<void> {
   let results: Results = [];
   let size = 0;
   let since = performance.now();
-  for (const group of batch)
+  for (const group of batch) {
+    let tooMuch = false;
     for (const order of group.orders) {
-      const result = render(group, order);
+      const result: Rendered | null = tooMuch ? null : render(group, order);
       results.push(result);
-      size += result.ok ? result.html.length + result.text.length : 0;
+      if (result?.ok) size += result.html.length + result.text.length;
+      else if (result) tooMuch = result.reason !== 'error';
       if (size < FLUSH_CHARACTERS && performance.now() - since < FLUSH_MS) continue;
       await send(results);
       results = [];
       size = 0;
       since = performance.now();
     }
+  }
   if (results.length > 0) await send(results);
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from '../logger.ts';
 import type { MailSources } from './mail.ts';
 import { Pool } from './pool.ts';
 import type { Rendered, Variables } from './protocol.ts';
+import type { ProcessLimits } from './renderer-process.ts';
 
 export type { TemplateFault } from './language/fault.ts';
 export { checkTemplate } from './language/template.ts';
@@ -33,13 +34,19 @@ export interface Renderer {
 export interface RendererOptions {
   log: Logger;
   processes?: number;
-  /** A process that gives no sign of life for so long is ended. */
-  silenceMs?: number;
+  limits?: Partial<ProcessLimits>;
 }
 
+/** No template is known that comes near these: what it may do is counted while it does it. They are the net below. */
+const LIMITS: ProcessLimits = { silenceMs: 5_000, heapMb: 256 };
+
 /** Starts nothing yet; processes come with the first work. */
-export function createRenderer({ log, processes, silenceMs = 5_000 }: RendererOptions): Renderer {
-  const pool = new Pool({ processes: processes ?? Math.min(2, availableParallelism()), silenceMs, log });
+export function createRenderer({ log, processes, limits }: RendererOptions): Renderer {
+  const pool = new Pool({
+    processes: processes ?? Math.min(2, availableParallelism()),
+    limits: { ...LIMITS, ...limits },
+    log,
+  });
   return {
     render: async ({ subject, html, items }) =>
       pool.render(

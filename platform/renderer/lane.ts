@@ -1,6 +1,6 @@
 import type { MailSources } from './mail.ts';
 import type { Batch, Order, Rendered } from './protocol.ts';
-import { ProcessDied, RendererProcess } from './renderer-process.ts';
+import { CannotStart, ProcessDied, type ProcessLimits, RendererProcess } from './renderer-process.ts';
 import { Turns } from './turns.ts';
 
 /** One mail on its way; those of one job share their template. */
@@ -12,11 +12,12 @@ export interface Unit<Job extends MailSources> {
 
 export interface LaneOptions<Job extends MailSources> {
   processes: number;
+  limits: ProcessLimits;
   /** Of mails in one batch. */
   batch: number;
-  /** A process that gives no sign of life for so long is ended. */
-  silenceMs: number;
   rendered(unit: Unit<Job>, result: Rendered): void;
+  /** Not tried, because another mail of its job broke a limit. */
+  putBack(unit: Unit<Job>): void;
   /** The process died with this mail in its hands; whether because of it is not known. */
   died(unit: Unit<Job>, death: ProcessDied): void;
   /** There is no process to be had. */
@@ -25,6 +26,7 @@ export interface LaneOptions<Job extends MailSources> {
 
 export const closedError = () => new Error('The renderer is closed.');
 
+const START_ATTEMPTS = 3;
 const BATCH_CHARACTERS = 512 * 1024;
 
 /** Work that waits for the same few processes. Jobs take turns. */
@@ -33,6 +35,7 @@ export class Lane<Job extends MailSources> {
   private readonly waiting = new Turns<Job, Unit<Job>>();
   private readonly processes = new Set<RendererProcess>();
   private readonly idle: RendererProcess[] = [];
+  private failedStarts = 0;
   private closed = false;
 
   constructor(options: LaneOptions<Job>) {
@@ -73,7 +76,7 @@ export class Lane<Job extends MailSources> {
   }
 
   private start(): RendererProcess {
-    const process = new RendererProcess(this.options.silenceMs);
+    const process = new RendererProcess(this.options.limits);
     this.processes.add(process);
     void process.exited.then(() => {
       this.processes.delete(process);
@@ -100,10 +103,12 @@ export class Lane<Job extends MailSources> {
       await process.run(batchOf(units), (results) => {
         for (const result of results) {
           const unit = units[next++];
-          if (unit) this.options.rendered(unit, result);
+          if (unit && result) this.options.rendered(unit, result);
+          else if (unit) this.options.putBack(unit);
         }
       });
       this.idle.push(process);
+      this.failedStarts = 0;
     } catch (error) {
       this.lost(units.slice(next), error as Error);
     }
@@ -115,7 +120,12 @@ export class Lane<Job extends MailSources> {
       for (const unit of units) this.options.died(unit, error);
       return;
     }
-    // One that cannot be started will not start for the others either; the next call tries again.
+    if (error instanceof CannotStart && !this.closed && ++this.failedStarts < START_ATTEMPTS) {
+      for (const unit of units) this.waiting.add(unit.job, [unit]);
+      return;
+    }
+    // What cannot be started will not start for the others either; the next call tries again.
+    this.failedStarts = 0;
     const jobs = new Set([...units.map(({ job }) => job), ...this.waiting.removeAll()]);
     for (const job of jobs) this.options.failed(job, this.closed ? closedError() : error);
   }

@@ -4,11 +4,11 @@ import type { Logger } from '../logger.ts';
 import { closedError, Lane, type Unit } from './lane.ts';
 import type { MailSources } from './mail.ts';
 import type { Order, Refusal, Rendered } from './protocol.ts';
-import type { ProcessDied } from './renderer-process.ts';
+import type { ProcessDied, ProcessLimits } from './renderer-process.ts';
 
 export interface PoolOptions {
   processes: number;
-  silenceMs: number;
+  limits: ProcessLimits;
   log: Logger;
 }
 
@@ -41,22 +41,24 @@ export class Pool {
   private readonly suspects = new LRUCache<string, true>({ max: 1000, ttl: SUSPECT_MS });
   private closed = false;
 
-  constructor({ processes, silenceMs, log }: PoolOptions) {
+  constructor({ processes, limits, log }: PoolOptions) {
     this.log = log;
     const failed = (job: Job, error: Error) => this.abandon(job, error);
     this.ordinary = new Lane<Job>({
       processes,
       batch: 64,
-      silenceMs,
+      limits,
       rendered: (unit, result) => this.rendered(unit, result),
+      putBack: (unit) => this.careful.add(unit.job, [unit]),
       died: (unit) => this.careful.add(unit.job, [unit]),
       failed,
     });
     this.careful = new Lane<Job>({
       processes: 1,
       batch: 1,
-      silenceMs: silenceMs * 2,
+      limits: { ...limits, silenceMs: limits.silenceMs * 2 },
       rendered: (unit, result) => this.renderedAlone(unit, result),
+      putBack: (unit) => this.careful.add(unit.job, [unit]),
       died: (unit, death) => this.diedAlone(unit, death),
       failed,
     });

@@ -29,8 +29,11 @@ export interface Refusal {
 
 export type Rendered = ({ ok: true } & Mail) | Refusal;
 
-/** From the child: results in the order of the batch, as they are there; an empty list says that it is ready. */
-export type Results = Rendered[];
+/**
+ * From the child: results in the order of the batch, as they are there; an empty list says that it is ready. Null stands
+ * for a mail that was not tried, because one of the same template broke a limit.
+ */
+export type Results = (Rendered | null)[];
 
 /** What the variables of a mail are made of. */
 export interface Variables {

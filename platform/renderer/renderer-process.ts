@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { extname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import type { Batch, Results } from './protocol.ts';
 
-const HEAP_MB = 256;
 const START_MS = 60_000;
 const STDERR_KEPT = 2000;
 
@@ -31,6 +31,12 @@ interface Running {
   failed(error: Error): void;
 }
 
+export interface ProcessLimits {
+  /** Without a sign of life for so long it is ended. */
+  silenceMs: number;
+  heapMb: number;
+}
+
 /** One child process. It takes one batch at a time. */
 export class RendererProcess {
   readonly exited: Promise<void>;
@@ -42,10 +48,10 @@ export class RendererProcess {
   private silenced = false;
   private stderr = '';
 
-  constructor(silenceMs: number) {
+  constructor({ silenceMs, heapMb }: ProcessLimits) {
     this.silenceMs = silenceMs;
     this.child = fork(entry, [], {
-      execArgv: flags(),
+      execArgv: flags(heapMb),
       // Nothing of ours: settings are secrets.
       env: {},
       serialization: 'advanced',
@@ -142,13 +148,14 @@ export class RendererProcess {
   }
 }
 
+const require = createRequire(import.meta.url);
 const extension = extname(import.meta.filename);
 const entry = join(import.meta.dirname, `child${extension}`);
 
-function flags(): string[] {
-  const common = [`--max-old-space-size=${HEAP_MB}`, '--disallow-code-generation-from-strings', '--no-warnings'];
+function flags(heapMb: number): string[] {
+  const common = [`--max-old-space-size=${heapMb}`, '--disallow-code-generation-from-strings', '--no-warnings'];
   // Compiled, it may read its own program and nothing else. tsx needs more than that.
-  if (extension === '.ts') return ['--import', import.meta.resolve('tsx'), ...common];
+  if (extension === '.ts') return ['--import', pathToFileURL(require.resolve('tsx')).href, ...common];
   const permission = process.allowedNodeEnvironmentFlags.has('--permission')
     ? '--permission'
     : '--experimental-permission';
@@ -156,7 +163,7 @@ function flags(): string[] {
 }
 
 function nodeModules(): string {
-  const path = fileURLToPath(import.meta.resolve('nunjucks'));
+  const path = require.resolve('nunjucks');
   const name = join(sep, 'node_modules', sep);
   return path.slice(0, path.lastIndexOf(name) + name.length - 1);
 }

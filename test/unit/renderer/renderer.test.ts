@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import type * as rendererModule from '../../../platform/renderer/index.ts';
+import { createRenderer, type Renderer, type RenderItem } from '../../../platform/renderer/index.ts';
+import { eventually } from '../../support/waiting.ts';
+
+const log = pino({ level: 'silent' });
+const item = (data: Record<string, unknown> = {}): RenderItem => ({ data, builtIn: {} });
+const people = (count: number): RenderItem[] => Array.from({ length: count }, (_, n) => item({ name: `P${n}` }));
+const mail = { subject: 'Hi {{ name }}', html: '<p>{{ name }}</p>' };
+
+/** Busy for a while, within all limits. */
+const slow = (times: number) =>
+  `{% for a in range(${times}) %}{% for b in range(${times}) %}{% endfor %}{% endfor %}{{ name }}`;
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('the renderer', () => {
+  let renderer: Renderer;
+
+  beforeEach(() => {
+    renderer = createRenderer({ log, processes: 2, limits: { silenceMs: 3000 } });
+  });
+  afterEach(() => renderer.close());
+
+  it('starts no process before there is work', () => {
+    expect(renderer.pids).to.deep.equal([]);
+  });
+
+  it('gives one result per item, in their order', async () => {
+    const results = await renderer.render({ ...mail, items: people(1000) });
+    expect(results).to.deep.equal(
+      people(1000).map(({ data: { name } }) => ({
+        ok: true,
+        subject: `Hi ${name}`,
+        html: `<p>${name}</p>`,
+        text: name,
+      })),
+    );
+    expect(await renderer.render({ ...mail, items: [] })).to.deep.equal([]);
+  });
+
+  it('serves many jobs at once, each its own', async () => {
+    const names = Array.from({ length: 300 }, (_, n) => `Job ${n}`);
+    const results = await Promise.all(
+      names.map((name) => renderer.render({ subject: name, html: `<p>${name} {{ name }}</p>`, items: people(2) })),
+    );
+    expect(results.map(([, second]) => second?.ok && second.text)).to.deep.equal(names.map((name) => `${name} P1`));
+  });
+
+  it('lets built-in names win over the keys of data, which data still has', async () => {
+    const html = '{{ email }} {{ data.email }} {{ plan }} {{ data.plan }} {{ data.data }}';
+    const one = {
+      data: { email: 'forged@example.com', plan: 'pro', data: 'd' },
+      builtIn: { email: 'ann@example.com' },
+    };
+    const [result] = await renderer.render({ subject: '', html, items: [one] });
+    expect(result).to.include({ html: 'ann@example.com forged@example.com pro pro d' });
+  });
+
+  it('writes the footer at the end of the body, with its values', async () => {
+    const footer = '<p>Bye {{ name }} <a href="{{ url }}">leave</a></p>';
+    const items = ['a', 'b'].map((name) => ({
+      data: { name },
+      builtIn: { url: `https://example.com/${name}` },
+      footer,
+    }));
+    const [a, b] = await renderer.render({ subject: '', html: '<html><body>x</body></html>', items });
+    expect(a).to.include({
+      html: '<html><body>x<p>Bye a <a href="https://example.com/a">leave</a></p></body></html>',
+      text: 'x\n\nBye a leave [https://example.com/a]',
+    });
+    expect(b).to.include({ text: 'x\n\nBye b leave [https://example.com/b]' });
+  });
+
+  it('never fails a mail for a text that is no template', async () => {
+    const [result] = await renderer.render({ subject: '{{ x | nope }}', html: '{% if %}{{ name }}', items: people(1) });
+    expect(result).to.include({ ok: true, subject: '{{ x | nope }}', html: '{% if %}P0' });
+  });
+
+  it('takes bodies that are far longer than templates', async () => {
+    const html = `<p>${'Lorem ipsum '.repeat(500_000)}</p>{{ name }}`;
+    const [result] = await renderer.render({ subject: '', html, items: people(1) });
+    expect(result?.ok && result.html).to.equal(html.replace('{{ name }}', 'P0'));
+  });
+
+  for (const signal of ['SIGKILL', 'SIGABRT'] as const)
+    it(`makes every mail when its processes end by ${signal}`, async () => {
+      await renderer.render({ ...mail, items: people(1) });
+      const working = Array.from({ length: 5 }, () =>
+        renderer.render({ subject: '', html: slow(60), items: people(60) }),
+      );
+      const killed = await eventually(() => renderer.pids.length === 2 && renderer.pids);
+      for (const pid of killed) process.kill(pid, signal);
+      for (const results of await Promise.all(working))
+        expect(results.map((result) => result.ok && result.html)).to.deep.equal(
+          people(60).map(({ data }) => data.name),
+        );
+      expect(renderer.pids).to.not.have.members(killed);
+      expect(await renderer.render({ ...mail, items: people(3) })).to.have.lengthOf(3);
+    });
+
+  it('ends a process that gives no sign of life, and makes its mails elsewhere', async () => {
+    await renderer.render({ ...mail, items: people(1) });
+    const [stuck = 0] = renderer.pids;
+    process.kill(stuck, 'SIGSTOP');
+    const results = await renderer.render({ ...mail, items: people(10) });
+    expect(results.every(({ ok }) => ok)).to.equal(true);
+    expect(isAlive(stuck)).to.equal(false);
+  });
+
+  it('refuses the one mail that takes more memory than there is', async () => {
+    const small = createRenderer({ log, processes: 1, limits: { heapMb: 64 } });
+    try {
+      const items = people(30);
+      items[7] = item({ huge: new Array(1_500_000).fill({ a: 1 }) });
+      const results = await small.render({ ...mail, items });
+      expect(results[7]).to.include({ ok: false, reason: 'memory' });
+      expect(results.filter(({ ok }) => ok)).to.have.lengthOf(29);
+    } finally {
+      await small.close();
+    }
+  });
+
+  it('refuses the one mail that goes on for too long', async () => {
+    const impatient = createRenderer({ log, processes: 1, limits: { silenceMs: 10 } });
+    try {
+      const [result] = await impatient.render({ subject: '', html: slow(400), items: people(1) });
+      expect(result).to.include({ ok: false, reason: 'time' });
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  it('works as it is shipped: compiled, and allowed to read nothing but its own program', async () => {
+    const root = resolve(import.meta.dirname, '../../..');
+    await mkdir(join(root, 'dist'), { recursive: true });
+    const directory = await mkdtemp(join(root, 'dist/renderer-test-'));
+    try {
+      const config = {
+        extends: '../../tsconfig.build.json',
+        compilerOptions: { rootDir: root, outDir: directory, sourceMap: false },
+        include: [],
+        files: ['index.ts', 'child.ts'].map((file) => join(root, 'platform/renderer', file)),
+      };
+      await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config));
+      const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+      await promisify(execFile)(process.execPath, [tsc, '-p', directory]);
+      const compiled = pathToFileURL(join(directory, 'platform/renderer/index.js')).href;
+      const shipped = ((await import(compiled)) as typeof rendererModule).createRenderer({ log, processes: 1 });
+      try {
+        const [result] = await shipped.render({ ...mail, items: people(1) });
+        expect(result).to.deep.equal({ ok: true, subject: 'Hi P0', html: '<p>P0</p>', text: 'P0' });
+        const [pid] = shipped.pids;
+        const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+        const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+        if (process.platform === 'linux') {
+          expect(command.filter((flag) => /permission|allow/.test(flag))).to.have.lengthOf(4);
+          expect(environment.split('\0').filter((line) => line && !line.startsWith('NODE_CHANNEL'))).to.deep.equal([]);
+        }
+      } finally {
+        await shipped.close();
+      }
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('leaves no process behind when it is closed, and fails what is not made', async () => {
+    await renderer.render({ ...mail, items: people(1) });
+    const unfinished = renderer
+      .render({ subject: '', html: slow(100), items: people(500) })
+      .catch((error: Error) => error);
+    const pids = await eventually(() => renderer.pids.length > 0 && renderer.pids);
+    await renderer.close();
+    expect(pids.filter(isAlive)).to.deep.equal([]);
+    expect(renderer.pids).to.deep.equal([]);
+    expect(await unfinished)
+      .to.be.instanceOf(Error)
+      .with.property('message', 'The renderer is closed.');
+    expect(await renderer.render({ ...mail, items: people(1) }).catch((error: Error) => error)).to.be.instanceOf(Error);
+  });
+});
