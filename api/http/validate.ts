@@ -41,11 +41,20 @@ export function paramsCheck(shape: Shape | undefined, answers: DeclaredAnswers):
   };
 }
 
+/** `data.*` in a shape gathers every parameter that begins so: `data.plan=pro` comes as `{ plan: 'pro' }`. */
 export function queryCheck(shape: Shape | undefined): Check<unknown> {
   if (!shape) return () => ({});
   const schema = joi.object(shape).prefs(texts);
+  const prefixes = Object.keys(shape).flatMap((name) => (name.endsWith('.*') ? [name.slice(0, -1)] : []));
   return (query) => {
-    const { value, error } = schema.validate({ ...(query as object) });
+    const given: Record<string, unknown> = { ...(query as object) };
+    for (const prefix of prefixes)
+      given[`${prefix}*`] = Object.fromEntries(
+        Object.entries(query as object).flatMap(([name, value]) =>
+          name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
+        ),
+      );
+    const { value, error } = schema.validate(given);
     if (!error) return value;
     const errors = faultsOf(error);
     throw badRequest(`The query cannot be read: ${messagesOf(errors)}.`, { errors });

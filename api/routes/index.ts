@@ -1,6 +1,8 @@
 import type { AppParts } from '../http/context.ts';
 import type { RouteGroup } from '../http/route.ts';
+import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
+import { contacts } from './contacts.ts';
 import { operations } from './operations.ts';
 import { send } from './send.ts';
 import { track } from './track.ts';
@@ -10,6 +12,8 @@ import { users } from './users.ts';
 export const routeGroups = (parts: AppParts, document: () => object): RouteGroup[] => [
   send,
   track,
+  contacts,
+  contactFields,
   contactJobs,
   users,
   operations(parts, document),

@@ -2,10 +2,11 @@ import joi from 'joi';
 import { sendEmails } from '../../services/emails/send.ts';
 import { asAddress, recipients, sender } from '../http/addresses.ts';
 import { answer, failure, success } from '../http/answers.ts';
+import { contactData } from '../http/contact-data.ts';
 import { refuse } from '../http/faults.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
-import { email, flag, line, notYet, nullable, optional, record, text } from '../http/schemas.ts';
+import { email, flag, line, notYet, nullable, optional, text } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { presentSent, sentSchema } from '../presenters/sent.ts';
 
@@ -37,7 +38,7 @@ export const send = routes('Emails', [
       body: text(),
       reply: optional(email()),
       subscribed: optional(flag()),
-      data: optional(nullable(record())),
+      data: optional(nullable(contactData())),
       template: notYet(),
       headers: notYet(),
       attachments: notYet(),

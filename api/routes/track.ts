@@ -2,10 +2,11 @@ import joi from 'joi';
 import { isReservedEvent } from '../../services/events/reserved.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { answer, success } from '../http/answers.ts';
+import { contactData } from '../http/contact-data.ts';
 import { refuse } from '../http/faults.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
-import { email, flag, nullable, optional, record } from '../http/schemas.ts';
+import { email, flag, nullable, optional } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { presentTracked, trackedSchema } from '../presenters/tracked.ts';
 
@@ -28,7 +29,7 @@ export const track = routes('Events', [
     path: '/v1/track',
     summary: 'Record an event of a contact, who is created or updated on the way',
     access: 'publicKey',
-    body: { email: email(), event: eventName(), subscribed: optional(flag()), data: optional(nullable(record())) },
+    body: { email: email(), event: eventName(), subscribed: optional(flag()), data: optional(nullable(contactData())) },
     answers: { 200: answer('The event is recorded.', trackedSchema), 409: keyReused },
     handle: async (call) => {
       const tracked = await onceByKey(call, async (db) => {

@@ -19,18 +19,18 @@ export type Data = Record<string, unknown>;
 export const MAX_DATA_BYTES = 64 * 1024;
 export const MAX_KEY_LENGTH = 256;
 
-const tooLarge = (message: string): Fault => ({ field: 'data', message, code: 'too_big' });
+export const mergedTooLarge: Fault = {
+  field: 'data',
+  message: '"data" of this contact would grow larger than 128 KB',
+  code: 'too_big',
+};
 
-export const mergedTooLarge = tooLarge('"data" of this contact would grow larger than 128 KB');
-
-/** What is wrong with a `data` object beside its shape. */
-export function faultOfData(data: Data): Fault | undefined {
-  const long = Object.keys(data).find((key) => key.length > MAX_KEY_LENGTH);
-  if (long !== undefined) {
-    const field = `data.${long.slice(0, 20)}...`;
-    return { field, message: `"${field}" has a name of more than ${MAX_KEY_LENGTH} characters`, code: 'too_big' };
-  }
-  return Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES ? tooLarge('"data" is larger than 64 KB') : undefined;
+/** Which limit a `data` object breaks, in words that go on from its name. */
+export function limitBrokenBy(data: Data): string | undefined {
+  if (Object.keys(data).some((key) => key.length > MAX_KEY_LENGTH))
+    return `has a key of more than ${MAX_KEY_LENGTH} characters`;
+  if (Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES) return `is larger than ${MAX_DATA_BYTES / 1024} KB`;
+  return undefined;
 }
 
 /** What a request's `data` asks for. */

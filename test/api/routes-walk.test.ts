@@ -28,7 +28,7 @@ describe('the walk of all routes', () => {
         Object.entries(methods).map(([method, { security }]) => ({
           method: method.toUpperCase(),
           path: path.replace(/\{\w+\}/g, () => newId()),
-          hasId: path.includes('{'),
+          hasId: /\{(id|\w+Id)\}/.test(path),
           ...accessOf(`${method.toUpperCase()} ${path}`, security),
         })),
     );

@@ -1,0 +1,64 @@
+import { MAX_KEY_LENGTH } from '../../services/contacts/data.ts';
+import { deleteField } from '../../services/contacts/field-delete.ts';
+import { findFieldUsage } from '../../services/contacts/field-usage.ts';
+import { listFieldValues } from '../../services/contacts/field-values.ts';
+import { listFields } from '../../services/contacts/fields.ts';
+import { answer, failure, missing, ok } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { limit, text } from '../http/schemas.ts';
+import {
+  fieldDeletedSchema,
+  fieldsSchema,
+  fieldUsageSchema,
+  fieldValuesSchema,
+  presentFields,
+  presentFieldValues,
+} from '../presenters/contact-field.ts';
+
+/** `data.<key>`, the bare key, or the name of a standard field. */
+const params = { field: text({ max: 'data.'.length + MAX_KEY_LENGTH }) };
+const noField = missing('field');
+
+export const contactFields = routes('Contacts', [
+  route({
+    method: 'GET',
+    path: '/contacts/fields',
+    summary: 'The fields that contacts have: standard ones, and every custom one with its type and coverage',
+    access: 'secretKey',
+    answers: { 200: answer('The fields.', fieldsSchema) },
+    handle: async ({ db, project }) => ok(presentFields(await listFields(db, project.projectId))),
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/fields/:field/values',
+    summary: 'Distinct values of a field, from up to 50,000 contacts that have it',
+    access: 'secretKey',
+    params,
+    query: { limit: limit({ fallback: 100, max: 200 }) },
+    answers: { 200: answer('The values.', fieldValuesSchema), 404: noField },
+    handle: async ({ db, project, params: { field }, query }) =>
+      ok(presentFieldValues(await listFieldValues(db, project.projectId, field, query.limit))),
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/fields/:field/usage',
+    summary: 'Who refers to a field, and how many contacts have it',
+    access: 'secretKey',
+    params,
+    answers: { 200: answer('Its users.', fieldUsageSchema), 404: noField },
+    handle: async ({ db, project, params: { field } }) => ok(await findFieldUsage(db, project.projectId, field)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/contacts/fields/:field',
+    summary: 'Take a custom field from every contact, and forget its type',
+    access: 'secretKey',
+    params,
+    answers: {
+      200: answer('From how many contacts it was taken.', fieldDeletedSchema),
+      400: failure('It is a standard field.', 'BAD_REQUEST'),
+      404: noField,
+    },
+    handle: async ({ db, project, params: { field } }) => ok({ deletedFrom: await deleteField(db, project, field) }),
+  }),
+]);

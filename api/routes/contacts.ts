@@ -1,0 +1,150 @@
+import joi from 'joi';
+import { badRequest } from '../../platform/errors.ts';
+import type { Data } from '../../services/contacts/data.ts';
+import { deleteContact } from '../../services/contacts/delete.ts';
+import { exportContacts } from '../../services/contacts/export.ts';
+import { findContact, lookUpContacts } from '../../services/contacts/find.ts';
+import { listContacts } from '../../services/contacts/list.ts';
+import { saveContact, updateContact } from '../../services/contacts/save.ts';
+import { type Answer, answer, created, missing, noContent, ok, plainFailure } from '../http/answers.ts';
+import { contactData } from '../http/contact-data.ts';
+import { route, routes } from '../http/route.ts';
+import { email, flag, limit, list, nullable, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { contactSchema, presentContact, presentSavedContact, savedContactSchema } from '../presenters/contact.ts';
+import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
+
+const MAX_LOOKUP = 500;
+const MAX_FILTER = 1_000;
+
+const noContact = missing('contact', 'CONTACT_NOT_FOUND');
+
+/** What is not one of these counts as not given. */
+const choice = <const T extends string>(fallback: T, ...others: T[]): Typed<T> =>
+  joi
+    .string()
+    .valid(fallback, ...others)
+    .failover(fallback)
+    .default(fallback);
+
+const byData = (): Typed<Record<string, string> | undefined> =>
+  joi.object().pattern(/^/, joi.string().min(0).max(MAX_FILTER)).optional();
+
+function asData(given: unknown): Data {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw badRequest('"data" must be an object.');
+  return given as Data;
+}
+
+export const contacts = routes('Contacts', [
+  route({
+    method: 'GET',
+    path: '/contacts',
+    summary: 'List contacts, filtered by part of the address, subscription and custom fields (`data.<key>=<value>`)',
+    access: 'secretKey',
+    query: {
+      limit: limit(),
+      // One by address carries the address.
+      cursor: optional(text({ max: 2_000 })),
+      search: optional(text({ min: 0, max: MAX_FILTER })),
+      subscribed: optional(flag()),
+      sort: choice('createdAt', 'email'),
+      dir: choice('desc', 'asc'),
+      'data.*': byData(),
+    },
+    answers: { 200: answer('A page of contacts.', cursorListSchema(contactSchema)) },
+    handle: async ({ db, project, settings, query: { 'data.*': data, ...query } }) => {
+      const page = await listContacts(db, project.projectId, settings.secretKeys, { ...query, data });
+      return ok(presentCursorList(page, presentContact));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/contacts',
+    summary: 'Create a contact, or change the one with this address',
+    access: 'secretKey',
+    body: { email: email(), subscribed: optional(flag()), data: optional(nullable(contactData())) },
+    invalidBody: 400,
+    answers: {
+      200: answer('The contact was there, and is changed.', savedContactSchema),
+      201: answer('The contact is created.', savedContactSchema),
+      400: plainFailure('The address is missing, or something else about the body is wrong.'),
+    },
+    handle: async ({ db, project, body }) => {
+      const saved = await saveContact(db, project, body);
+      return (saved.isNew ? created : ok)(presentSavedContact(saved));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/export',
+    summary: 'All contacts as CSV, with a column for every custom field',
+    access: 'secretKey',
+    answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
+    handle: async ({ db, project }): Promise<Answer> => ({
+      status: 200,
+      body: await exportContacts(db, project.projectId),
+      headers: {
+        'Content-Type': 'text/csv; charset=utf-8',
+        'Content-Disposition': 'attachment; filename="contacts.csv"',
+      },
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/contacts/lookup',
+    summary: 'Which of these addresses are contacts',
+    access: 'secretKey',
+    body: { emails: list(text({ min: 0, max: MAX_FILTER }), { min: 1, max: MAX_LOOKUP }) },
+    answers: {
+      200: answer(
+        'Each address as it was written, on one side or the other.',
+        object({ found: list(text()), notFound: list(text({ min: 0 })) }),
+      ),
+    },
+    handle: async ({ db, project, body }) => ok(await lookUpContacts(db, project.projectId, body.emails)),
+  }),
+  route({
+    method: 'GET',
+    path: '/contacts/:id',
+    summary: 'One contact',
+    access: 'secretKey',
+    params: { id: uuid() },
+    answers: { 200: answer('The contact.', contactSchema), 404: noContact },
+    handle: async ({ db, project, params }) => ok(presentContact(await findContact(db, project.projectId, params.id))),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/contacts/:id',
+    summary: 'Change the address, the subscription or single custom fields of a contact',
+    access: 'secretKey',
+    params: { id: uuid() },
+    body: {
+      email: optional(email()),
+      subscribed: optional(flag()),
+      data: optional(objectOr(contactData(), joi.any())),
+    },
+    answers: {
+      200: answer('The contact as it is now.', contactSchema),
+      400: { description: '`data` is not an object.', code: 'BAD_REQUEST' },
+      404: noContact,
+      409: plainFailure('Another contact of the project has this address.'),
+    },
+    handle: async ({ db, project, params, body: { data, ...rest } }) => {
+      const change = { ...rest, ...(data !== undefined && { data: asData(data) }) };
+      return ok(presentContact(await updateContact(db, project, params.id, change)));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/contacts/:id',
+    summary: 'Delete a contact and erase what is known of it',
+    access: 'secretKey',
+    params: { id: uuid() },
+    answers: { 204: answer('It is gone.'), 404: noContact },
+    handle: async ({ db, project, params }) => {
+      await deleteContact(db, project, params.id);
+      return noContent();
+    },
+  }),
+]);
