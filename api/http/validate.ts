@@ -48,17 +48,19 @@ export function queryCheck(shape: Shape | undefined): Check<unknown> {
   const prefixes = Object.keys(shape).flatMap((name) => (name.endsWith('.*') ? [name.slice(0, -1)] : []));
   return (query) => {
     const given: Record<string, unknown> = { ...(query as object) };
-    for (const prefix of prefixes)
-      given[`${prefix}*`] = Object.fromEntries(
-        Object.entries(query as object).flatMap(([name, value]) =>
-          name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
-        ),
-      );
+    for (const prefix of prefixes) given[`${prefix}*`] = beginningWith(prefix, given);
     const { value, error } = schema.validate(given);
     if (!error) return value;
     const errors = faultsOf(error);
     throw badRequest(`The query cannot be read: ${messagesOf(errors)}.`, { errors });
   };
+}
+
+function beginningWith(prefix: string, query: object): object {
+  const found = Object.entries(query).filter(([name]) => name.startsWith(prefix));
+  // joi would lose it without a word, and with it the filter.
+  if (found.some(([name]) => name === `${prefix}__proto__`)) throw badRequest(`"${prefix}__proto__" cannot be used.`);
+  return Object.fromEntries(found.map(([name, value]) => [name.slice(prefix.length), value]));
 }
 
 export function bodyCheck(body: Route['body']): Check<ReadBody> {
