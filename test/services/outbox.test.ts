@@ -112,10 +112,13 @@ describe('the outbox', () => {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const [intent] = await claimIntents(db, 'starts', 1);
       if (!intent) throw new Error(`nothing to claim at attempt ${attempt}`);
-      const parked = await settleIntents(db, { ...nothing, failed: [{ id: intent.id, error: `no ${attempt}\0` }] });
-      expect(parked).to.deep.equal(attempt === MAX_ATTEMPTS ? [intent.id] : []);
-      const [wait] = await db('outbox').select(db.raw('round(extract(epoch from due_at - now())) as seconds'));
-      waits.push(Number(wait.seconds));
+      // In one transaction, where now() stands still.
+      await inTransaction(db, async (trx) => {
+        const parked = await settleIntents(trx, { ...nothing, failed: [{ id: intent.id, error: `no ${attempt}\0` }] });
+        expect(parked).to.deep.equal(attempt === MAX_ATTEMPTS ? [intent.id] : []);
+        const [wait] = await trx('outbox').select(trx.raw('extract(epoch from due_at - now()) as seconds'));
+        waits.push(Number(wait.seconds));
+      });
       await makeDue();
     }
     expect(waits).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
