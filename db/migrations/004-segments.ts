@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 
+// See docs/decisions/030-one-condition-two-readers.md and 032-tracked-membership.md.
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- For conditions on dates inside data: null, and never an error, for whatever is no full ISO 8601 date-time.
@@ -18,11 +19,12 @@ export async function up(db: Knex): Promise<void> {
       select array(select jsonb_object_keys(data))
     $$;
 
-    -- One answers which value a key has, the other whether there is such a key at all.
-    create index if not exists contacts_data on contacts using gin (data jsonb_path_ops);
-    create index contacts_data_keys on contacts using gin (data_keys(data));
+    -- contacts_data answers which value a key has; this one whether there is such a key at all.
+    create index contacts_data_keys on contacts using gin (project_id, data_keys(data));
     -- Who did something, how often and when: one look for a contact, one walk for all of them.
     create index events_condition on events (project_id, name, contact_id, created_at);
+    -- What happened in a given minute. Events are written in the order of time, so this costs next to nothing.
+    create index events_time on events using brin (created_at) with (autosummarize = on);
 
     create table segments (
       id uuid primary key,
@@ -34,14 +36,21 @@ export async function up(db: Knex): Promise<void> {
       condition jsonb,
       track_membership boolean not null default false,
       member_count integer not null default 0,
+      -- The condition's answer changes with time alone; up to swept_at that has been settled.
+      drifts boolean not null default false,
+      swept_at timestamptz not null default now(),
+      -- From then on all contacts must be looked at once more.
+      reconcile_at timestamptz,
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
       unique (project_id, slug),
       check ((type = 'DYNAMIC') = (condition is not null))
     );
+    create index segments_drifting on segments (swept_at) where track_membership and drifts;
+    create index segments_reconcile on segments (reconcile_at) where reconcile_at is not null;
 
     -- Who is in a static segment, and who is known to be in a tracked dynamic one. No foreign key to contacts: taking
-    -- half a million of them as known would lock each; those who leave are removed by the trigger below.
+    -- half a million of them as known would lock each; those who are deleted are removed by the trigger below.
     create table segment_members (
       segment_id uuid not null references segments on delete cascade,
       contact_id uuid not null,
@@ -50,9 +59,77 @@ export async function up(db: Knex): Promise<void> {
     );
     create index segment_members_contact on segment_members (contact_id);
 
+    -- What the tracked dynamic segments of a project look at, through their references too: only a change of one of
+    -- these is noted, and only the segments that look at it are evaluated.
+    create table tracked_looks (
+      project_id uuid not null,
+      look text not null,
+      segment_id uuid not null references segments on delete cascade,
+      primary key (project_id, look, segment_id)
+    );
+    create index tracked_looks_segment on tracked_looks (segment_id);
+
+    -- Contacts that must be looked at. Null looks: at everything about them.
+    create table contact_changes (
+      id bigint generated always as identity primary key,
+      project_id uuid not null,
+      contact_id uuid not null,
+      looks text[]
+    );
+    create index contact_changes_project on contact_changes (project_id, id);
+
+    -- Segments whose cached count is no longer true. Only appended to, so that nobody waits for anybody here.
+    create table segment_recounts (segment_id uuid not null);
+
+    create function note_added_contacts() returns trigger language plpgsql as $$
+    begin
+      insert into contact_changes (project_id, contact_id)
+      select a.project_id, a.id from added a
+      where exists (select 1 from tracked_looks l where l.project_id = a.project_id);
+      return null;
+    end $$;
+    create trigger contacts_note_added after insert on contacts
+      referencing new table as added for each statement execute function note_added_contacts();
+
+    create function note_changed_contacts() returns trigger language plpgsql as $$
+    begin
+      insert into contact_changes (project_id, contact_id, looks)
+      select n.project_id, n.id, changed.looks
+      from after n join before o using (id)
+      cross join lateral (
+        select array_agg(distinct l.look) as looks from tracked_looks l
+        where l.project_id = n.project_id and case l.look
+          when 'email' then n.email <> o.email
+          when 'subscribed' then n.subscribed <> o.subscribed
+          when 'createdAt' then n.created_at <> o.created_at
+          when 'updatedAt' then n.updated_at <> o.updated_at
+          else l.look like 'data.%' and (n.data -> substr(l.look, 6)) is distinct from (o.data -> substr(l.look, 6))
+        end
+      ) changed
+      where changed.looks is not null;
+      return null;
+    end $$;
+    create trigger contacts_note_changed after update on contacts
+      referencing old table as before new table as after for each statement execute function note_changed_contacts();
+
+    create function note_events() returns trigger language plpgsql as $$
+    begin
+      insert into contact_changes (project_id, contact_id, looks)
+      select distinct e.project_id, e.contact_id, array['event.' || e.name] from noted e
+      where exists (select 1 from tracked_looks l where l.project_id = e.project_id and l.look = 'event.' || e.name);
+      return null;
+    end $$;
+    create trigger events_note_added after insert on events
+      referencing new table as noted for each statement execute function note_events();
+    create trigger events_note_removed after delete on events
+      referencing old table as noted for each statement execute function note_events();
+
     create function forget_members() returns trigger language plpgsql as $$
     begin
-      delete from segment_members m using gone where m.contact_id = gone.id;
+      with left_out as (
+        delete from segment_members m using gone where m.contact_id = gone.id returning m.segment_id
+      )
+      insert into segment_recounts select distinct segment_id from left_out;
       return null;
     end $$;
     create trigger contacts_forget_members after delete on contacts
@@ -63,9 +140,13 @@ export async function up(db: Knex): Promise<void> {
 export async function down(db: Knex): Promise<void> {
   await db.raw(`
     drop trigger contacts_forget_members on contacts;
-    drop function forget_members();
-    drop table segment_members, segments;
-    drop index events_condition, contacts_data_keys;
+    drop trigger events_note_removed on events;
+    drop trigger events_note_added on events;
+    drop trigger contacts_note_changed on contacts;
+    drop trigger contacts_note_added on contacts;
+    drop function forget_members(), note_events(), note_changed_contacts(), note_added_contacts();
+    drop table segment_recounts, contact_changes, tracked_looks, segment_members, segments;
+    drop index events_time, events_condition, contacts_data_keys;
     drop function data_keys(jsonb), iso_instant(text);
   `);
 }

@@ -17,5 +17,11 @@ export class Segment extends BaseModel {
   declare condition: Record<string, unknown> | null;
   declare trackMembership: boolean;
   declare memberCount: number;
+  /** Time alone changes who is in it. */
+  declare drifts: boolean;
+  /** Up to then, that has been settled. */
+  declare sweptAt: Date;
+  /** From then on all contacts must be looked at once more. */
+  declare reconcileAt: Date | null;
   declare updatedAt: Date;
 }

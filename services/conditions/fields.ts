@@ -30,7 +30,7 @@ const lifecycle = new Map([
 export interface Field {
   operators: string[];
   /** Undefined when it has no such operator. */
-  find(operator: string): { drifts: boolean; bind(filter: RawFilter): Predicate } | undefined;
+  find(operator: string): ((filter: RawFilter) => Predicate) | undefined;
   note(uses: Uses, path: string, filter: RawFilter): void;
 }
 
@@ -39,7 +39,7 @@ function field<Place>(place: Place, operators: Operators<Place>, note: Field['no
     operators: Object.keys(operators),
     find(name) {
       const entry = Object.hasOwn(operators, name) ? operators[name] : undefined;
-      return entry && { drifts: entry.drifts, bind: (filter) => entry.bind(place, filter) };
+      return entry && ((filter) => entry.bind(place, filter));
     },
     note,
   };

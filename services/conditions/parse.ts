@@ -103,12 +103,12 @@ function readFilter(walk: Walk, filter: unknown, at: string): Predicate | undefi
 
 function readParts({ inExecution, uses }: Walk, name: string, operator: string, filter: RawFilter, at: string) {
   const field = fieldOf(name, operator, inExecution);
-  const found = field.find(operator);
-  if (!found)
+  const bind = field.find(operator);
+  if (!bind)
     throw new FilterFault('operator', `must be one of ${field.operators.join(', ')} for this field`, 'invalid_enum');
-  const predicate = found.bind(filter);
+  const predicate = bind(filter);
   field.note(uses, at, filter);
-  uses.drifts ||= found.drifts;
+  uses.drifts ||= predicate.drift !== undefined;
   return predicate;
 }
 

@@ -1,5 +1,5 @@
 import { type Fragment, joined, sql } from './fragment.ts';
-import type { Condition, Group, Question, Subject } from './types.ts';
+import type { Circumstances, Condition, Group, Predicate, Question, Subject } from './types.ts';
 
 // The two readers of a condition. What a filter means to each stands with its operator.
 
@@ -20,3 +20,16 @@ export function decides(condition: Condition, subject: Subject): boolean {
     filters.every((filter) => filter.decide(subject)) && (!nested || decides(nested, subject));
   return condition.logic === 'AND' ? condition.groups.every(holds) : condition.groups.some(holds);
 }
+
+/** Every filter that is asked, also through references to segments, each of which is gone through once. */
+export function filtersOf(condition: Condition, segments: Circumstances['segments']): Predicate[] {
+  const referenced = [...segments.values()].map((segment) => segment.condition);
+  return [condition, ...referenced].flatMap((one) => (one ? ownFilters(one) : []));
+}
+
+const groupFilters = ({ filters, condition }: Group): Predicate[] => [
+  ...filters,
+  ...(condition ? ownFilters(condition) : []),
+];
+
+const ownFilters = ({ groups }: Condition): Predicate[] => groups.flatMap(groupFilters);

@@ -46,7 +46,7 @@ export async function resolveWith(
   return { condition, uses, segments };
 }
 
-const together = (one: Uses, two: Uses): Uses => ({
+export const together = (one: Uses, two: Uses): Uses => ({
   fields: new Set([...one.fields, ...two.fields]),
   keys: new Set([...one.keys, ...two.keys]),
   events: new Set([...one.events, ...two.events]),
@@ -55,3 +55,7 @@ const together = (one: Uses, two: Uses): Uses => ({
   drifts: one.drifts || two.drifts,
   filterCount: one.filterCount + two.filterCount,
 });
+
+/** Those whose members are stored and not decided. */
+export const staticSegmentsOf = ({ segments }: Pick<ResolvedCondition, 'segments'>): string[] =>
+  [...segments].filter(([, { condition }]) => !condition).map(([id]) => id);

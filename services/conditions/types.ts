@@ -18,6 +18,14 @@ export interface Group {
 export interface Predicate {
   sql(question: Question): Fragment;
   decide(subject: Subject): boolean;
+  /** Ids of the contacts for which time alone may have changed the answer; undefined where it cannot. */
+  drift: ((window: Window, question: Question) => Fragment) | undefined;
+}
+
+/** From one moment, at which all was settled, to another. */
+export interface Window {
+  from: Date;
+  to: Date;
 }
 
 /** What both readers must know beside the condition itself. */

@@ -1,52 +1,32 @@
 import { type Fragment, joined, sql } from '../fragment.ts';
-import { before, DAY_MS, dayOf, instantOf, instantSql, momentOf, momentSql, timestamp } from '../instants.ts';
-import type { Question, Subject } from '../types.ts';
+import {
+  before,
+  DAY_MS,
+  dayOf,
+  instantOf,
+  instantSql,
+  momentOf,
+  momentSql,
+  type Span,
+  timestamp,
+} from '../instants.ts';
+import type { Question, Subject, Window } from '../types.ts';
 import { comparable, listOf, nothing, part, type Scalar, scalar, span } from './arguments.ts';
-import { type Entry, type Operators, operator } from './operator.ts';
+import {
+  type DataPlace,
+  document,
+  hasKey,
+  isPresent,
+  isText,
+  rootSql,
+  textSql,
+  valueAt,
+  valueSql,
+} from './data-place.ts';
+import { type Entry, nobody, type Operators, operator } from './operator.ts';
 import { contains, endsWith, startsWith, type TextTest } from './texts.ts';
 
 const scalars = listOf(scalar);
-
-/** A value inside a contact's data, or inside the context of an execution. */
-export interface DataPlace {
-  root: 'data' | 'context';
-  /** At least one. */
-  keys: string[];
-}
-
-/** Undefined when any step of the way is missing or no object; an array is not gone into. */
-function valueAt({ root, keys }: DataPlace, { contact, context }: Subject): unknown {
-  let value: unknown = root === 'data' ? contact.data : context;
-  for (const key of keys) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key))
-      return undefined;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return value ?? undefined;
-}
-
-const rootSql = ({ root }: DataPlace, { context }: Question): Fragment =>
-  root === 'data' ? sql`c.data` : sql`${JSON.stringify(context)}::jsonb`;
-
-/** Chained arrows and not #>, which would take a number for a place in an array. */
-const valueSql = (place: DataPlace, question: Question): Fragment =>
-  sql`(${joined([rootSql(place, question), ...place.keys.map((key) => sql`${key}::text`)], ' -> ')})`;
-
-const textSql = (place: DataPlace, question: Question): Fragment => sql`(${valueSql(place, question)} #>> '{}')`;
-
-const isText = (place: DataPlace, question: Question): Fragment =>
-  sql`jsonb_typeof(${valueSql(place, question)}) = 'string'`;
-
-const isPresent = (place: DataPlace, question: Question): Fragment =>
-  sql`jsonb_typeof(${valueSql(place, question)}) <> 'null'`;
-
-/** Implied by the presence of the value itself, and the index on keys can answer it. */
-const hasKey = (place: DataPlace): Fragment =>
-  place.root === 'data' ? sql`data_keys(c.data) @> array[${place.keys[0]}::text]` : sql`true`;
-
-/** The value and all that leads to it: what the index on data finds. */
-const document = ({ keys }: DataPlace, value: Scalar): string =>
-  JSON.stringify(keys.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value));
 
 const isEqual = (place: DataPlace, value: Scalar, question: Question): Fragment =>
   sql`${rootSql(place, question)} @> ${document(place, value)}::jsonb`;
@@ -130,6 +110,26 @@ const instantAt = (place: DataPlace, subject: Subject): number | undefined => {
   return typeof value === 'string' ? instantOf(value) : undefined;
 };
 
+interface Stretch {
+  after: number;
+  until: number;
+}
+
+/** Dates that were within the span at the beginning of the window, and are no longer at its end. */
+const between = ({ from, to }: Window, span: Span): Stretch => ({ after: before(from, span), until: before(to, span) });
+
+function datedIn(place: DataPlace, question: Question, stretches: Stretch[]): Fragment {
+  // The context of an execution belongs to no contact.
+  if (place.root === 'context') return nobody;
+  const instant = instantSql(textSql(place, question));
+  const ranges = stretches.map(
+    ({ after, until }) => sql`(${instant} >= ${timestamp(after)} and ${instant} < ${timestamp(until)})`,
+  );
+  return sql`select c.id from contacts c
+    where c.project_id = ${question.projectId} and ${hasKey(place)} and ${isText(place, question)}
+      and (${joined(ranges, ' or ')})`;
+}
+
 export const dataOperators: Operators<DataPlace> = {
   equals: operator({
     read: scalar,
@@ -176,7 +176,11 @@ export const dataOperators: Operators<DataPlace> = {
   greaterThanOrEqual: compared('>='),
   lessThanOrEqual: compared('<='),
   within: operator({
-    drifts: true,
+    drift: (place, last, window, question) =>
+      datedIn(place, question, [
+        between(window, last),
+        { after: window.from.getTime() + 1, until: window.to.getTime() + 1 },
+      ]),
     read: span,
     sql: (place, last, question) => {
       const instant = instantSql(textSql(place, question));
@@ -189,7 +193,7 @@ export const dataOperators: Operators<DataPlace> = {
     },
   }),
   olderThan: operator({
-    drifts: true,
+    drift: (place, age, window, question) => datedIn(place, question, [between(window, age)]),
     read: span,
     sql: (place, age, question) =>
       sql`(${isText(place, question)}

@@ -1,5 +1,6 @@
 import { type Fragment, sql } from '../fragment.ts';
-import { before, DAY_MS, dayOf, momentOf, timestamp } from '../instants.ts';
+import { before, DAY_MS, dayOf, momentOf, type Span, timestamp } from '../instants.ts';
+import type { Question, Window } from '../types.ts';
 import { span } from './arguments.ts';
 import { type Entry, FilterFault, type Operators, operator, type RawFilter } from './operator.ts';
 
@@ -39,6 +40,11 @@ const compared = (
     decide: (field, moment, { contact }) => holds(contact[field].getTime(), moment),
   });
 
+/** Those whose date was within the span at the beginning of the window, and is no longer at its end. */
+const crossed = (field: DateField, span: Span, { from, to }: Window, { projectId }: Question): Fragment =>
+  sql`select c.id from contacts c where c.project_id = ${projectId}
+    and ${columns[field]} >= ${timestamp(before(from, span))} and ${columns[field]} < ${timestamp(before(to, span))}`;
+
 export const dateOperators: Operators<DateField> = {
   equals: operator({
     read: stretchAt,
@@ -70,13 +76,13 @@ export const dateOperators: Operators<DateField> = {
   ),
   // Nothing was created in the future, so there is no upper end: the database's clock may be ahead of ours.
   within: operator({
-    drifts: true,
+    drift: crossed,
     read: span,
     sql: (field, last, { now }) => sql`${columns[field]} >= ${timestamp(before(now, last))}`,
     decide: (field, last, { contact, now }) => contact[field].getTime() >= before(now, last),
   }),
   olderThan: operator({
-    drifts: true,
+    drift: crossed,
     read: span,
     sql: (field, age, { now }) => sql`${columns[field]} < ${timestamp(before(now, age))}`,
     decide: (field, age, { contact, now }) => contact[field].getTime() < before(now, age),

@@ -1,8 +1,8 @@
 import { type Fragment, sql } from '../fragment.ts';
 import { before, type Span, timestamp } from '../instants.ts';
-import type { Question, Subject } from '../types.ts';
+import type { Question, Subject, Window } from '../types.ts';
 import { count, span } from './arguments.ts';
-import { type Entry, type Operators, operator, type RawFilter } from './operator.ts';
+import { type Entry, type Operator, type Operators, operator, type RawFilter } from './operator.ts';
 
 /** The name under which it is recorded. */
 export type EventName = string;
@@ -23,23 +23,28 @@ interface Period<Argument extends Times> {
   read(filter: RawFilter): Argument;
   sql(argument: Argument, question: Question): Fragment;
   holds(createdAt: Date, argument: Argument, subject: Subject): boolean;
-  drifts: boolean;
+  drift: Operator<EventName, Argument>['drift'];
 }
 
-const ever: Period<Times> = { read: times, sql: () => sql``, holds: () => true, drifts: false };
+const ever: Period<Times> = { read: times, sql: () => sql``, holds: () => true, drift: undefined };
+
+/** Those with an event that was within the span at the beginning of the window, and is no longer at its end. */
+const passed = (name: EventName, { span }: TimesInSpan, { from, to }: Window, { projectId }: Question): Fragment =>
+  sql`select e.contact_id from events e where e.project_id = ${projectId} and e.name = ${name}
+    and e.created_at >= ${timestamp(before(from, span))} and e.created_at < ${timestamp(before(to, span))}`;
 
 const lately: Period<TimesInSpan> = {
   read: timesInSpan,
   sql: ({ span }, { now }) => sql`and e.created_at >= ${timestamp(before(now, span))}`,
   holds: (createdAt, { span }, { now }) => createdAt.getTime() >= before(now, span),
-  drifts: true,
+  drift: passed,
 };
 
 const longAgo: Period<TimesInSpan> = {
   read: timesInSpan,
   sql: ({ span }, { now }) => sql`and e.created_at < ${timestamp(before(now, span))}`,
   holds: (createdAt, { span }, { now }) => createdAt.getTime() < before(now, span),
-  drifts: true,
+  drift: passed,
 };
 
 function happenedSql<A extends Times>(name: EventName, period: Period<A>, argument: A, question: Question): Fragment {
@@ -59,7 +64,7 @@ function happened<A extends Times>(name: EventName, period: Period<A>, argument:
 
 const triggered = <A extends Times>(period: Period<A>): Entry<EventName> =>
   operator({
-    drifts: period.drifts,
+    drift: period.drift,
     read: period.read,
     sql: (name, argument, question) => happenedSql(name, period, argument, question),
     decide: (name, argument, subject) => happened(name, period, argument, subject),
@@ -67,7 +72,7 @@ const triggered = <A extends Times>(period: Period<A>): Entry<EventName> =>
 
 const notTriggered = <A extends Times>(period: Period<A>): Entry<EventName> =>
   operator({
-    drifts: period.drifts,
+    drift: period.drift,
     read: period.read,
     sql: (name, argument, question) => sql`not ${happenedSql(name, period, argument, question)}`,
     decide: (name, argument, subject) => !happened(name, period, argument, subject),

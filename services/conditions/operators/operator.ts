@@ -1,6 +1,6 @@
 import type { Fault } from '../../../platform/errors.ts';
-import type { Fragment } from '../fragment.ts';
-import type { Predicate, Question, Subject } from '../types.ts';
+import { type Fragment, sql } from '../fragment.ts';
+import type { Predicate, Question, Subject, Window } from '../types.ts';
 
 /** A filter as it was sent, of which field and operator are understood. */
 export interface RawFilter {
@@ -15,27 +15,28 @@ export interface Operator<Place, Argument> {
   read(filter: RawFilter): Argument;
   sql(place: Place, argument: Argument, question: Question): Fragment;
   decide(place: Place, argument: Argument, subject: Subject): boolean;
-  /** Time alone can change its answer. */
-  drifts?: boolean;
+  /** Where time alone can change the answer: selects the ids of the contacts for which it may have. */
+  drift?(place: Place, argument: Argument, window: Window, question: Question): Fragment;
 }
 
 export interface Entry<Place> {
-  drifts: boolean;
   bind(place: Place, filter: RawFilter): Predicate;
 }
 
 export type Operators<Place> = Record<string, Entry<Place>>;
 
 export const operator = <Place, Argument>(own: Operator<Place, Argument>): Entry<Place> => ({
-  drifts: own.drifts ?? false,
   bind(place, filter) {
     const argument = own.read(filter);
     return {
       sql: (question) => own.sql(place, argument, question),
       decide: (subject) => own.decide(place, argument, subject),
+      drift: own.drift && ((window, question) => own.drift?.(place, argument, window, question) ?? nobody),
     };
   },
 });
+
+export const nobody: Fragment = sql`select null::uuid where false`;
 
 /** What is wrong with one filter, and in which of its parts. */
 export class FilterFault extends Error {

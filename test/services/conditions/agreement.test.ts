@@ -7,9 +7,10 @@ import { emailOperators } from '../../../services/conditions/operators/email.ts'
 import { eventOperators } from '../../../services/conditions/operators/event.ts';
 import { segmentOperators } from '../../../services/conditions/operators/segment.ts';
 import { subscribedOperators } from '../../../services/conditions/operators/subscribed.ts';
+import type { SegmentSource } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { openWorld, type World } from '../../support/world.ts';
-import { ago, ask, type Person, populate } from './population.ts';
+import { ago, ask, drift, type Person, populate, tree } from './population.ts';
 
 // Small pools, so that filters and contacts meet often; what is rare in them is there because it is tricky.
 
@@ -179,6 +180,25 @@ const trees = fc.array(treeOf(fc.oneof(...filters, segmentFilter([...statics, ..
 const isOfContext = (one: object) =>
   'field' in one && 'operator' in one && /^event/.test(String(one.field)) && !(String(one.operator) in eventOperators);
 
+const segmentsOf = (one: Record<string, unknown>, two: Record<string, unknown>): SegmentSource[] => [
+  ...statics.map((id) => ({ id, condition: null })),
+  { id: dynamics[0] ?? '', condition: one },
+  { id: dynamics[1] ?? '', condition: two },
+];
+
+const anyStored = fc.oneof(...filters, segmentFilter([...statics, ...dynamics])).filter((one) => !isOfContext(one));
+const timed = anyStored.filter((one) => 'operator' in one && isSpan(String(one.operator)));
+const storedTrees = fc.array(
+  fc.oneof(
+    treeOf(anyStored),
+    timed.map((one) => tree(one)),
+  ),
+  { minLength: 20, maxLength: 20 },
+);
+const windows = fc
+  .tuple(fc.constantFrom(0, 1, -1), fc.constantFrom(1, 1_000, 2 * DAY, 40 * DAY))
+  .map(([age, length]) => ({ from: ago(age + length), to: ago(age) }));
+
 describe('the two readers of a condition', () => {
   let world: World;
 
@@ -190,21 +210,46 @@ describe('the two readers of a condition', () => {
   it('agree about every contact', async function () {
     this.timeout(120_000);
     const seen = { matched: 0, asked: 0 };
-    const property = fc.asyncProperty(people, trees, stored, stored, data, async (all, asked, one, two, context) => {
-      const population = await populate(world.db, all, [
-        ...statics.map((id) => ({ id, condition: null })),
-        { id: dynamics[0] ?? '', condition: one },
-        { id: dynamics[1] ?? '', condition: two },
-      ]);
-      for (const tree of asked) {
-        const { bySql, byDecision } = await ask(world.db, population, tree, context);
-        expect(bySql, JSON.stringify(tree)).to.deep.equal(byDecision);
-        seen.matched += bySql.length;
-        seen.asked += all.length;
-      }
-    });
+    const property = fc.asyncProperty(
+      people,
+      trees,
+      stored,
+      stored,
+      data,
+      async (all, asked, first, second, context) => {
+        const population = await populate(world.db, all, segmentsOf(first, second));
+        for (const one of asked) {
+          const { bySql, byDecision } = await ask(world.db, population, one, context);
+          expect(bySql, JSON.stringify(one)).to.deep.equal(byDecision);
+          seen.matched += bySql.length;
+          seen.asked += all.length;
+        }
+      },
+    );
     await fc.assert(property, { numRuns: 100 });
     // A test in which everybody or nobody matches would find nothing.
     expect(seen.matched / seen.asked).to.be.within(0.15, 0.85);
+  });
+
+  it('change their mind with time only about contacts that a sweep finds', async function () {
+    this.timeout(120_000);
+    let changes = 0;
+    const property = fc.asyncProperty(
+      people,
+      storedTrees,
+      stored,
+      stored,
+      windows,
+      async (all, asked, first, second, window) => {
+        const population = await populate(world.db, all, segmentsOf(first, second));
+        for (const tree of asked) {
+          const { changed, named } = await drift(world.db, population, tree, window);
+          expect(named, JSON.stringify(tree)).to.include.members(changed);
+          changes += changed.length;
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 60 });
+    expect(changes).to.be.greaterThan(200);
   });
 });

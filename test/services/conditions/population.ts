@@ -1,10 +1,10 @@
 import type { Db } from '../../../db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
-import { run, sql } from '../../../services/conditions/fragment.ts';
+import { joined, run, sql } from '../../../services/conditions/fragment.ts';
 import { conditionOf } from '../../../services/conditions/parse.ts';
-import { decides, toSql } from '../../../services/conditions/read.ts';
+import { decides, filtersOf, toSql } from '../../../services/conditions/read.ts';
 import { resolveWith, type SegmentSource } from '../../../services/conditions/resolve.ts';
-import type { Subject } from '../../../services/conditions/types.ts';
+import type { Subject, Window } from '../../../services/conditions/types.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 
 export const NOW = new Date('2026-03-31T12:00:00.000Z');
@@ -108,6 +108,44 @@ export async function ask(
       .filter((person) => decides(resolved.condition, subjectOf(person)))
       .map(({ email }) => email)
       .sort(),
+  };
+}
+
+export interface Drift {
+  /** Those about whom the decision is not the same at both ends of the window. */
+  changed: string[];
+  /** Those that the filters name as possibly changed. */
+  named: string[];
+}
+
+/** Lets time pass, and nothing else. */
+export async function drift(
+  db: Db,
+  { projectId, people, segments }: Population,
+  tree: unknown,
+  window: Window,
+): Promise<Drift> {
+  const resolved = await resolveWith(conditionOf(tree), async (ids) => segments.filter(({ id }) => ids.includes(id)));
+  const circumstances = { context: {}, segments: resolved.segments };
+  const question = { ...circumstances, projectId, now: window.to };
+  const selects = filtersOf(resolved.condition, resolved.segments).flatMap(
+    (filter) => filter.drift?.(window, question) ?? [],
+  );
+  const rows = await run<{ id: string }>(
+    db,
+    selects.length > 0 ? joined(selects, ' union ') : sql`select null::uuid as id where false`,
+  );
+  const decided = (contact: Population['people'][number], now: Date) =>
+    decides(resolved.condition, {
+      ...circumstances,
+      now,
+      contact,
+      events: contact.events,
+      staticSegments: new Set(contact.segments),
+    });
+  return {
+    changed: people.filter((one) => decided(one, window.from) !== decided(one, window.to)).map(({ id }) => id),
+    named: rows.flatMap((row) => Object.values(row) as string[]),
   };
 }
 

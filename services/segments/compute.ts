@@ -1,0 +1,32 @@
+import type { Db } from '../../db/connect.ts';
+import { badRequest } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+import { findSegment } from './find.ts';
+import { guarded } from './guard.ts';
+import { reconcile } from './reconcile.ts';
+import { settleRecounts } from './recounts.ts';
+import { reconcileSoon } from './tracking.ts';
+
+/** A request waits no longer than this; the rest is done in the background. */
+const DEADLINE_MS = 20_000;
+
+export interface Computed {
+  added: number;
+  removed: number;
+  total: number;
+}
+
+export async function computeSegment(db: Db, project: ProjectAccess, id: string): Promise<Computed> {
+  const segment = await findSegment(db, project.projectId, id);
+  if (segment.type !== 'DYNAMIC' || !segment.trackMembership)
+    throw badRequest('Only a dynamic segment that tracks its membership can be computed.');
+  await requireOpenProject(db, project);
+  const deadline = performance.now() + DEADLINE_MS;
+  const hasTime = () => performance.now() < deadline;
+  const { entered, left } = await reconcile(db, segment, { hasTime, limited: guarded });
+  if (!hasTime()) await reconcileSoon(db, [id]);
+  await settleRecounts(db);
+  const { memberCount } = await findSegment(db, project.projectId, id);
+  return { added: entered, removed: left, total: memberCount };
+}

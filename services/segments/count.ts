@@ -1,0 +1,34 @@
+import type { Db } from '../../db/connect.ts';
+import { Segment } from '../../db/models/segment.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { findSegment } from './find.ts';
+import { guarded } from './guard.ts';
+import { countMatching, matchingSql } from './matching.ts';
+import { writing } from './writing.ts';
+
+/** Counts anew and keeps the result; says nothing to anybody and writes no membership. */
+export async function refreshSegment(db: Db, project: ProjectAccess, id: string): Promise<{ memberCount: number }> {
+  const segment = await findSegment(db, project.projectId, id);
+  const memberCount = await countMembers(db, segment);
+  await writing(db, project, async (trx) => {
+    await Segment.query(trx).findById(id).patch({ memberCount });
+  });
+  return { memberCount };
+}
+
+export async function countMembers(db: Db, segment: Segment): Promise<number> {
+  return guarded(db, async (trx) => countMatching(trx, segment.projectId, await matchingSql(trx, segment)));
+}
+
+/** After a change of the condition. A count that takes too long is left as it was: the change itself is done. */
+export async function recount(db: Db, segment: Segment): Promise<Segment> {
+  try {
+    const memberCount = await countMembers(db, segment);
+    await Segment.query(db).findById(segment.id).patch({ memberCount });
+    segment.memberCount = memberCount;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+  return segment;
+}

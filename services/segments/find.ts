@@ -1,0 +1,22 @@
+import type { Db } from '../../db/connect.ts';
+import { Segment } from '../../db/models/segment.ts';
+import { notFound } from '../../platform/errors.ts';
+
+export async function findSegment(db: Db, projectId: string, id: string): Promise<Segment> {
+  return found(await Segment.query(db).findOne({ projectId, id }));
+}
+
+/** For one who is going to change it; others may go on referring to it. */
+export async function lockSegment(trx: Db, projectId: string, id: string): Promise<Segment> {
+  return found(await Segment.query(trx).findOne({ projectId, id }).forNoKeyUpdate());
+}
+
+function found(segment: Segment | undefined): Segment {
+  if (!segment) throw notFound('segment', 'SEGMENT_NOT_FOUND');
+  return segment;
+}
+
+/** The newest first. */
+export async function listSegments(db: Db, projectId: string): Promise<Segment[]> {
+  return Segment.query(db).where({ projectId }).orderBy('id', 'desc');
+}

@@ -1,0 +1,32 @@
+import type { Db } from '../../db/connect.ts';
+import { Segment } from '../../db/models/segment.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { lockSegment } from './find.ts';
+import { SegmentGraph } from './graph.ts';
+import { oneAtATime, writing } from './writing.ts';
+
+/** Says what still needs the segment (`the campaign "Spring"`), or nothing. */
+type Need = (trx: Db, segment: Segment) => Promise<string | undefined>;
+
+/** Whoever makes segments matter to something new adds it here: a DRAFT, SCHEDULED or SENDING campaign, for one. */
+const needs: Need[] = [neededBySegment];
+
+export async function deleteSegment(db: Db, project: ProjectAccess, id: string): Promise<void> {
+  await writing(db, project, async (trx) => {
+    await oneAtATime(trx, project.projectId);
+    const segment = await lockSegment(trx, project.projectId, id);
+    for (const need of needs) {
+      const user = await need(trx, segment);
+      if (user) throw new ApiError(409, 'CONFLICT', `The segment is used by ${user} and cannot be deleted.`);
+    }
+    await segment.$query(trx).delete();
+  });
+}
+
+/** Without it, "not a member of" would all at once be true of everybody. */
+async function neededBySegment(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
+  const all = await Segment.query(trx).where({ projectId }).select('id', 'name', 'condition');
+  const [user] = new SegmentGraph(all).usersOf(id).filter((other) => other !== id);
+  return user && `the segment "${all.find((segment) => segment.id === user)?.name}"`;
+}

@@ -1,0 +1,146 @@
+import type { Db } from '../../db/connect.ts';
+import { contactArrays, writeContacts } from '../../db/models/contact-writing.ts';
+import type { Segment } from '../../db/models/segment.ts';
+import { statement } from '../../db/statement.ts';
+import { badRequest } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { lockSegment } from './find.ts';
+import { writing } from './writing.ts';
+
+export interface NewMembers {
+  /** As the caller spelled them. */
+  emails: string[];
+  createMissing?: boolean | undefined;
+  /** For contacts that are created. */
+  subscribed?: boolean | undefined;
+}
+
+export interface AddedMembers {
+  added: number;
+  created: number;
+  /** As the caller spelled them. */
+  notFound: string[];
+}
+
+interface Row {
+  email: string;
+  is_new: boolean;
+  is_added: boolean;
+}
+
+// Every statement here begins with $1 project, $2 segment, $3 addresses, $4 an id for an event each, $5 the name of the
+// event. Contacts are locked in the order of their addresses, as by all who write several.
+const found = `contact as materialized (
+    select c.id, c.email, false as is_new from contacts c
+    where c.project_id = $1 and c.email = any ($3::text[]) order by c.email collate "C" for update
+  )`;
+
+const foundOrCreated = `project as materialized (select $1::uuid as id), ${writeContacts(6)}`;
+
+/** Who changed sides, in the CTE `moved (contact_id)`, is told of where the segment is tracked, and noted. */
+const follow = (by: '+' | '-'): string => `
+  announced as (
+    insert into events (id, project_id, contact_id, name, data)
+    select given.event_id, s.project_id, contact.id, $5::text, jsonb_build_object('segmentId', s.id, 'segmentName', s.name)
+    from moved join contact on contact.id = moved.contact_id
+      join unnest($3::text[], $4::uuid[]) as given (email, event_id) using (email)
+      cross join segments s
+    where s.id = $2 and s.track_membership
+  ),
+  noted as (
+    insert into contact_changes (project_id, contact_id, looks)
+    select $1::uuid, contact_id, array['segment.' || $2::text] from moved
+    where exists (select 1 from tracked_looks where project_id = $1 and look = 'segment.' || $2::text)
+  ),
+  counted as (
+    update segments set member_count =
+      (select count(*) from segment_members where segment_id = $2) ${by} (select count(*) from moved)
+    where id = $2
+  )`;
+
+const add = (contacts: string) => `with ${contacts},
+  moved as (
+    insert into segment_members (segment_id, contact_id) select $2::uuid, id from contact
+    on conflict do nothing returning contact_id
+  ), ${follow('+')}
+  select contact.email, contact.is_new, moved.contact_id is not null as is_added
+  from contact left join moved on moved.contact_id = contact.id`;
+
+const addFound = statement<Row>('segment-add', add(found));
+const addCreating = statement<Row>('segment-add-creating', add(foundOrCreated));
+
+const removeFound = statement<{ removed: number }>(
+  'segment-remove',
+  `with ${found},
+   moved as (
+     delete from segment_members m using contact where m.segment_id = $2 and m.contact_id = contact.id
+     returning m.contact_id
+   ), ${follow('-')}
+   select count(*)::integer as removed from moved`,
+);
+
+export async function addMembers(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  { emails, createMissing = false, subscribed = true }: NewMembers,
+): Promise<AddedMembers> {
+  const spelling = new Map(emails.map((email) => [normalized(email), email]));
+  const addresses = [...spelling.keys()];
+  return writing(db, project, async (trx) => {
+    const segment = await lockStatic(trx, project.projectId, id);
+    const parameters = parametersOf(segment, addresses, 'entry');
+    const rows = createMissing
+      ? await addCreating(trx, [
+          ...parameters,
+          ...contactArrays(addresses.map((email) => newContact(email, subscribed))),
+        ])
+      : await addFound(trx, parameters);
+    const known = new Set(rows.map(({ email }) => email));
+    return {
+      added: rows.filter((row) => row.is_added).length,
+      created: rows.filter((row) => row.is_new).length,
+      notFound: [...spelling].filter(([email]) => !known.has(email)).map(([, given]) => given),
+    };
+  });
+}
+
+export async function removeMembers(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  emails: string[],
+): Promise<{ removed: number }> {
+  const addresses = [...new Set(emails.map(normalized))];
+  return writing(db, project, async (trx) => {
+    const segment = await lockStatic(trx, project.projectId, id);
+    const [row] = await removeFound(trx, parametersOf(segment, addresses, 'exit'));
+    return { removed: row?.removed ?? 0 };
+  });
+}
+
+/** One change of its members at a time, so that the count is right. */
+async function lockStatic(trx: Db, projectId: string, id: string): Promise<Segment> {
+  const segment = await lockSegment(trx, projectId, id);
+  if (segment.type === 'STATIC') return segment;
+  throw badRequest('The members of a dynamic segment follow from its condition and cannot be set.');
+}
+
+const parametersOf = ({ id, projectId, slug }: Segment, addresses: string[], what: 'entry' | 'exit'): unknown[] => [
+  projectId,
+  id,
+  addresses,
+  addresses.map(newId),
+  `segment.${slug}.${what}`,
+];
+
+/** Those who are there already stay as they are. */
+const newContact = (email: string, subscribed: boolean) => ({
+  email,
+  subscribedWhenNew: subscribed,
+  patch: {},
+  deletes: [],
+});
+
+const normalized = (email: string): string => email.trim().toLowerCase();

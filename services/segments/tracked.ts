@@ -1,0 +1,75 @@
+import type { Db } from '../../db/connect.ts';
+import { Segment } from '../../db/models/segment.ts';
+import { statement } from '../../db/statement.ts';
+import { conditionOf } from '../conditions/parse.ts';
+import { type ResolvedCondition, resolveWith, type SegmentSource } from '../conditions/resolve.ts';
+
+/** A tracked dynamic segment that nobody edits while it is being evaluated. */
+export interface TrackedSegment {
+  id: string;
+  resolved: ResolvedCondition;
+  /** Which of the looks that were asked about are its own. */
+  looks: ReadonlySet<string>;
+}
+
+export interface Held {
+  segments: TrackedSegment[];
+  /** The database's: all who evaluate go by the same clock. */
+  now: Date;
+}
+
+interface Row {
+  segment_id: string;
+  looks: string[];
+  condition: Record<string, unknown> | null;
+  now: Date;
+}
+
+/** A segment that is being edited comes without its condition. */
+const hold = (wanted: string): string =>
+  `with wanted as materialized (
+     select segment_id, array_agg(look) as looks from tracked_looks
+     where project_id = $1 and ${wanted} group by segment_id
+   ),
+   held as materialized (
+     select s.id, s.condition from segments s where s.id in (select segment_id from wanted)
+     order by s.id for share skip locked
+   )
+   select wanted.segment_id, wanted.looks, held.condition, clock_timestamp() as now
+   from wanted left join held on held.id = wanted.segment_id`;
+
+const holdLooking = statement<Row>('segments-hold-looking', hold('look = any ($2::text[])'));
+const holdAll = statement<Row>('segments-hold-all', hold('true'));
+const holdThese = statement<Row>('segments-hold-these', hold('segment_id = any ($2::uuid[])'));
+
+/** Those of a project that look at any of these, or all; undefined while one of them is being edited. */
+export async function holdLookingAt(trx: Db, projectId: string, looks: string[] | 'all'): Promise<Held | undefined> {
+  return heldOf(
+    trx,
+    projectId,
+    await (looks === 'all' ? holdAll(trx, [projectId]) : holdLooking(trx, [projectId, looks])),
+  );
+}
+
+export async function holdSegments(trx: Db, projectId: string, ids: string[]): Promise<Held | undefined> {
+  return heldOf(trx, projectId, await holdThese(trx, [projectId, ids]));
+}
+
+async function heldOf(trx: Db, projectId: string, rows: Row[]): Promise<Held | undefined> {
+  const find = references(trx, projectId);
+  const segments: TrackedSegment[] = [];
+  for (const { segment_id: id, looks, condition } of rows) {
+    if (!condition) return undefined;
+    segments.push({ id, looks: new Set(looks), resolved: await resolveWith(conditionOf(condition), find) });
+  }
+  return { segments, now: rows[0]?.now ?? new Date() };
+}
+
+/** What the segments refer to, all of it fetched with the first question. */
+function references(trx: Db, projectId: string): (ids: string[]) => Promise<SegmentSource[]> {
+  let known: Promise<SegmentSource[]> | undefined;
+  return async (ids) => {
+    known ??= Promise.resolve(Segment.query(trx).where({ projectId }).select('id', 'condition'));
+    return (await known).filter(({ id }) => ids.includes(id));
+  };
+}

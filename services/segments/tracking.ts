@@ -1,0 +1,68 @@
+import type { Db } from '../../db/connect.ts';
+import { Segment } from '../../db/models/segment.ts';
+import { run, sql } from '../conditions/fragment.ts';
+import type { Uses } from '../conditions/types.ts';
+import type { SegmentGraph } from './graph.ts';
+import { guarded } from './guard.ts';
+import { contactsWhere, matchingSql } from './matching.ts';
+
+/**
+ * Transactions that were under way when a segment became tracked did not see that, and so did not note what they
+ * changed. By then they are over, and everybody is looked at once.
+ */
+const SETTLED_AFTER_SECONDS = 60;
+
+const looksOf = ({ fields, keys, events, segments }: Uses): string[] => [
+  ...fields,
+  ...[...keys].map((key) => `data.${key}`),
+  ...[...events].map((name) => `event.${name}`),
+  ...[...segments.keys()].map((id) => `segment.${id}`),
+];
+
+/** Writes down what a segment looks at, if it is to be watched. */
+export async function watch(trx: Db, segment: Segment, graph: SegmentGraph): Promise<void> {
+  const { id, projectId } = segment;
+  const uses = await graph.usesOf(id);
+  await Segment.query(trx)
+    .findById(id)
+    .patch({ drifts: uses?.drifts ?? false });
+  await trx('tracked_looks').where({ segmentId: id }).delete();
+  if (segment.trackMembership && uses)
+    await run(
+      trx,
+      sql`insert into tracked_looks (project_id, look, segment_id)
+        select ${projectId}, look, ${id} from unnest(${looksOf(uses)}::text[]) as look`,
+    );
+}
+
+/** Takes those who are in a dynamic segment at this moment as known, without a word to anybody. */
+export async function takeAsKnown(trx: Db, segment: Segment): Promise<void> {
+  const { id, projectId } = segment;
+  await forgetMembers(trx, segment);
+  await guarded(trx, async () => {
+    const matching = await matchingSql(trx, segment);
+    await run(
+      trx,
+      sql`with known as (
+          insert into segment_members (segment_id, contact_id)
+          select ${id}, c.id ${contactsWhere(projectId, matching)} returning 1
+        )
+        update segments set member_count = (select count(*) from known), swept_at = now(),
+          reconcile_at = now() + make_interval(secs => ${SETTLED_AFTER_SECONDS})
+        where id = ${id}`,
+    );
+  });
+}
+
+/** A dynamic segment that is no longer tracked has no stored members. */
+export async function forgetMembers(trx: Db, { id }: Segment): Promise<void> {
+  await trx('segment_members').where({ segmentId: id }).delete();
+}
+
+/** Everybody will be looked at again, with a word to each workflow that waits for it. */
+export async function reconcileSoon(trx: Db, ids: string[]): Promise<void> {
+  await Segment.query(trx)
+    .whereIn('id', ids)
+    .where({ trackMembership: true, type: 'DYNAMIC' })
+    .patch({ reconcileAt: new Date() });
+}

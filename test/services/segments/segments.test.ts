@@ -1,0 +1,336 @@
+import { expect } from 'chai';
+import { ApiError } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { deleteContacts } from '../../../services/contacts/delete.ts';
+import { regenerateKeys } from '../../../services/projects/keys.ts';
+import { refreshSegment } from '../../../services/segments/count.ts';
+import { createSegment } from '../../../services/segments/create.ts';
+import { findSegment, listSegments } from '../../../services/segments/find.ts';
+import { guarded } from '../../../services/segments/guard.ts';
+import { listMembers } from '../../../services/segments/members.ts';
+import { settleRecounts } from '../../../services/segments/recounts.ts';
+import { deleteSegment } from '../../../services/segments/remove.ts';
+import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
+import { updateSegment } from '../../../services/segments/update.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import { contact, isPro, memberOf, membersOf, movesOf, tree } from './support.ts';
+
+describe('segments', () => {
+  let world: World;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+  });
+
+  const dynamic = (name: string, condition: object = isPro) =>
+    createSegment(world.db, project.access, { name, condition });
+  const fixed = (name = 'Fixed', more = {}) =>
+    createSegment(world.db, project.access, { name, type: 'STATIC', ...more });
+  const refused = (work: Promise<unknown>): Promise<ApiError> =>
+    work.then(
+      () => expect.fail('it was not refused'),
+      (error) => {
+        expect(error).to.be.instanceOf(ApiError);
+        return error;
+      },
+    );
+
+  describe('slugs', () => {
+    it('come from the name, and a second one gets a number', async () => {
+      const slugs = ['VIP Customers', 'vip -- customers!', 'VIP customers', 'Ärzte & Co.', '!!!', '日本'].map(
+        async (name) => (await dynamic(name)).slug,
+      );
+      const made = await Promise.all(slugs);
+      expect(made.slice(0, 3).sort()).to.deep.equal(['vip-customers', 'vip-customers-2', 'vip-customers-3']);
+      expect(made.slice(3)).to.deep.equal(['arzte-co', 'segment', '日本']);
+    });
+
+    it('stay when the name changes', async () => {
+      const { id } = await dynamic('First');
+      const renamed = await updateSegment(world.db, project.access, id, { name: 'Second' });
+      expect(renamed).to.include({ name: 'Second', slug: 'first' });
+    });
+
+    it('are free again in another project', async () => {
+      await dynamic('Same');
+      project = await makeProject(world.db);
+      expect((await dynamic('Same')).slug).to.equal('same');
+    });
+  });
+
+  describe('dynamic ones', () => {
+    it('count on creation, list live, and count anew on refresh only', async () => {
+      await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
+      await contact(world.db, project, 'bob@example.com', { plan: 'free' });
+      const { id, memberCount } = await dynamic('Pro');
+      expect(memberCount).to.equal(1);
+      await contact(world.db, project, 'bob@example.com', { plan: 'pro' });
+      expect(await membersOf(world.db, project, id)).to.deep.equal(['ann@example.com', 'bob@example.com']);
+      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(1);
+      expect(await refreshSegment(world.db, project.access, id)).to.deep.equal({ memberCount: 2 });
+      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(2);
+      expect(await world.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
+    });
+
+    it('page through their members, the newest first, without gaps', async () => {
+      for (let n = 0; n < 5; n++) await contact(world.db, project, `user${n}@example.com`, { plan: 'pro' });
+      const { id } = await dynamic('Pro');
+      const pages = await Promise.all(
+        [1, 2, 3, 4].map((page) => listMembers(world.db, project.id, id, { page, pageSize: 2 })),
+      );
+      expect(pages.map(({ data }) => data.map(({ email }) => email[4]).join(''))).to.deep.equal(['43', '21', '0', '']);
+      expect(pages[3]).to.include({ total: 5, page: 4, pageSize: 2, totalPages: 3 });
+    });
+
+    it('know nothing of the contacts of another project', async () => {
+      const other = await makeProject(world.db);
+      await contact(world.db, other, 'ann@example.com', { plan: 'pro' });
+      const { id, memberCount } = await dynamic('Pro');
+      expect(memberCount).to.equal(0);
+      expect(await membersOf(world.db, project, id)).to.deep.equal([]);
+    });
+
+    it('keep the condition as it was sent, and count again when it changes', async () => {
+      await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
+      const condition = { ...tree({ field: 'data.plan', operator: 'exists', color: 'red' }), note: 'kept' };
+      const { id, memberCount } = await dynamic('Any', condition);
+      expect(memberCount).to.equal(1);
+      expect((await findSegment(world.db, project.id, id)).condition).to.deep.equal(condition);
+      const changed = await updateSegment(world.db, project.access, id, {
+        condition: tree({ field: 'data.plan', operator: 'notExists' }),
+      });
+      expect(changed.memberCount).to.equal(0);
+    });
+  });
+
+  describe('references', () => {
+    it('are live: a change of the one referred to is seen by those that use it', async () => {
+      await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
+      await contact(world.db, project, 'bob@example.com', { plan: 'free' });
+      const base = await dynamic('Base');
+      const user = await dynamic('User', memberOf(base.id));
+      const userOfUser = await dynamic('User of user', memberOf(user.id));
+      expect(await membersOf(world.db, project, userOfUser.id)).to.deep.equal(['ann@example.com']);
+      await updateSegment(world.db, project.access, base.id, {
+        condition: tree({ field: 'data.plan', operator: 'equals', value: 'free' }),
+      });
+      expect(await membersOf(world.db, project, userOfUser.id)).to.deep.equal(['bob@example.com']);
+    });
+
+    it('see the members of a static segment', async () => {
+      await contact(world.db, project, 'ann@example.com');
+      await contact(world.db, project, 'bob@example.com');
+      const list = await fixed();
+      const user = await dynamic('User', memberOf(list.id));
+      const rest = await dynamic('Rest', tree({ field: `segment.${list.id}`, operator: 'notMemberOfSegment' }));
+      await addMembers(world.db, project.access, list.id, { emails: ['ann@example.com'] });
+      expect(await membersOf(world.db, project, user.id)).to.deep.equal(['ann@example.com']);
+      expect(await membersOf(world.db, project, rest.id)).to.deep.equal(['bob@example.com']);
+    });
+
+    it('to nothing, or to a segment of somebody else, are refused with their path', async () => {
+      const other = await makeProject(world.db);
+      const theirs = await createSegment(world.db, other.access, { name: 'Theirs', condition: isPro });
+      for (const id of [newId(), theirs.id]) {
+        const error = await refused(dynamic('Lost', memberOf(id)));
+        expect(error).to.include({ status: 400 });
+        expect(error.message).to.include('condition.groups.0.filters.0.field');
+      }
+      expect(await listSegments(world.db, project.id)).to.deep.equal([]);
+    });
+
+    it('that lead in a circle are refused, however long it is', async () => {
+      const a = await dynamic('A');
+      const b = await dynamic('B', memberOf(a.id));
+      const c = await dynamic('C', memberOf(b.id));
+      for (const { id } of [a, b, c]) {
+        const error = await refused(updateSegment(world.db, project.access, a.id, { condition: memberOf(id) }));
+        expect(error).to.include({ status: 400 });
+        expect(error.message).to.include('leads back');
+      }
+      expect((await findSegment(world.db, project.id, a.id)).condition).to.deep.equal(isPro);
+    });
+
+    it('do not close a circle when two are saved at the same moment', async () => {
+      const [a, b] = [await dynamic('A'), await dynamic('B')];
+      const results = await Promise.allSettled([
+        updateSegment(world.db, project.access, a.id, { condition: memberOf(b.id) }),
+        updateSegment(world.db, project.access, b.id, { condition: memberOf(a.id) }),
+      ]);
+      expect(results.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1);
+    });
+
+    it('may not grow without bound by being put into each other', async () => {
+      const filters = (id: string, n: number) =>
+        tree(...Array.from({ length: n }, () => ({ field: `segment.${id}`, operator: 'memberOfSegment' })));
+      const a = await dynamic('A', tree(...Array.from({ length: 30 }, () => isPro.groups[0]?.filters[0] ?? {})));
+      const b = await dynamic('B', filters(a.id, 30));
+      const error = await refused(dynamic('C', filters(b.id, 2)));
+      expect(error.message).to.include('1000 filters');
+      const larger = tree(...Array.from({ length: 40 }, () => isPro.groups[0]?.filters[0] ?? {}));
+      expect(await refused(updateSegment(world.db, project.access, a.id, { condition: larger }))).to.include({
+        status: 400,
+      });
+    });
+  });
+
+  describe('static ones', () => {
+    it('add and remove by address, whatever its case, and count', async () => {
+      await contact(world.db, project, 'ann@example.com');
+      await contact(world.db, project, 'bob@example.com');
+      const { id } = await fixed();
+      const emails = [' ANN@example.com', 'bob@example.com', 'No@example.com', 'ann@example.com'];
+      const first = await addMembers(world.db, project.access, id, { emails });
+      expect(first).to.deep.equal({ added: 2, created: 0, notFound: ['No@example.com'] });
+      const again = await addMembers(world.db, project.access, id, { emails: ['ann@example.com'] });
+      expect(again).to.deep.equal({ added: 0, created: 0, notFound: [] });
+      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(2);
+      const removed = await removeMembers(world.db, project.access, id, ['Ann@example.com', 'no@example.com']);
+      expect(removed).to.deep.equal({ removed: 1 });
+      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(1);
+      expect(await membersOf(world.db, project, id)).to.deep.equal(['bob@example.com']);
+    });
+
+    it('create who is missing on request, and leave the others as they are', async () => {
+      await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
+      const { id } = await fixed();
+      const emails = ['ann@example.com', 'new@example.com'];
+      const result = await addMembers(world.db, project.access, id, { emails, createMissing: true, subscribed: false });
+      expect(result).to.deep.equal({ added: 2, created: 1, notFound: [] });
+      const contacts = await world.db('contacts').where({ projectId: project.id }).orderBy('email');
+      expect(contacts.map(({ email, subscribed, data }) => ({ email, subscribed, data }))).to.deep.equal([
+        { email: 'ann@example.com', subscribed: true, data: { plan: 'pro' } },
+        { email: 'new@example.com', subscribed: false, data: {} },
+      ]);
+      expect(await world.db('events').where({ projectId: project.id })).to.deep.equal([]);
+      await addMembers(world.db, project.access, id, { emails: ['more@example.com'], createMissing: true });
+      expect(await world.db('contacts').where({ email: 'more@example.com' }).first('subscribed')).to.include({
+        subscribed: true,
+      });
+    });
+
+    it('count right when many add at once', async () => {
+      const { id } = await fixed();
+      await Promise.all(
+        Array.from({ length: 10 }, (_, n) =>
+          addMembers(world.db, project.access, id, {
+            emails: [`u${n}@example.com`, 'all@example.com'],
+            createMissing: true,
+          }),
+        ),
+      );
+      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(11);
+      expect(await membersOf(world.db, project, id)).to.have.lengthOf(11);
+    });
+
+    it('refuse what belongs to the other kind', async () => {
+      const [list, condition] = [await fixed(), await dynamic('Pro')];
+      for (const work of [
+        addMembers(world.db, project.access, condition.id, { emails: ['a@example.com'] }),
+        removeMembers(world.db, project.access, condition.id, ['a@example.com']),
+      ])
+        expect(await refused(work)).to.include({ status: 400 });
+      const changed = await updateSegment(world.db, project.access, list.id, { condition: 'anything' });
+      expect(changed.condition).to.equal(null);
+    });
+
+    it('lose a contact that is deleted, without an event', async () => {
+      const id = await contact(world.db, project, 'ann@example.com');
+      await contact(world.db, project, 'bob@example.com');
+      const segment = await fixed('Fixed', { trackMembership: true });
+      await addMembers(world.db, project.access, segment.id, { emails: ['ann@example.com', 'bob@example.com'] });
+      await deleteContacts(world.db, project.id, [id]);
+      expect(await membersOf(world.db, project, segment.id)).to.deep.equal(['bob@example.com']);
+      await settleRecounts(world.db);
+      expect((await findSegment(world.db, project.id, segment.id)).memberCount).to.equal(1);
+      expect((await movesOf(world.db, project, 'fixed')).filter((move) => move.startsWith('exit'))).to.deep.equal([]);
+    });
+
+    it('emit entry and exit once each when tracked, and nothing when not', async () => {
+      await contact(world.db, project, 'ann@example.com');
+      const segment = await fixed('Fixed', { trackMembership: true });
+      const emails = ['ann@example.com'];
+      await Promise.all(Array.from({ length: 5 }, () => addMembers(world.db, project.access, segment.id, { emails })));
+      await Promise.all(Array.from({ length: 5 }, () => removeMembers(world.db, project.access, segment.id, emails)));
+      expect(await movesOf(world.db, project, 'fixed')).to.deep.equal([
+        'entry ann@example.com',
+        'exit ann@example.com',
+      ]);
+      const [event] = await world.db('events').where({ projectId: project.id });
+      expect(event.data).to.deep.equal({ segmentId: segment.id, segmentName: 'Fixed' });
+      await updateSegment(world.db, project.access, segment.id, { trackMembership: false });
+      await addMembers(world.db, project.access, segment.id, { emails });
+      expect(await movesOf(world.db, project, 'fixed')).to.have.lengthOf(2);
+    });
+  });
+
+  describe('deletion', () => {
+    it('takes the segment and its list of members', async () => {
+      await contact(world.db, project, 'ann@example.com');
+      const { id } = await fixed();
+      await addMembers(world.db, project.access, id, { emails: ['ann@example.com'] });
+      await deleteSegment(world.db, project.access, id);
+      expect(await refused(findSegment(world.db, project.id, id))).to.include({ code: 'SEGMENT_NOT_FOUND' });
+      expect(await world.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
+    });
+
+    it('is refused while another segment refers to it', async () => {
+      const base = await dynamic('Base');
+      const user = await dynamic('User', memberOf(base.id));
+      const error = await refused(deleteSegment(world.db, project.access, base.id));
+      expect(error).to.include({ status: 409, code: 'CONFLICT' });
+      expect(error.message).to.include('"User"');
+      await deleteSegment(world.db, project.access, user.id);
+      await deleteSegment(world.db, project.access, base.id);
+    });
+  });
+
+  it('of another project are not found by anything', async () => {
+    const { id } = await fixed();
+    const other = await makeProject(world.db);
+    const attempts = [
+      findSegment(world.db, other.id, id),
+      updateSegment(world.db, other.access, id, { name: 'x' }),
+      deleteSegment(world.db, other.access, id),
+      listMembers(world.db, other.id, id, { page: 1, pageSize: 10 }),
+      addMembers(world.db, other.access, id, { emails: ['a@example.com'], createMissing: true }),
+      removeMembers(world.db, other.access, id, ['a@example.com']),
+      refreshSegment(world.db, other.access, id),
+    ];
+    for (const attempt of attempts) expect(await refused(attempt)).to.include({ code: 'SEGMENT_NOT_FOUND' });
+    expect(await world.db('contacts').where({ projectId: other.id })).to.deep.equal([]);
+  });
+
+  it('are not written with a key that was replaced meanwhile', async () => {
+    const { id } = await fixed();
+    await regenerateKeys(world.db, project.id);
+    const attempts = [
+      createSegment(world.db, project.access, { name: 'x', condition: isPro }),
+      updateSegment(world.db, project.access, id, { name: 'x' }),
+      deleteSegment(world.db, project.access, id),
+      addMembers(world.db, project.access, id, { emails: ['a@example.com'], createMissing: true }),
+    ];
+    for (const attempt of attempts) expect(await refused(attempt)).to.include({ code: 'INVALID_API_KEY' });
+  });
+
+  it('tell a query that takes too long from one that fails, and put the limit back', async () => {
+    const error = await refused(guarded(world.db, (trx) => trx.raw('select pg_sleep(5)'), 50));
+    expect(error).to.include({ status: 400, code: 'BAD_REQUEST' });
+    const [row] = (await world.db.raw('show statement_timeout')).rows;
+    expect(row.statement_timeout).to.equal('0');
+    const failed = await guarded(world.db, (trx) => trx.raw('select 1 / 0')).catch((fault) => fault);
+    expect(failed).to.include({ code: '22012' });
+  });
+
+  it('let only a few such queries run at once, and say so when the others have waited too long', async () => {
+    const slow = Array.from({ length: 4 }, () => guarded(world.db, (trx) => trx.raw('select pg_sleep(0.5)')));
+    expect(await refused(guarded(world.db, (trx) => trx.raw('select 1'), 50))).to.include({ status: 429 });
+    await Promise.all(slow);
+    expect((await guarded(world.db, (trx) => trx.raw('select 1 as one'), 1_000)).rows).to.deep.equal([{ one: 1 }]);
+  });
+});

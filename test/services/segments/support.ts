@@ -1,0 +1,38 @@
+import type { Db } from '../../../db/connect.ts';
+import type { Data } from '../../../services/contacts/data.ts';
+import { saveContact } from '../../../services/contacts/save.ts';
+import { settleChanges } from '../../../services/segments/changes.ts';
+import { listMembers } from '../../../services/segments/members.ts';
+import type { TestProject } from '../../support/world.ts';
+
+export const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
+export const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
+export const memberOf = (id: string) => tree({ field: `segment.${id}`, operator: 'memberOfSegment' });
+
+/** Creates or changes a contact, and gives its id. */
+export async function contact(db: Db, project: TestProject, email: string, data: Data = {}): Promise<string> {
+  return (await saveContact(db, project.access, { email, data })).contact.id;
+}
+
+export async function membersOf(db: Db, project: TestProject, id: string): Promise<string[]> {
+  const { data } = await listMembers(db, project.id, id, { page: 1, pageSize: 100 });
+  return data.map(({ email }) => email).sort();
+}
+
+/** Entries and exits in the order in which they were recorded: `entry ann@example.com`. */
+export async function movesOf(db: Db, project: TestProject, slug: string): Promise<string[]> {
+  const rows = await db('events')
+    .leftJoin('contacts', 'contacts.id', 'events.contactId')
+    .where('events.projectId', project.id)
+    .whereIn('events.name', [`segment.${slug}.entry`, `segment.${slug}.exit`])
+    .orderBy('events.id')
+    .select('events.name', 'contacts.email');
+  return rows.map(({ name, email }) => `${name.slice(name.lastIndexOf('.') + 1)} ${email}`);
+}
+
+/** Until there is nothing left to settle, as the worker does. */
+export async function settleAll(db: Db): Promise<number> {
+  let all = 0;
+  for (let done = await settleChanges(db); done > 0; done = await settleChanges(db)) all += done;
+  return all;
+}

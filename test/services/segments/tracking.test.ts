@@ -1,0 +1,395 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { deleteContacts } from '../../../services/contacts/delete.ts';
+import { trackEvent } from '../../../services/events/track.ts';
+import { settleChanges } from '../../../services/segments/changes.ts';
+import { computeSegment } from '../../../services/segments/compute.ts';
+import { createSegment } from '../../../services/segments/create.ts';
+import { findSegment } from '../../../services/segments/find.ts';
+import { settleRecounts } from '../../../services/segments/recounts.ts';
+import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
+import { reconcileDue, sweepDrifting } from '../../../services/segments/sweep.ts';
+import { updateSegment } from '../../../services/segments/update.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import { contact, isPro, memberOf, membersOf, movesOf, settleAll, tree } from './support.ts';
+
+const [ann, bob] = ['ann@example.com', 'bob@example.com'];
+
+describe('tracked membership', () => {
+  let world: World;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+  });
+
+  const tracked = (name: string, condition: object = isPro) =>
+    createSegment(world.db, project.access, { name, condition, trackMembership: true });
+  const notes = () => world.db('contact_changes').where({ projectId: project.id });
+  const moves = (slug: string) => movesOf(world.db, project, slug);
+  const knownOf = async (id: string): Promise<string[]> => {
+    const rows = await world
+      .db('segment_members')
+      .join('contacts', 'contacts.id', 'contactId')
+      .where({ segmentId: id });
+    return rows.map(({ email }) => email).sort();
+  };
+
+  it('takes the present members as known, without events', async () => {
+    await contact(world.db, project, ann, { plan: 'pro' });
+    const { id, memberCount } = await tracked('Pro');
+    expect(memberCount).to.equal(1);
+    expect(await knownOf(id)).to.deep.equal([ann]);
+    await settleAll(world.db);
+    expect(await moves('pro')).to.deep.equal([]);
+    const later = await createSegment(world.db, project.access, { name: 'Later', condition: isPro });
+    await updateSegment(world.db, project.access, later.id, { trackMembership: true });
+    expect(await knownOf(later.id)).to.deep.equal([ann]);
+    expect(await moves('later')).to.deep.equal([]);
+  });
+
+  it('follows a contact that is created, changed and changed back', async () => {
+    const { id } = await tracked('Pro');
+    await contact(world.db, project, ann, { plan: 'pro' });
+    await contact(world.db, project, bob, { plan: 'free' });
+    await settleAll(world.db);
+    await contact(world.db, project, bob, { plan: 'pro' });
+    await contact(world.db, project, ann, { plan: null });
+    await settleAll(world.db);
+    expect(await moves('pro')).to.have.members([`entry ${ann}`, `entry ${bob}`, `exit ${ann}`]);
+    expect(await knownOf(id)).to.deep.equal([bob]);
+    await settleRecounts(world.db);
+    expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(1);
+    const [event] = await world.db('events').where({ projectId: project.id, name: 'segment.pro.entry' });
+    expect(event.data).to.deep.equal({ segmentId: id, segmentName: 'Pro' });
+  });
+
+  it('follows events, lifecycle events of mail among them, and their deletion', async () => {
+    const { id } = await tracked('Active', tree({ field: 'login', operator: 'triggered', count: 2 }));
+    const opened = await tracked('Opened', tree({ field: 'email.opened', operator: 'triggered' }));
+    for (let n = 0; n < 2; n++) {
+      await trackEvent(world.db, project.access, { email: ann, event: 'login' });
+      await settleAll(world.db);
+      expect(await knownOf(id)).to.deep.equal(n === 0 ? [] : [ann]);
+    }
+    const { contactId } = await trackEvent(world.db, project.access, { email: bob, event: 'other' });
+    await world.db('events').insert({ id: newId(), projectId: project.id, contactId, name: 'email.open' });
+    await settleAll(world.db);
+    expect(await knownOf(opened.id)).to.deep.equal([bob]);
+    await world.db('events').where({ projectId: project.id, name: 'login' }).delete();
+    await settleAll(world.db);
+    expect(await moves('active')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
+  });
+
+  it('follows members of a static segment that the condition refers to, and its own entry events', async () => {
+    const list = await createSegment(world.db, project.access, { name: 'List', type: 'STATIC' });
+    await tracked('Through', memberOf(list.id));
+    await tracked('After', tree({ field: 'segment.through.entry', operator: 'triggered' }));
+    await addMembers(world.db, project.access, list.id, { emails: [ann], createMissing: true });
+    await settleAll(world.db);
+    await removeMembers(world.db, project.access, list.id, [ann]);
+    await settleAll(world.db);
+    expect(await moves('through')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
+    expect(await moves('after')).to.deep.equal([`entry ${ann}`]);
+  });
+
+  it('notes only what a tracked segment looks at', async () => {
+    await contact(world.db, project, ann, { plan: 'free', color: 'red' });
+    expect(await notes()).to.deep.equal([]);
+    const { id } = await tracked(
+      'Pro',
+      tree(...(isPro.groups[0]?.filters ?? []), { field: 'login', operator: 'triggered' }),
+    );
+    await contact(world.db, project, ann, { color: 'blue' });
+    await trackEvent(world.db, project.access, { email: ann, event: 'logout' });
+    expect(await notes()).to.deep.equal([]);
+    await contact(world.db, project, ann, { plan: 'pro', color: 'green' });
+    await trackEvent(world.db, project.access, { email: ann, event: 'login' });
+    expect((await notes()).map(({ looks }) => looks)).to.deep.equal([['data.plan'], ['event.login']]);
+    await settleAll(world.db);
+    expect(await notes()).to.deep.equal([]);
+    await updateSegment(world.db, project.access, id, { trackMembership: false });
+    await contact(world.db, project, ann, { plan: 'free' });
+    expect(await notes()).to.deep.equal([]);
+    expect(await knownOf(id)).to.deep.equal([]);
+  });
+
+  it('says nothing about a contact that is deleted', async () => {
+    const { id } = await tracked('Pro');
+    const [one, two] = [
+      await contact(world.db, project, ann, { plan: 'pro' }),
+      await contact(world.db, project, bob, { plan: 'pro' }),
+    ];
+    await deleteContacts(world.db, project.id, [one]);
+    await settleAll(world.db);
+    await deleteContacts(world.db, project.id, [two]);
+    await settleAll(world.db);
+    expect(await moves('pro')).to.deep.equal(['entry null']);
+    expect(await knownOf(id)).to.deep.equal([]);
+    expect(await notes()).to.deep.equal([]);
+  });
+
+  it('tells of an edited condition, also where it is referred to', async () => {
+    await contact(world.db, project, ann, { plan: 'pro' });
+    await contact(world.db, project, bob, { plan: 'free' });
+    const base = await tracked('Base');
+    await tracked('User', memberOf(base.id));
+    await updateSegment(world.db, project.access, base.id, {
+      condition: tree({ field: 'data.plan', operator: 'equals', value: 'free' }),
+    });
+    await reconcileDue(world.db);
+    for (const slug of ['base', 'user']) expect(await moves(slug)).to.have.members([`exit ${ann}`, `entry ${bob}`]);
+    // What the edited one looks at, those that refer to it look at as well.
+    await updateSegment(world.db, project.access, base.id, {
+      condition: tree({ field: 'data.size', operator: 'exists' }),
+    });
+    await reconcileDue(world.db);
+    await contact(world.db, project, ann, { size: 1 });
+    await settleAll(world.db);
+    for (const slug of ['base', 'user']) expect((await moves(slug)).at(-1)).to.equal(`entry ${ann}`);
+    expect(await reconcileDue(world.db)).to.equal(0);
+  });
+
+  it('finds what was changed by a transaction that began before the segment was tracked', async () => {
+    await contact(world.db, project, ann, { plan: 'free' });
+    const early = await world.db.transaction();
+    await early('contacts')
+      .where({ projectId: project.id })
+      .update({ data: JSON.stringify({ plan: 'pro' }) });
+    const { id } = await tracked('Pro');
+    await early.commit();
+    expect(await settleAll(world.db)).to.equal(0);
+    await world.db('segments').where({ id }).update({ reconcileAt: world.db.fn.now() });
+    await reconcileDue(world.db);
+    expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
+    expect((await world.db('segments').where({ id }).first()).reconcileAt).to.equal(null);
+  });
+
+  describe('compute', () => {
+    it('brings membership up to date and tells of it', async () => {
+      const { id } = await tracked('Pro');
+      for (const email of [ann, bob]) await contact(world.db, project, email, { plan: 'pro' });
+      expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 2, removed: 0, total: 2 });
+      await contact(world.db, project, ann, { plan: 'free' });
+      expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 0, removed: 1, total: 1 });
+      expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 0, removed: 0, total: 1 });
+      await settleAll(world.db);
+      expect(await moves('pro')).to.have.members([`entry ${ann}`, `entry ${bob}`, `exit ${ann}`]);
+    });
+
+    it('waits for a contact that somebody holds, and no longer than that', async () => {
+      const { id } = await tracked('Pro');
+      await contact(world.db, project, ann, { plan: 'pro' });
+      const holder = await world.db.transaction();
+      await holder('contacts').where({ projectId: project.id }).forUpdate();
+      const computed = computeSegment(world.db, project.access, id);
+      expect(await settleChanges(world.db)).to.equal(0);
+      await holder.commit();
+      expect(await computed).to.deep.equal({ added: 1, removed: 0, total: 1 });
+    });
+
+    it('is refused unless the segment is dynamic and tracked', async () => {
+      const list = await createSegment(world.db, project.access, { name: 'L', type: 'STATIC', trackMembership: true });
+      const plain = await createSegment(world.db, project.access, { name: 'P', condition: isPro });
+      for (const { id } of [list, plain]) {
+        const error = await computeSegment(world.db, project.access, id).catch((fault) => fault);
+        expect(error).to.include({ status: 400, code: 'BAD_REQUEST' });
+      }
+    });
+  });
+
+  describe('drift', () => {
+    const back = (table: string, column: string, where: object, interval: string) =>
+      world
+        .db(table)
+        .where(where)
+        .update({ [column]: world.db.raw(`now() - ?::interval`, [interval]) });
+    const setBack = (id: string, interval: string) => back('segments', 'sweptAt', { id }, interval);
+
+    it('takes contacts out and in when an event grows old', async () => {
+      const within = await tracked(
+        'Lately',
+        tree({ field: 'login', operator: 'triggeredWithin', value: 1, unit: 'days' }),
+      );
+      const older = await tracked(
+        'Once',
+        tree({ field: 'login', operator: 'triggeredOlderThan', value: 1, unit: 'days' }),
+      );
+      const idle = await tracked(
+        'Idle',
+        tree({ field: 'login', operator: 'notTriggeredWithin', value: 1, unit: 'days' }),
+      );
+      await trackEvent(world.db, project.access, { email: ann, event: 'login' });
+      await settleAll(world.db);
+      expect(await knownOf(within.id)).to.deep.equal([ann]);
+      await sweepDrifting(world.db);
+      expect(await knownOf(within.id)).to.deep.equal([ann]);
+      await back('events', 'createdAt', { projectId: project.id, name: 'login' }, '1 day');
+      await sweepDrifting(world.db);
+      expect(await moves('lately')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
+      expect(await moves('once')).to.deep.equal([`entry ${ann}`]);
+      expect(await moves('idle')).to.deep.equal([`entry ${ann}`]);
+      for (const { id } of [within, older, idle]) await setBack(id, '1 day');
+      expect(await sweepDrifting(world.db)).to.deep.equal({ entered: 0, left: 0 });
+    });
+
+    it('follows the age of the contact, and dates in its data that come and go', async () => {
+      await tracked('Old', tree({ field: 'createdAt', operator: 'olderThan', value: 1, unit: 'hours' }));
+      await tracked('Due', tree({ field: 'data.due', operator: 'within', value: 1, unit: 'hours' }));
+      const id = await contact(world.db, project, ann, { due: new Date(Date.now() + 3_600_000).toISOString() });
+      await settleAll(world.db);
+      expect(await moves('due')).to.deep.equal([]);
+      // As if that hour were over, and nobody had noted a change.
+      await world
+        .db('contacts')
+        .where({ id })
+        .update({ data: JSON.stringify({ due: new Date().toISOString() }) });
+      await back('contacts', 'createdAt', { id }, '1 hour');
+      await world.db('contact_changes').delete();
+      await sweepDrifting(world.db);
+      expect(await moves('old')).to.deep.equal([`entry ${ann}`]);
+      expect(await moves('due')).to.deep.equal([`entry ${ann}`]);
+    });
+
+    it('is seen through a reference', async () => {
+      const base = await createSegment(world.db, project.access, {
+        name: 'Base',
+        condition: tree({ field: 'login', operator: 'triggeredWithin', value: 1, unit: 'months' }),
+      });
+      await tracked('User', memberOf(base.id));
+      await trackEvent(world.db, project.access, { email: ann, event: 'login' });
+      await settleAll(world.db);
+      await back('events', 'createdAt', { projectId: project.id, name: 'login' }, '1 month');
+      await sweepDrifting(world.db);
+      expect(await moves('user')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
+    });
+
+    it('does not look at segments that time cannot change', async () => {
+      const { id } = await tracked('Pro');
+      const { sweptAt } = await findSegment(world.db, project.id, id);
+      await sweepDrifting(world.db);
+      expect((await findSegment(world.db, project.id, id)).sweptAt).to.deep.equal(sweptAt);
+    });
+  });
+
+  it('leaves a contact that somebody holds for later, and does not wait', async () => {
+    await tracked('Pro');
+    await contact(world.db, project, ann, { plan: 'pro' });
+    await contact(world.db, project, bob, { plan: 'pro' });
+    const holder = await world.db.transaction();
+    await holder('contacts').where({ projectId: project.id, email: ann }).forUpdate();
+    await settleAll(world.db);
+    expect(await moves('pro')).to.deep.equal([`entry ${bob}`]);
+    await holder.commit();
+    await settleAll(world.db);
+    expect(await moves('pro')).to.deep.equal([`entry ${bob}`, `entry ${ann}`]);
+  });
+
+  it('leaves all for later while a segment is being edited, and then goes by the new condition', async () => {
+    const { id } = await tracked('Pro');
+    const editor = await world.db.transaction();
+    await updateSegment(editor, project.access, id, {
+      condition: tree({ field: 'data.plan', operator: 'equals', value: 'team' }),
+    });
+    await contact(world.db, project, ann, { plan: 'pro' });
+    expect(await settleChanges(world.db)).to.equal(0);
+    expect(await notes()).to.have.lengthOf(1);
+    await editor.commit();
+    await settleAll(world.db);
+    expect(await moves('pro')).to.deep.equal([]);
+  });
+
+  it('loses nothing and says nothing twice when one who settles dies in the middle', async () => {
+    const { id } = await tracked('Pro');
+    await contact(world.db, project, ann, { plan: 'pro' });
+    // Stops it where members and events are written.
+    const gate = await world.db.transaction();
+    await gate.raw('lock table segment_recounts in exclusive mode');
+    const victim = settleChanges(world.db).catch((error) => error);
+    const blocked = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'with moves%'
+      and datname = current_database()`;
+    let pid: number | undefined;
+    while (pid === undefined) pid = (await world.db.raw(blocked)).rows[0]?.pid;
+    await world.db.raw('select pg_terminate_backend(?)', [pid]);
+    expect(await victim).to.be.instanceOf(Error);
+    await gate.commit();
+    expect(await moves('pro')).to.deep.equal([]);
+    expect(await notes()).to.have.lengthOf(1);
+    await settleAll(world.db);
+    expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
+    expect(await knownOf(id)).to.deep.equal([ann]);
+  });
+
+  it('tells of every change once while many write and many settle', async () => {
+    const { id } = await tracked(
+      'Pro',
+      tree({ field: 'data.plan', operator: 'equals', value: 'pro' }, { field: 'data.ok', operator: 'exists' }),
+    );
+    const emails = Array.from({ length: 8 }, (_, n) => `user${n}@example.com`);
+    let writing = true;
+    const settlers = Array.from({ length: 4 }, async () => {
+      while (writing) await settleChanges(world.db, 5);
+    });
+    const sweeper = (async () => {
+      while (writing) await computeSegment(world.db, project.access, id);
+    })();
+    await Promise.all(
+      emails.map(async (email, n) => {
+        for (let turn = 0; turn < 25; turn++)
+          await contact(world.db, project, email, { plan: (turn + n) % 3 ? 'pro' : 'free', ok: turn % 4 ? 1 : null });
+      }),
+    );
+    writing = false;
+    await Promise.all([...settlers, sweeper]);
+    await settleAll(world.db);
+    expect(await knownOf(id)).to.deep.equal(await membersOf(world.db, project, id));
+    const told = await moves('pro');
+    for (const email of emails) {
+      const own = told.filter((move) => move.endsWith(email)).map((move) => move.split(' ')[0]);
+      expect(own, email).to.deep.equal(own.map((_, n) => (n % 2 ? 'exit' : 'entry')));
+      expect(own.length % 2 === 1, email).to.equal((await knownOf(id)).includes(email));
+    }
+    expect(told.length).to.be.greaterThan(emails.length);
+    await settleRecounts(world.db);
+    expect((await findSegment(world.db, project.id, id)).memberCount).to.equal((await knownOf(id)).length);
+  });
+
+  it('takes projects in turns, so that many notes of one hold up nobody', async () => {
+    const large = project;
+    await tracked('Pro');
+    for (let n = 0; n < 30; n++) await contact(world.db, large, `user${n}@example.com`, { plan: 'pro' });
+    project = await makeProject(world.db);
+    await tracked('Pro');
+    await contact(world.db, project, ann, { plan: 'pro' });
+    await settleChanges(world.db, 10);
+    expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
+    expect(await movesOf(world.db, large, 'pro')).to.have.lengthOf(10);
+  });
+
+  it('settles a thousand contacts in a handful of statements', async () => {
+    await settleAll(world.db);
+    await tracked('Pro');
+    await world.db.raw(
+      `insert into contacts (id, project_id, email, subscribed, data)
+       select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', true, '{"plan": "pro"}' from generate_series(1, 1000) n`,
+      [project.id],
+    );
+    const seen: string[] = [];
+    await world.db.transaction(async (trx) => {
+      const connection = await trx.client.acquireConnection();
+      const query = connection.query.bind(connection);
+      connection.query = (...args: unknown[]) => {
+        seen.push(String((args[0] as { text?: string }).text ?? args[0]));
+        return query(...args);
+      };
+      await settleChanges(trx);
+      connection.query = query;
+    });
+    expect(await moves('pro')).to.have.lengthOf(1000);
+    expect(seen.length).to.be.within(4, 6);
+  });
+});
