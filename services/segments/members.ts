@@ -1,16 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
+import type { OffsetPage } from '../paging.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
 import { countMatching, matchingSql } from './matching.ts';
-
-export interface MembersPage {
-  data: Contact[];
-  total: number;
-  page: number;
-  pageSize: number;
-  totalPages: number;
-}
 
 /** Who is in it at this moment, the newest contacts first. */
 export async function listMembers(
@@ -18,7 +11,7 @@ export async function listMembers(
   projectId: string,
   id: string,
   { page, pageSize }: { page: number; pageSize: number },
-): Promise<MembersPage> {
+): Promise<OffsetPage<Contact>> {
   const segment = await findSegment(db, projectId, id);
   return guarded(db, async (trx) => {
     const matching = await matchingSql(trx, segment);

@@ -1,0 +1,38 @@
+import joi from 'joi';
+import type { Segment } from '../../db/models/segment.ts';
+import { dateTime, flag, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+
+/** A condition tree. What it must be is for the one reader of conditions to say, with the path of every fault. */
+export const conditionTree = (): Typed<unknown> =>
+  joi
+    .any()
+    .description('{ logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }');
+
+export const segmentSchema = object({
+  id: uuid(),
+  name: text(),
+  slug: text(),
+  description: nullable(text({ min: 0 })),
+  type: oneOf('DYNAMIC', 'STATIC'),
+  condition: conditionTree(),
+  trackMembership: flag(),
+  memberCount: wholeNumber({ min: 0 }),
+  projectId: uuid(),
+  createdAt: dateTime(),
+  updatedAt: dateTime(),
+});
+
+export const presentSegment = (segment: Segment) => ({
+  id: segment.id,
+  name: segment.name,
+  slug: segment.slug,
+  description: segment.description,
+  type: segment.type,
+  condition: segment.condition,
+  trackMembership: segment.trackMembership,
+  memberCount: segment.memberCount,
+  projectId: segment.projectId,
+  createdAt: segment.createdAt.toISOString(),
+  updatedAt: segment.updatedAt.toISOString(),
+});

@@ -1,0 +1,179 @@
+import joi from 'joi';
+import { computeSegment } from '../../services/segments/compute.ts';
+import { refreshSegment } from '../../services/segments/count.ts';
+import { createSegment } from '../../services/segments/create.ts';
+import { findSegment, listSegments } from '../../services/segments/find.ts';
+import { listMembers } from '../../services/segments/members.ts';
+import { deleteSegment } from '../../services/segments/remove.ts';
+import { addMembers, removeMembers } from '../../services/segments/static-members.ts';
+import { updateSegment } from '../../services/segments/update.ts';
+import { answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import {
+  email,
+  flag,
+  list,
+  nullable,
+  object,
+  offsetPage,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { contactSchema, presentContact } from '../presenters/contact.ts';
+import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
+import { conditionTree, presentSegment, segmentSchema } from '../presenters/segment.ts';
+
+const MAX_EMAILS = 500;
+
+const name = () => text({ max: 100 });
+const description = () => optional(nullable(text({ min: 0, max: 500 })));
+const count = () => wholeNumber({ min: 0 });
+
+/** An address that stays as it is spelled: those that are not found are given back. */
+const spelled = (): Typed<string> =>
+  joi
+    .string()
+    .custom((value: string, helpers) => (email().validate(value).error ? helpers.error('string.email') : value))
+    .required();
+const emails = () => list(spelled(), { min: 1, max: MAX_EMAILS });
+
+const one = answer('The segment.', segmentSchema);
+const notFound = missing('segment', 'SEGMENT_NOT_FOUND');
+const params = { id: uuid() };
+const invalid = failure('The condition is not valid, or takes too long to answer.', 'BAD_REQUEST');
+const onlyStatic = failure('The segment is dynamic.', 'BAD_REQUEST');
+
+export const segments = routes('Segments', [
+  route({
+    method: 'GET',
+    path: '/segments',
+    summary: 'All segments, the newest first',
+    access: 'secretKey',
+    answers: { 200: answer('The segments.', list(segmentSchema)) },
+    handle: async ({ db, project }) => ok((await listSegments(db, project.projectId)).map(presentSegment)),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments',
+    summary: 'Create a segment',
+    access: 'secretKey',
+    body: {
+      name: name(),
+      description: description(),
+      type: optional(oneOf('DYNAMIC', 'STATIC')),
+      condition: conditionTree(),
+      trackMembership: optional(flag()),
+    },
+    invalidBody: 400,
+    answers: { 201: one, 400: plainFailure('The body breaks a rule; the text says which, and where.') },
+    handle: async ({ db, project, body }) => created(presentSegment(await createSegment(db, project, body))),
+  }),
+  route({
+    method: 'GET',
+    path: '/segments/:id',
+    summary: 'A segment with its cached count of members',
+    access: 'secretKey',
+    params,
+    answers: { 200: one, 404: notFound },
+    handle: async ({ db, project, params }) => ok(presentSegment(await findSegment(db, project.projectId, params.id))),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/segments/:id',
+    summary: 'Change a segment; its slug stays',
+    access: 'secretKey',
+    params,
+    body: {
+      name: optional(name()),
+      description: description(),
+      condition: conditionTree(),
+      trackMembership: optional(flag()),
+    },
+    answers: { 200: one, 400: invalid, 404: notFound },
+    handle: async ({ db, project, params, body }) =>
+      ok(presentSegment(await updateSegment(db, project, params.id, body))),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/segments/:id',
+    summary: 'Delete a segment',
+    access: 'secretKey',
+    params,
+    answers: { 204: answer('It is gone.'), 404: notFound, 409: failure('Something still uses it.', 'CONFLICT') },
+    handle: async ({ db, project, params }) => {
+      await deleteSegment(db, project, params.id);
+      return noContent();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/segments/:id/contacts',
+    summary: 'Who is in a segment at this moment',
+    access: 'secretKey',
+    params,
+    query: offsetPage({ maxPageSize: 100 }),
+    answers: {
+      200: answer('A page of members.', offsetListSchema(contactSchema)),
+      400: invalid,
+      404: notFound,
+    },
+    handle: async ({ db, project, params, query }) =>
+      ok(presentOffsetList(await listMembers(db, project.projectId, params.id, query), presentContact)),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/:id/members',
+    summary: 'Add members to a static segment by their addresses',
+    access: 'secretKey',
+    params,
+    body: { emails: emails(), createMissing: optional(flag()), subscribed: optional(flag()) },
+    answers: {
+      200: answer(
+        'How many were added, how many of them created, and who was not found.',
+        object({ added: count(), created: count(), notFound: list(text()) }),
+      ),
+      400: onlyStatic,
+      404: notFound,
+    },
+    handle: async ({ db, project, params, body }) => ok(await addMembers(db, project, params.id, body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/segments/:id/members',
+    summary: 'Remove members from a static segment by their addresses',
+    access: 'secretKey',
+    params,
+    body: { emails: emails() },
+    answers: { 200: answer('How many were removed.', object({ removed: count() })), 400: onlyStatic, 404: notFound },
+    handle: async ({ db, project, params, body }) => ok(await removeMembers(db, project, params.id, body.emails)),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/:id/compute',
+    summary: 'Look at everybody again: membership and events of a tracked dynamic segment are brought up to date',
+    access: 'secretKey',
+    params,
+    answers: {
+      200: answer(
+        'How many came and went, and how many there are.',
+        object({ added: count(), removed: count(), total: count() }),
+      ),
+      400: failure('The segment is not both dynamic and tracked, or its condition takes too long.', 'BAD_REQUEST'),
+      404: notFound,
+    },
+    handle: async ({ db, project, params }) => ok(await computeSegment(db, project, params.id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/:id/refresh',
+    summary: 'Count the members anew',
+    access: 'secretKey',
+    params,
+    answers: { 200: answer('The count.', object({ memberCount: count() })), 400: invalid, 404: notFound },
+    handle: async ({ db, project, params }) => ok(await refreshSegment(db, project, params.id)),
+  }),
+]);
