@@ -1,6 +1,6 @@
-import { connectDb, type Db } from '../db/connect.ts';
+import { connectDb } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
-import { pendingMigrations } from '../db/migrate.ts';
+import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import type { Settings } from '../platform/settings.ts';
@@ -10,7 +10,6 @@ import { createApp } from './app.ts';
 import { listen } from './http/listen.ts';
 import type { RouteGroup } from './http/route.ts';
 import { createMetrics } from './metrics.ts';
-import { createReadiness } from './readiness.ts';
 
 export interface Api {
   port: number;
@@ -68,10 +67,4 @@ export async function startApi({ settings, log, checkTemporal, moreRoutes }: Api
     await closeAll();
     throw error;
   }
-}
-
-async function refusePendingMigrations(db: Db): Promise<void> {
-  const pending = await pendingMigrations(db);
-  if (pending.length > 0)
-    throw new Error(`The database lacks the migrations ${pending.join(', ')}: run npm run migrate, then start again.`);
 }

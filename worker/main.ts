@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDb, type Db } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
-import { pendingMigrations } from '../db/migrate.ts';
+import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMailer } from '../platform/mailer.ts';
-import { type PartStatus, type Readiness, readinessOf, startProbes } from '../platform/probes.ts';
+import { startProbes } from '../platform/probes.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
@@ -29,7 +28,6 @@ interface Parts {
 
 /** Longer than the workers are given to drain. */
 const FAREWELL_MS = 45_000;
-const PROBE_MS = 1_500;
 
 /** Ends what it stands for; run in the reverse order of starting. */
 type End = () => Promise<unknown> | unknown;
@@ -61,7 +59,7 @@ async function run(): Promise<void> {
     port: settings.workerPort,
     host: settings.host,
     registry: parts.metrics.registry,
-    ready: () => readiness(db, temporal),
+    ready: createReadiness(db, temporal.check),
   });
   ends.push(() => probes.stop());
   log.info({ roles: [...roles], port: probes.port }, 'the worker is up');
@@ -86,11 +84,6 @@ function endAnyway(log: Logger): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('told twice: ending at once'));
   setTimeout(() => end('something does not end: leaving it'), FAREWELL_MS).unref();
-}
-
-async function refusePendingMigrations(db: Db): Promise<void> {
-  const pending = await pendingMigrations(db);
-  if (pending.length > 0) throw new Error(`The database lacks ${pending.join(', ')}. Run \`npm run migrate\` first.`);
 }
 
 async function startWork(parts: Parts): Promise<End> {
@@ -130,20 +123,6 @@ async function startRelay({ databaseUrl, db, temporal, settings, log }: Parts): 
     await Promise.all([relay.stop(), stopHousekeeping()]);
     await listener.stop();
   };
-}
-
-/** Without Temporal there is nothing to do, but that is no reason to start this process anew. */
-async function readiness(db: Db, temporal: Temporal): Promise<Readiness> {
-  const down = { database: 'down', migrations: 'down' } satisfies Record<string, PartStatus>;
-  const asked = pendingMigrations(db).then(
-    (pending) => ({ database: 'ok', migrations: pending.length > 0 ? 'down' : 'ok' }) as const,
-    () => down,
-  );
-  const [database, reachable] = await Promise.all([
-    Promise.race([asked, sleep(PROBE_MS, down, { ref: false })]),
-    temporal.check(),
-  ]);
-  return readinessOf({ ...database, temporal: reachable ? 'ok' : 'degraded' });
 }
 
 run().then(

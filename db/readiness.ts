@@ -1,14 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../db/connect.ts';
-import { pendingMigrations } from '../db/migrate.ts';
 import { type PartStatus, type Readiness, readinessOf } from '../platform/probes.ts';
+import type { Db } from './connect.ts';
+import { pendingMigrations } from './migrate.ts';
 
 const PATIENCE_MS = 1_500;
 /** Temporal is asked at most this often, however many probes come. */
 const TEMPORAL_FRESH_MS = 3_000;
 
+/** No process works on tables that it does not know. */
+export async function refusePendingMigrations(db: Db): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0)
+    throw new Error(`The database lacks the migrations ${pending.join(', ')}: run npm run migrate, then start again.`);
+}
+
 /**
- * The database and its migrations decide. Temporal only degrades: what is accepted is safe in the database, and waits.
+ * Whether a process may be given work. The database and its migrations decide. Temporal only degrades: what is accepted
+ * is safe in the database, and waits.
  */
 export function createReadiness(db: Db, checkTemporal: () => Promise<boolean>): () => Promise<Readiness> {
   const temporal = remembered(async () => (await within(checkTemporal(), false)) || false, TEMPORAL_FRESH_MS);
