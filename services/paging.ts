@@ -18,3 +18,12 @@ export function cutPage<T>(
   const hasMore = rows.length > limit;
   return { data, cursor: hasMore && last !== undefined ? cursorAfter(last) : null, hasMore, total };
 }
+
+/** A page of a list that is walked by numbers. */
+export interface OffsetPage<T> {
+  data: T[];
+  total: number;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+}

@@ -4,7 +4,9 @@ import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
 import { contacts } from './contacts.ts';
 import { operations } from './operations.ts';
+import { segments } from './segments.ts';
 import { send } from './send.ts';
+import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { users } from './users.ts';
 
@@ -15,6 +17,8 @@ export const routeGroups = (parts: AppParts, document: () => object): RouteGroup
   contacts,
   contactFields,
   contactJobs,
+  templates,
+  segments,
   users,
   operations(parts, document),
 ];

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import * as frame from './001-frame.ts';
 import * as contacts from './002-contacts.ts';
+import * as templates from './003-templates.ts';
 import * as segments from './004-segments.ts';
 import * as idempotency from './005-idempotency.ts';
 import * as jobs from './006-jobs.ts';
@@ -9,6 +10,7 @@ import * as jobs from './006-jobs.ts';
 export const migrations: Record<string, Knex.Migration> = {
   '001-frame': frame,
   '002-contacts': contacts,
+  '003-templates': templates,
   '004-segments': segments,
   '005-idempotency': idempotency,
   '006-jobs': jobs,

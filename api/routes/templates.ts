@@ -1,0 +1,143 @@
+import joi from 'joi';
+import { deleteTemplate } from '../../services/templates/delete.ts';
+import { findTemplate } from '../../services/templates/find.ts';
+import { listTemplates } from '../../services/templates/list.ts';
+import { createTemplate, duplicateTemplate, templateTypes, updateTemplate } from '../../services/templates/save.ts';
+import { templateUsage } from '../../services/templates/usage.ts';
+import { asAddress, sender } from '../http/addresses.ts';
+import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { email, line, nullable, offsetPage, oneOf, optional, text, uuid } from '../http/schemas.ts';
+import { subject } from '../http/subject.ts';
+import type { Typed } from '../http/typed.ts';
+import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
+import { presentTemplate, templateSchema, templateUsageSchema } from '../presenters/template.ts';
+
+const MAX_NAME = 255;
+const MAX_DESCRIPTION = 2_000;
+const MAX_SEARCH = 1_000;
+
+const params = { id: uuid() };
+const one = answer('The template.', templateSchema);
+const noTemplate = missing('template', 'TEMPLATE_NOT_FOUND');
+const unreadable = failure('The subject or the body is no template; line and column are told.', 'BAD_REQUEST');
+const unverified = failure(
+  'The domain of `from` is not verified, or the project is disabled.',
+  'INTERNAL_SERVER_ERROR',
+);
+
+/** What is not one of these counts as not given. */
+const choice = <const T extends string>(fallback: T, ...others: T[]): Typed<T> =>
+  joi
+    .string()
+    .valid(fallback, ...others)
+    .failover(fallback)
+    .default(fallback);
+
+const name = () => text({ max: MAX_NAME });
+
+/** What a template can do without. `from` is an address or `Name <address>`. */
+const extras = {
+  description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))),
+  from: optional(nullable(sender())),
+  fromName: optional(nullable(line({ min: 0, max: 255 }))),
+  replyTo: optional(nullable(email())),
+};
+
+type Given = Parameters<typeof asAddress>[0];
+
+const withSender = <B extends { from?: Given | null | undefined }>({ from, ...rest }: B) => ({
+  ...rest,
+  from: from === undefined || from === null ? from : asAddress(from),
+});
+
+export const templates = routes('Templates', [
+  route({
+    method: 'GET',
+    path: '/templates',
+    summary: 'List templates, filtered by type and by part of name, description or subject',
+    access: 'secretKey',
+    query: {
+      ...offsetPage(),
+      type: optional(oneOf(...templateTypes)),
+      search: optional(text({ min: 0, max: MAX_SEARCH })),
+      sort: choice('createdAt', 'updatedAt', 'name'),
+      dir: choice('desc', 'asc'),
+    },
+    answers: { 200: answer('A page of templates.', offsetListSchema(templateSchema)) },
+    handle: async ({ db, project, query }) =>
+      ok(presentOffsetList(await listTemplates(db, project.projectId, query), presentTemplate)),
+  }),
+  route({
+    method: 'POST',
+    path: '/templates',
+    summary: 'Create a template',
+    access: 'secretKey',
+    body: { name: name(), subject: subject(), body: text(), type: oneOf('TRANSACTIONAL', 'MARKETING'), ...extras },
+    answers: { 201: one, 400: unreadable, 403: unverified },
+    handle: async ({ db, project, body }) =>
+      created(presentTemplate(await createTemplate(db, project, withSender(body)))),
+  }),
+  route({
+    method: 'GET',
+    path: '/templates/:id',
+    summary: 'One template',
+    access: 'secretKey',
+    params,
+    answers: { 200: one, 404: noTemplate },
+    handle: async ({ db, project, params }) =>
+      ok(presentTemplate(await findTemplate(db, project.projectId, params.id))),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/templates/:id',
+    summary: 'Change a template; null takes away what it can do without',
+    access: 'secretKey',
+    params,
+    body: {
+      name: optional(name()),
+      subject: optional(subject()),
+      body: optional(text()),
+      type: optional(oneOf(...templateTypes)),
+      ...extras,
+    },
+    answers: { 200: one, 400: unreadable, 403: unverified, 404: noTemplate },
+    handle: async ({ db, project, params, body }) =>
+      ok(presentTemplate(await updateTemplate(db, project, params.id, withSender(body)))),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/templates/:id',
+    summary: 'Delete a template; mail that was made from it stays',
+    access: 'secretKey',
+    params,
+    answers: {
+      204: answer('It is gone.'),
+      404: noTemplate,
+      409: failure('A step of a workflow uses it.', 'CONFLICT'),
+    },
+    handle: async ({ db, project, params }) => {
+      await deleteTemplate(db, project, params.id);
+      return noContent();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/templates/:id/duplicate',
+    summary: 'Make a copy of a template',
+    access: 'secretKey',
+    params,
+    answers: { 201: answer('The copy.', templateSchema), 404: noTemplate },
+    handle: async ({ db, project, params }) =>
+      created(presentTemplate(await duplicateTemplate(db, project, params.id))),
+  }),
+  route({
+    method: 'GET',
+    path: '/templates/:id/usage',
+    summary: 'Which campaigns and workflow steps a template is used by',
+    access: 'secretKey',
+    params,
+    answers: { 200: answer('Where it is used.', templateUsageSchema), 404: noTemplate },
+    handle: async ({ db, project, params }) => ok(await templateUsage(db, project.projectId, params.id)),
+  }),
+]);

@@ -1,0 +1,23 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+import { lockTemplate } from './find.ts';
+import { usageOf } from './usage.ts';
+
+/** Mail and events that came from it stay. */
+export async function deleteTemplate(db: Db, project: ProjectAccess, id: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const template = await lockTemplate(trx, project.projectId, id);
+    const {
+      canDelete,
+      workflowSteps: [step],
+    } = await usageOf(trx, id);
+    if (!canDelete) {
+      const user = step ? `the workflow "${step.workflowName}"` : 'something';
+      throw new ApiError(409, 'CONFLICT', `The template is used by ${user} and cannot be deleted.`);
+    }
+    await template.$query(trx).delete();
+  });
+}

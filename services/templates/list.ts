@@ -1,0 +1,31 @@
+import type { Db } from '../../db/connect.ts';
+import { Template, type TemplateType } from '../../db/models/template.ts';
+import type { OffsetPage } from '../paging.ts';
+
+export interface TemplatesQuery {
+  page: number;
+  pageSize: number;
+  type?: TemplateType | undefined;
+  /** A part of the name, the description or the subject. */
+  search?: string | undefined;
+  sort: 'name' | 'createdAt' | 'updatedAt';
+  dir: 'asc' | 'desc';
+}
+
+export async function listTemplates(db: Db, projectId: string, query: TemplatesQuery): Promise<OffsetPage<Template>> {
+  const { page, pageSize, type, search, sort, dir } = query;
+  const list = Template.query(db)
+    .where({ projectId, ...(type && { type }) })
+    .orderBy([
+      { column: sort, order: dir },
+      { column: 'id', order: dir },
+    ]);
+  if (search) {
+    const part = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+    list.where((any) => {
+      for (const column of ['name', 'description', 'subject']) any.orWhereILike(column, part);
+    });
+  }
+  const { results, total } = await list.page(page - 1, pageSize);
+  return { data: results, total, page, pageSize, totalPages: Math.ceil(total / pageSize) };
+}

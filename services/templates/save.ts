@@ -1,0 +1,84 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Template, type TemplateType } from '../../db/models/template.ts';
+import { newId } from '../../platform/ids.ts';
+import { requireVerifiedSender } from '../domains/verified-sender.ts';
+import type { Address } from '../emails/send.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+import { requireNoFaults } from './check.ts';
+import { findTemplate, found } from './find.ts';
+
+export { templateTypes } from '../../db/models/template.ts';
+
+/** What is left out stays; null takes away. */
+export interface TemplateChange {
+  name?: string | undefined;
+  description?: string | null | undefined;
+  subject?: string | undefined;
+  body?: string | undefined;
+  type?: TemplateType | undefined;
+  /** Its name is the sender's, unless `fromName` says otherwise. */
+  from?: Address | null | undefined;
+  fromName?: string | null | undefined;
+  replyTo?: string | null | undefined;
+}
+
+export type NewTemplate = TemplateChange & Required<Pick<TemplateChange, 'name' | 'subject' | 'body' | 'type'>>;
+
+export async function createTemplate(db: Db, project: ProjectAccess, input: NewTemplate): Promise<Template> {
+  requireNoFaults(input);
+  return writing(db, project, input, (trx) =>
+    Template.query(trx)
+      .insert({ ...columnsOf(input), id: newId(), projectId: project.projectId })
+      .returning('*'),
+  );
+}
+
+export async function updateTemplate(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  change: TemplateChange,
+): Promise<Template> {
+  const { projectId } = project;
+  // Somebody else's is not there, whatever is wrong with the change.
+  await findTemplate(db, projectId, id);
+  requireNoFaults(change);
+  const columns = columnsOf(change);
+  return writing(db, project, change, async (trx) => {
+    if (Object.keys(columns).length === 0) return findTemplate(trx, projectId, id);
+    const [updated] = await Template.query(trx)
+      .where({ projectId, id })
+      .patch({ ...columns, updatedAt: new Date() })
+      .returning('*');
+    return found(updated);
+  });
+}
+
+/** The copy is as good as what it was made from: nothing about it is checked again. */
+export async function duplicateTemplate(db: Db, project: ProjectAccess, id: string): Promise<Template> {
+  return writing(db, project, {}, async (trx) => {
+    const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
+    return Template.query(trx)
+      .insert({ ...original, id: newId(), name: `${original.name} (Copy)` })
+      .returning('*');
+  });
+}
+
+function writing<T>(
+  db: Db,
+  project: ProjectAccess,
+  { from }: TemplateChange,
+  work: (trx: Db) => PromiseLike<T>,
+): Promise<T> {
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    if (from) await requireVerifiedSender(trx, project.projectId, from.email);
+    return work(trx);
+  });
+}
+
+function columnsOf({ from, fromName = from?.name, ...rest }: TemplateChange): Partial<Template> {
+  const columns = { ...rest, fromName, fromEmail: from === null ? null : from?.email };
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}

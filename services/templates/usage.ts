@@ -1,0 +1,30 @@
+import type { Db } from '../../db/connect.ts';
+import { findTemplate } from './find.ts';
+
+export interface TemplateUsage {
+  campaigns: { id: string; name: string; status: string }[];
+  workflowSteps: { workflowId: string; workflowName: string; stepId: string; stepName: string }[];
+  /** A campaign has a body of its own, which once came from the template; a step needs it each time. */
+  canDelete: boolean;
+}
+
+export async function templateUsage(db: Db, projectId: string, id: string): Promise<TemplateUsage> {
+  const template = await findTemplate(db, projectId, id);
+  return usageOf(db, template.id);
+}
+
+/** Whoever gives templates a new use adds it here. */
+export async function usageOf(db: Db, id: string): Promise<TemplateUsage> {
+  const [campaigns, workflowSteps] = await Promise.all([campaignsWith(db, id), stepsWith(db, id)]);
+  return { campaigns, workflowSteps, canDelete: workflowSteps.length === 0 };
+}
+
+/** There are no campaigns yet. */
+async function campaignsWith(_db: Db, _id: string): Promise<TemplateUsage['campaigns']> {
+  return [];
+}
+
+/** There are no workflows yet. Versions that running executions are on count as well. */
+async function stepsWith(_db: Db, _id: string): Promise<TemplateUsage['workflowSteps']> {
+  return [];
+}

@@ -1,0 +1,31 @@
+import type { Variables } from '../../platform/renderer/index.ts';
+import type { Data } from '../contacts/data.ts';
+
+export interface VariableSources {
+  contact: { id: string; email: string; subscribed: boolean; createdAt: Date; data: Data };
+  /** Values that were sent along for this mail alone; they win over the contact's. */
+  passing?: Data;
+  links: { unsubscribeUrl: string; subscribeUrl: string; manageUrl: string };
+  /** The project's. */
+  language: string;
+  /** What `event.*` stands for in workflow mail. */
+  event?: unknown;
+}
+
+/** What a template sees. */
+export function variablesOf({ contact, passing, links, language, event }: VariableSources): Variables {
+  const { id, email, subscribed, createdAt } = contact;
+  const data = { ...contact.data, ...passing };
+  const builtIn = {
+    id,
+    email,
+    subscribed,
+    createdAt: createdAt.toISOString(),
+    locale: data.locale ?? language,
+    ...links,
+    everpost_id: id,
+    everpost_email: email,
+    ...(event !== undefined && { event }),
+  };
+  return { data, builtIn };
+}

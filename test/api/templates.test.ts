@@ -1,0 +1,372 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const FIELDS = [
+  ...['id', 'name', 'description', 'subject', 'body', 'from', 'fromName', 'replyTo', 'type', 'projectId'],
+  ...['createdAt', 'updatedAt'],
+];
+const minimal = { name: 'Welcome', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', type: 'TRANSACTIONAL' };
+
+describe('templates', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const create = async (body: object = {}) => {
+    const answer = await project.server.post('/templates', { ...minimal, ...body });
+    expect(answer).to.have.status(201);
+    return answer.body;
+  };
+  const get = async (id: string) => (await project.server.get(`/templates/${id}`)).body;
+  const names = async (query: string) => {
+    const answer = await project.server.get(`/templates${query}`);
+    expect(answer).to.have.status(200);
+    return answer.body.data.map(({ name }: { name: string }) => name);
+  };
+  const stored = () => api.db('templates').where({ projectId: project.id });
+
+  describe('POST /templates', () => {
+    it('answers 201 with the template', async () => {
+      const template = await create();
+      expect(template).to.have.all.keys(FIELDS);
+      expect(template).to.include({ ...minimal, projectId: project.id });
+      expect(template).to.include({ description: null, from: null, fromName: null, replyTo: null });
+      expect(template.id).to.match(UUID);
+      expect(new Date(template.createdAt).toISOString()).to.equal(template.createdAt);
+      expect(template.updatedAt).to.equal(template.createdAt);
+      expect(await get(template.id)).to.deep.equal(template);
+    });
+
+    it('keeps all that a template can have', async () => {
+      const all = {
+        description: 'Sent on the first day',
+        from: `hello@${project.senderDomain}`,
+        fromName: 'Everpost',
+        replyTo: 'help@example.com',
+        type: 'MARKETING',
+      };
+      expect(await create(all)).to.include(all);
+    });
+
+    it('takes the name of the sender from `Name <address>`, unless there is a better one', async () => {
+      const from = `Ann <HELLO@${project.senderDomain}>`;
+      const address = `hello@${project.senderDomain}`;
+      expect(await create({ from })).to.include({ from: address, fromName: 'Ann' });
+      expect(await create({ from, fromName: 'Bob' })).to.include({ from: address, fromName: 'Bob' });
+    });
+
+    it('ignores fields that it does not know, and those that are not the caller’s to set', async () => {
+      const forged = { id: newId(), projectId: newId(), createdAt: '2020-01-01T00:00:00.000Z', colour: 'red' };
+      const template = await create(forged);
+      expect(template).to.have.all.keys(FIELDS);
+      expect(template.id).not.to.equal(forged.id);
+      expect(template.projectId).to.equal(project.id);
+      expect(template.createdAt).not.to.equal(forged.createdAt);
+    });
+
+    it('is open to the owner in a session, too', async () => {
+      expect(await project.owner.post('/templates', minimal)).to.have.status(201);
+    });
+
+    describe('400', () => {
+      it('tells line and column of what is wrong in the body', async () => {
+        const body = '<h1>\n  {{ name | shout }}\n</h1>';
+        const answer = await project.server.post('/templates', { ...minimal, body });
+        expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+        const { message, errors, details } = answer.body.error;
+        expect(message).to.equal(
+          'The template cannot be read. Line 2, column 13 of "body": there is no filter "shout".',
+        );
+        expect(errors).to.deep.equal([
+          { field: 'body', message: 'Line 2, column 13 of "body": there is no filter "shout"', code: 'custom' },
+        ]);
+        expect(details.faults).to.deep.equal([
+          { field: 'body', line: 2, column: 13, message: 'there is no filter "shout"' },
+        ]);
+        expect(await stored()).to.deep.equal([]);
+      });
+
+      it('looks at the subject, too', async () => {
+        const answer = await project.server.post('/templates', { ...minimal, subject: 'Hi {{ name', body: '{% if %}' });
+        expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+        const faults = answer.body.error.details.faults.map((fault: Record<string, unknown>) =>
+          [fault.field, fault.line, fault.column].join(' '),
+        );
+        expect(faults).to.deep.equal(['subject 1 4', 'body 1 7']);
+      });
+
+      for (const body of [
+        '{% include "x" %}',
+        '{% extends "x" %}',
+        '{% import "x" as y %}',
+        '{{ a.b() }}',
+        '{{ cycler() }}',
+      ])
+        it(`refuses ${body}`, async () => {
+          expect(await project.server.post('/templates', { ...minimal, body })).to.be.envelope(400, 'BAD_REQUEST');
+        });
+    });
+
+    describe('403', () => {
+      const unverified = async (from: string) => {
+        const answer = await project.server.post('/templates', { ...minimal, from });
+        expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+        expect(answer.body.error.suggestion).to.contain('POST /domains');
+        expect(await stored()).to.deep.equal([]);
+      };
+
+      it('from a domain that is not there', () => unverified('a@nowhere.example'));
+
+      it('from a domain of another project', async () => unverified(`a@${(await api.project()).senderDomain}`));
+
+      it('from a domain that is still pending', async () => {
+        await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
+        await unverified(`a@${project.senderDomain}`);
+      });
+
+      it('from a subdomain of a verified one', () => unverified(`a@sub.${project.senderDomain}`));
+
+      it('when the project is disabled', async () => {
+        await api.db('projects').where({ id: project.id }).update({ disabled: true });
+        const answer = await project.server.post('/templates', minimal);
+        expect(answer).to.be.envelope(403, 'PROJECT_DISABLED');
+        expect(await stored()).to.deep.equal([]);
+      });
+    });
+
+    describe('422', () => {
+      for (const field of ['name', 'subject', 'body', 'type'])
+        it(`without ${field}`, async () => {
+          const answer = await project.server.post('/templates', { ...minimal, [field]: undefined });
+          expect(answer).to.have.fault(field, 'required');
+        });
+
+      const wrong: [field: string, value: unknown, code: string][] = [
+        ['name', '', 'too_small'],
+        ['name', 5, 'invalid_type'],
+        ['name', 'x'.repeat(256), 'too_big'],
+        ['subject', '', 'too_small'],
+        ['subject', 'a\nb', 'invalid_string'],
+        ['subject', 'a\rBcc: x@example.com', 'invalid_string'],
+        ['subject', 'x'.repeat(999), 'too_big'],
+        ['body', '', 'too_small'],
+        ['body', null, 'invalid_type'],
+        ['type', 'HEADLESS', 'invalid_enum'],
+        ['type', 'marketing', 'invalid_enum'],
+        ['from', 'nobody', 'invalid_string'],
+        ['replyTo', 'nobody', 'invalid_string'],
+        ['fromName', 'Ann\r\nBcc: x@example.com', 'invalid_string'],
+        ['body', 'a\u0000b', 'invalid_string'],
+      ];
+      for (const [field, value, code] of wrong)
+        it(`with ${field} ${JSON.stringify(value)?.slice(0, 30)}`, async () => {
+          expect(await project.server.post('/templates', { ...minimal, [field]: value })).to.have.fault(field, code);
+          expect(await stored()).to.deep.equal([]);
+        });
+
+      it('not for emoji in a subject', async () => {
+        expect(await create({ subject: 'Hi 👩‍👩‍👧 {{ name }}' })).to.have.property('subject', 'Hi 👩‍👩‍👧 {{ name }}');
+      });
+    });
+  });
+
+  describe('GET /templates', () => {
+    it('answers an empty page when there are none', async () => {
+      const answer = await project.server.get('/templates');
+      expect(answer.body).to.deep.equal({ data: [], total: 0, page: 1, pageSize: 20, totalPages: 0 });
+    });
+
+    it('pages through them, the newest first', async () => {
+      for (const name of ['a', 'b', 'c', 'd', 'e']) await create({ name });
+      const answer = await project.server.get('/templates?page=2&pageSize=2');
+      expect(answer.body).to.include({ total: 5, page: 2, pageSize: 2, totalPages: 3 });
+      expect(await names('?pageSize=2')).to.deep.equal(['e', 'd']);
+      expect(await names('?page=2&pageSize=2')).to.deep.equal(['c', 'b']);
+      expect(await names('?page=3&pageSize=2')).to.deep.equal(['a']);
+      expect(await names('?page=4&pageSize=2')).to.deep.equal([]);
+      expect(answer.body.data[0]).to.have.all.keys(FIELDS);
+    });
+
+    it('sorts by name, creation and change, up and down; anything else counts as not given', async () => {
+      const [b] = [await create({ name: 'b' }), await create({ name: 'c' }), await create({ name: 'a' })];
+      await project.server.patch(`/templates/${b.id}`, { description: 'changed' });
+      expect(await names('?sort=name')).to.deep.equal(['c', 'b', 'a']);
+      expect(await names('?sort=name&dir=asc')).to.deep.equal(['a', 'b', 'c']);
+      expect(await names('?sort=createdAt&dir=asc')).to.deep.equal(['b', 'c', 'a']);
+      expect(await names('?sort=updatedAt')).to.deep.equal(['b', 'a', 'c']);
+      expect(await names('?sort=colour')).to.deep.equal(['a', 'c', 'b']);
+      expect(await names('?sort=body&dir=sideways')).to.deep.equal(['a', 'c', 'b']);
+    });
+
+    it('finds part of name, description or subject, whatever their case', async () => {
+      await create({ name: 'Welcome mail', subject: 'x' });
+      await create({ name: 'two', description: 'A WELCOME for all', subject: 'x' });
+      await create({ name: 'three', subject: 'Be welcome, {{ name }}' });
+      await create({ name: 'four', subject: 'x', body: 'welcome' });
+      await create({ name: '100%_\\sure', subject: 'x' });
+      expect(await names('?search=wElCoMe')).to.deep.equal(['three', 'two', 'Welcome mail']);
+      expect(await names('?search=%25_%5C')).to.deep.equal(['100%_\\sure']);
+      expect(await names('?search=%25x')).to.deep.equal([]);
+      expect(await names('?search=')).to.have.lengthOf(5);
+    });
+
+    it('filters by type, together with the search', async () => {
+      await create({ name: 'sale', type: 'MARKETING' });
+      await create({ name: 'sale receipt' });
+      const headless = await create({ name: 'plain' });
+      await project.server.patch(`/templates/${headless.id}`, { type: 'HEADLESS' });
+      expect(await names('?type=MARKETING')).to.deep.equal(['sale']);
+      expect(await names('?type=TRANSACTIONAL&search=sale')).to.deep.equal(['sale receipt']);
+      expect(await names('?type=HEADLESS')).to.deep.equal(['plain']);
+    });
+
+    it('clamps a page that is too large', async () => {
+      expect((await project.server.get('/templates?pageSize=100000')).body).to.include({ pageSize: 100 });
+    });
+
+    for (const query of ['page=0', 'page=x', 'page=1.5', 'pageSize=0', 'pageSize=-1', 'type=OTHER', 'search=a%00b'])
+      it(`answers 400 to ${query}`, async () => {
+        expect(await project.server.get(`/templates?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
+      });
+
+    it('shows nothing of another project', async () => {
+      await (await api.project()).server.post('/templates', minimal);
+      expect(await names('')).to.deep.equal([]);
+    });
+  });
+
+  describe('PATCH /templates/:id', () => {
+    it('changes what is sent and nothing else', async () => {
+      const before = await create({ from: `a@${project.senderDomain}`, fromName: 'Ann', description: 'd' });
+      const answer = await project.server.patch(`/templates/${before.id}`, { subject: 'New' });
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.deep.equal({ ...before, subject: 'New', updatedAt: answer.body.updatedAt });
+      expect(answer.body.updatedAt).not.to.equal(before.updatedAt);
+      expect(await get(before.id)).to.deep.equal(answer.body);
+    });
+
+    it('takes away what is null', async () => {
+      const from = `Ann <a@${project.senderDomain}>`;
+      const { id } = await create({ from, replyTo: 'r@example.com', description: 'd' });
+      const nothing = { from: null, fromName: null, replyTo: null, description: null };
+      expect((await project.server.patch(`/templates/${id}`, nothing)).body).to.include(nothing);
+    });
+
+    it('keeps the name of the sender when only the address changes', async () => {
+      const { id } = await create({ from: `Ann <a@${project.senderDomain}>` });
+      const change = async (from: string) => (await project.server.patch(`/templates/${id}`, { from })).body;
+      expect(await change(`b@${project.senderDomain}`)).to.include({
+        from: `b@${project.senderDomain}`,
+        fromName: 'Ann',
+      });
+      expect(await change(`Bob <b@${project.senderDomain}>`)).to.include({ fromName: 'Bob' });
+    });
+
+    it('leaves everything as it is when nothing is sent', async () => {
+      const before = await create();
+      expect((await project.server.patch(`/templates/${before.id}`, {})).body).to.deep.equal(before);
+    });
+
+    it('makes a template HEADLESS', async () => {
+      const { id } = await create();
+      expect((await project.server.patch(`/templates/${id}`, { type: 'HEADLESS' })).body.type).to.equal('HEADLESS');
+    });
+
+    const refused: [status: number, change: object][] = [
+      [400, { body: '{% for %}' }],
+      [400, { subject: '{{ x | nope }}' }],
+      [403, { from: 'a@nowhere.example' }],
+      [422, { name: '' }],
+      [422, { subject: null }],
+      [422, { type: 'OTHER' }],
+    ];
+    for (const [status, change] of refused)
+      it(`answers ${status} to ${JSON.stringify(change)}, and changes nothing`, async () => {
+        const before = await create();
+        expect(await project.server.patch(`/templates/${before.id}`, { description: 'x', ...change })).to.have.status(
+          status,
+        );
+        expect(await get(before.id)).to.deep.equal(before);
+      });
+  });
+
+  describe('POST /templates/:id/duplicate', () => {
+    it('answers 201 with a copy that has a life of its own', async () => {
+      const original = await create({ from: `Ann <a@${project.senderDomain}>`, description: 'd', type: 'MARKETING' });
+      const answer = await project.server.post(`/templates/${original.id}/duplicate`);
+      expect(answer).to.have.status(201);
+      const { id, createdAt, updatedAt, ...copy } = answer.body;
+      expect(id).to.match(UUID).and.not.equal(original.id);
+      expect({ ...original, ...copy }).to.deep.equal({ ...original, name: 'Welcome (Copy)' });
+      await project.server.patch(`/templates/${id}`, { subject: 'Other' });
+      expect(await get(original.id)).to.deep.equal(original);
+      expect((await project.server.post(`/templates/${id}/duplicate`)).body.name).to.equal('Welcome (Copy) (Copy)');
+    });
+
+    it('copies a HEADLESS one, which cannot be created', async () => {
+      const { id } = await create();
+      await project.server.patch(`/templates/${id}`, { type: 'HEADLESS' });
+      expect((await project.server.post(`/templates/${id}/duplicate`)).body.type).to.equal('HEADLESS');
+    });
+  });
+
+  describe('GET /templates/:id/usage', () => {
+    it('tells who uses it', async () => {
+      const { id } = await create();
+      const answer = await project.server.get(`/templates/${id}/usage`);
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.deep.equal({ campaigns: [], workflowSteps: [], canDelete: true });
+    });
+  });
+
+  describe('DELETE /templates/:id', () => {
+    it('answers 204 without a body, and then 404', async () => {
+      const { id } = await create();
+      const answer = await project.server.delete(`/templates/${id}`);
+      expect(answer).to.have.status(204);
+      expect(answer.body).to.equal('');
+      expect(await project.server.delete(`/templates/${id}`)).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
+      expect(await stored()).to.deep.equal([]);
+    });
+  });
+
+  describe('404', () => {
+    const calls: [method: string, path: string, body?: object][] = [
+      ['GET', ''],
+      ['PATCH', '', { name: 'Stolen' }],
+      ['PATCH', '', { body: '{% if %}' }],
+      ['PATCH', '', { from: 'a@nowhere.example' }],
+      ['DELETE', ''],
+      ['POST', '/duplicate'],
+      ['GET', '/usage'],
+    ];
+    for (const [method, path, body] of calls) {
+      const what = `${method} /templates/:id${path} ${body ? JSON.stringify(body) : ''}`;
+      it(`${what} with the id of another project, and nothing changes there`, async () => {
+        const other = await api.project();
+        const { id } = (await other.server.post('/templates', minimal)).body;
+        const before = await api.db('templates');
+        const answer = await project.server.request(method, `/templates/${id}${path}`, body);
+        expect(answer).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
+        expect(await api.db('templates')).to.deep.equal(before);
+      });
+
+      it(`${what} with an id that is none`, async () => {
+        for (const id of [newId(), 'nonsense', '1'])
+          expect(await project.server.request(method, `/templates/${id}${path}`, body)).to.be.envelope(
+            404,
+            'TEMPLATE_NOT_FOUND',
+          );
+      });
+    }
+  });
+});

@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { ApiError } from '../../platform/errors.ts';
+import { checkTemplate } from '../../platform/renderer/index.ts';
+import { regenerateKeys } from '../../services/projects/keys.ts';
+import { footerFor } from '../../services/templates/footer.ts';
+import { languageOf, languages } from '../../services/templates/language.ts';
+import { createTemplate, type NewTemplate, updateTemplate } from '../../services/templates/save.ts';
+import { variablesOf } from '../../services/templates/variables.ts';
+import { makeProject, openWorld, type World } from '../support/world.ts';
+
+const minimal: NewTemplate = { name: 'Welcome', subject: 'Hi', body: '<p>Hi</p>', type: 'MARKETING' };
+
+describe('saving templates', () => {
+  let world: World;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+
+  it('writes nothing with a key that was replaced meanwhile', async () => {
+    const { access, id } = await makeProject(world.db);
+    const template = await createTemplate(world.db, access, minimal);
+    await regenerateKeys(world.db, id);
+    for (const work of [
+      createTemplate(world.db, access, minimal),
+      updateTemplate(world.db, access, template.id, { name: 'Other' }),
+    ])
+      expect(await work.catch((error) => error))
+        .to.be.instanceOf(ApiError)
+        .and.include({ status: 401, code: 'INVALID_API_KEY' });
+    const rows = await world.db('templates').where({ projectId: id });
+    expect(rows.map(({ name }) => name)).to.deep.equal(['Welcome']);
+  });
+
+  it('keeps the domain of the sender from being deleted until it is saved', async () => {
+    const { access, id, senderDomain } = await makeProject(world.db);
+    const trx = await world.db.transaction();
+    await createTemplate(trx, access, { ...minimal, from: { email: `a@${senderDomain}` } });
+    const deleting = world.db.transaction(async (other) => {
+      await other.raw("set local lock_timeout = '50ms'");
+      await other('domains').where({ projectId: id }).del();
+    });
+    expect(await deleting.catch((error) => error)).to.have.property('code', '55P03');
+    await trx.commit();
+    expect(await world.db('templates').where({ projectId: id })).to.have.lengthOf(1);
+  });
+});
+
+describe('what a template sees', () => {
+  const contact = {
+    id: 'c1',
+    email: 'ann@example.com',
+    subscribed: true,
+    createdAt: new Date('2026-01-02T03:04:05Z'),
+    data: { plan: 'pro', email: 'forged@example.com', subscribed: 'forged' },
+  };
+  const links = { unsubscribeUrl: 'https://e/u', subscribeUrl: 'https://e/s', manageUrl: 'https://e/m' };
+
+  it('is the data of the contact, and names of the service that no data can replace', () => {
+    expect(variablesOf({ contact, links, language: 'de' })).to.deep.equal({
+      data: contact.data,
+      builtIn: {
+        id: 'c1',
+        email: 'ann@example.com',
+        subscribed: true,
+        createdAt: '2026-01-02T03:04:05.000Z',
+        locale: 'de',
+        ...links,
+        everpost_id: 'c1',
+        everpost_email: 'ann@example.com',
+      },
+    });
+  });
+
+  it('is what was sent along for this mail before what is stored', () => {
+    const { data, builtIn } = variablesOf({
+      contact,
+      links,
+      language: 'de',
+      passing: { plan: 'trial', code: 42, locale: 'fr' },
+      event: { name: 'purchase' },
+    });
+    expect(data).to.include({ plan: 'trial', code: 42 });
+    expect(builtIn).to.deep.include({ locale: 'fr', event: { name: 'purchase' } });
+  });
+});
+
+describe('the footer', () => {
+  it('speaks the language of the contact, else that of the project, else English', () => {
+    expect(footerFor('de-AT', 'fr')).to.contain('Abmelden');
+    expect(footerFor('tlh', 'fr')).to.contain('Se désabonner');
+    expect(footerFor(undefined, 'it')).to.contain('Annulla iscrizione');
+    expect(footerFor(null, 'xx')).to.contain('Unsubscribe');
+  });
+
+  it('is there in every language, as a template with both links', () => {
+    const footers = languages.map((language) => footerFor(language, 'en'));
+    expect(new Set(footers)).to.have.property('size', 7);
+    for (const footer of footers) {
+      expect(checkTemplate(footer)).to.deep.equal([]);
+      expect(footer).to.contain('href="{{ unsubscribeUrl }}"').and.contain('href="{{ manageUrl }}"');
+    }
+  });
+
+  it('understands languages however they are written', () => {
+    expect(['DE', 'de_CH', ' pt-BR ', 'nl'].map((wish) => languageOf(wish))).to.deep.equal(['de', 'de', 'pt', 'nl']);
+    for (const nonsense of [undefined, null, 5, {}, '', '-', 'constructor'])
+      expect(languageOf(nonsense)).to.equal('en');
+  });
+});
