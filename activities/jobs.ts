@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { isDatabaseAway } from '../db/away.ts';
 import type { Db } from '../db/connect.ts';
+import { isDatabaseAway } from '../platform/database-away.ts';
 import { failJob, type JobProgress, runSlice } from '../services/jobs/run.ts';
 
 export interface JobActivityDeps {

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Db } from '../db/connect.ts';
-import { poolUse } from '../db/pool.ts';
+import { poolUse } from '../platform/pool-use.ts';
 
 export interface Metrics {
   registry: Registry;

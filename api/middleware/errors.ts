@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../db/away.ts';
+import { isDatabaseAway } from '../../platform/database-away.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Context, Middleware } from '../http/context.ts';

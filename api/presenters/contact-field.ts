@@ -1,7 +1,6 @@
 import joi from 'joi';
-import { fieldTypes } from '../../db/models/contact-counts.ts';
 import type { FieldValues } from '../../services/contacts/field-values.ts';
-import type { Field } from '../../services/contacts/fields.ts';
+import { type Field, fieldTypes } from '../../services/contacts/fields.ts';
 import { flag, list, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 
 const count = () => wholeNumber({ min: 0 });

@@ -1,10 +1,10 @@
 import type { Job } from '../../db/models/job.ts';
-import { bulkTypes } from '../../db/models/job.ts';
+import { jobTypes } from '../../services/jobs/find.ts';
 import { dateTime, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 
 export const jobSchema = object({
   id: uuid(),
-  type: oneOf('IMPORT', ...bulkTypes),
+  type: oneOf(...jobTypes),
   status: oneOf('QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'),
   /** 0 to 100. */
   progress: wholeNumber({ min: 0, max: 100 }),

@@ -4,7 +4,7 @@ import type { BulkType } from '../../db/models/job.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { cancelJob } from '../../services/jobs/cancel.ts';
 import { createBulkJob, createImport } from '../../services/jobs/create.ts';
-import { anyBulkType, findJob, importTypes } from '../../services/jobs/find.ts';
+import { bulkTypes, findJob, importTypes } from '../../services/jobs/find.ts';
 import { accepted, answer, failure, missing, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { list, object, optional, uuid } from '../http/schemas.ts';
@@ -75,7 +75,7 @@ export const contactJobs = routes('Contacts', [
     params: { jobId: uuid() },
     answers: jobAnswers,
     handle: async ({ db, project, params }) =>
-      ok(presentJob(await findJob(db, project.projectId, params.jobId, anyBulkType))),
+      ok(presentJob(await findJob(db, project.projectId, params.jobId, bulkTypes))),
   }),
   route({
     method: 'POST',

@@ -1,5 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { type FieldCount, type FieldType, readFields } from '../../db/models/contact-counts.ts';
+
+export { fieldTypes } from '../../db/models/contact-counts.ts';
+
 import { countContacts, lighten } from './counts.ts';
 
 export interface Field {

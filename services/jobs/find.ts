@@ -2,8 +2,10 @@ import type { Db } from '../../db/connect.ts';
 import { bulkTypes, Job, type JobType } from '../../db/models/job.ts';
 import { notFound } from '../../platform/errors.ts';
 
-export const importTypes: readonly JobType[] = ['IMPORT'];
-export const anyBulkType: readonly JobType[] = bulkTypes;
+export { bulkTypes } from '../../db/models/job.ts';
+
+export const importTypes = ['IMPORT'] as const;
+export const jobTypes = [...importTypes, ...bulkTypes] as const;
 
 /** An import is not found among the bulk jobs, nor the reverse. */
 export async function findJob(db: Db, projectId: string, id: string, types: readonly JobType[]): Promise<Job> {

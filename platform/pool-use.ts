@@ -1,4 +1,4 @@
-import type { Db } from './connect.ts';
+import type { Knex } from 'knex';
 
 export interface PoolUse {
   used: number;
@@ -13,7 +13,7 @@ interface TarnPool {
   numPendingAcquires(): number;
 }
 
-export function poolUse(db: Db): PoolUse {
+export function poolUse(db: Knex): PoolUse {
   const pool: TarnPool = db.client.pool;
   return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
 }
