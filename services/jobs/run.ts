@@ -12,15 +12,17 @@ export interface JobProgress {
   total: number;
 }
 
+export type IsOver = (wayMs: number) => boolean;
+
 /** The job has been ended, or carried on by somebody else, since this slice began. */
 class Overtaken extends Error {}
 
 /**
  * Carries a job on from where it is. Each chunk is applied in the transaction that moves `processed`, under the lock of
  * the job's row: whoever dies in between has done nothing, and nobody does a chunk twice. `isOver` ends the slice after
- * the chunk that is under way.
+ * the chunk that is under way; it is told how long the slice took to find its place.
  */
-export async function runSlice(db: Db, jobId: string, isOver: () => boolean): Promise<JobProgress> {
+export async function runSlice(db: Db, jobId: string, isOver: IsOver): Promise<JobProgress> {
   const job = await begin(db, jobId);
   if (!job) return { ended: true, processed: 0, total: 0 };
   try {
@@ -46,16 +48,19 @@ const progressOf = ({ status, processed, total }: Job): JobProgress => ({
   total,
 });
 
-async function importSlice(db: Db, job: Job, isOver: () => boolean): Promise<JobProgress> {
+async function importSlice(db: Db, job: Job, isOver: IsOver): Promise<JobProgress> {
+  const began = Date.now();
+  let wayMs: number | undefined;
   const input = await db('jobInputs').where({ jobId: job.id }).first('file');
   if (!input) throw new Overtaken();
   const file = await openCsv(input.file);
   let at = job.total > 0 ? job : await counted(db, job, file);
   for await (const chunk of chunksOf(file, job.processed)) {
+    wayMs ??= Date.now() - began;
     at = await applying(db, at, chunk.size, (trx, { projectId, result }) =>
       chunk.apply(trx, projectId, result as ImportResult),
     );
-    if (isOver()) return progressOf(at);
+    if (isOver(wayMs)) return progressOf(at);
   }
   return progressOf(await applying(db, at, 0, async (_, { result }) => result));
 }

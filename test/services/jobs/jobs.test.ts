@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type BulkResult, type ImportResult, Job } from '../../../db/models/job.ts';
 import { cancelJob } from '../../../services/jobs/cancel.ts';
 import { createBulkJob, createImport } from '../../../services/jobs/create.ts';
-import { failJob, type JobProgress, runSlice } from '../../../services/jobs/run.ts';
+import { failJob, type IsOver, type JobProgress, runSlice } from '../../../services/jobs/run.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('a job on contacts', () => {
@@ -20,7 +20,7 @@ describe('a job on contacts', () => {
   const jobOf = (id: string) => Job.query(world.db).findById(id).throwIfNotFound();
   const contacts = () => world.db('contacts').where({ projectId: project.id }).orderBy('email');
   const begin = (text: string) => createImport(world.db, project.access, Buffer.from(text));
-  const slice = (id: string, isOver = () => false) => runSlice(world.db, id, isOver);
+  const slice = (id: string, isOver: IsOver = () => false) => runSlice(world.db, id, isOver);
 
   async function imported(text: string): Promise<{ job: Job; result: ImportResult }> {
     const id = await begin(text);

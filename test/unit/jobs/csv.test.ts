@@ -78,6 +78,19 @@ describe('reading a CSV file', () => {
     expect(count).to.equal(2_600_000);
   }).timeout(120_000);
 
+  it('gives others a turn while it reads rows of one character', async () => {
+    const file = await openCsv(Buffer.from(`email\n${'x\n'.repeat(500_000)}`));
+    let [turns, isRead] = [0, false];
+    const turn = () => {
+      turns++;
+      if (!isRead) setImmediate(turn);
+    };
+    setImmediate(turn);
+    for await (const _ of file.rows());
+    isRead = true;
+    expect(turns).to.be.greaterThan(50);
+  }).timeout(60_000);
+
   it('refuses what is no CSV at once', async () => {
     expect(await refusal(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1]))).to.match(/not CSV/);
     expect(await refusal(Buffer.from([0x65, 0xff, 0xfe]))).to.match(/not CSV/);
