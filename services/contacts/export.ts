@@ -4,6 +4,7 @@ import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { listKeys } from './fields.ts';
 import { type PageQuery, pageByWalk } from './list-query.ts';
+import { ownContacts } from './scope.ts';
 
 const MAX_ROWS = 1_000;
 /** Writing a page keeps everybody else in this process waiting: wide contacts come in shorter pages. */
@@ -44,6 +45,7 @@ async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenera
   const limit = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_CELLS / columns.length)));
   const query: PageQuery = {
     projectId,
+    scope: ownContacts(projectId),
     filter: { data: [] },
     order: { sort: 'email', dir: 'asc' },
     after: undefined,

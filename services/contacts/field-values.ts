@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
-import { type FieldName, readFieldName, type StandardField } from './fields.ts';
+import { countField, type FieldName, readFieldName, type StandardField } from './fields.ts';
+import { scopeOf } from './scope.ts';
 
 export interface FieldValues {
   field: string;
@@ -13,6 +14,8 @@ export interface FieldValues {
  * A value that is rarer than that may be missing from the list.
  */
 const SAMPLE = 50_000;
+/** So many are found by the index of keys; beyond, going through the contacts finds them sooner. */
+const FEW = 5_000;
 
 const columns: Record<StandardField, Fragment> = {
   email: sql`email`,
@@ -24,17 +27,21 @@ const columns: Record<StandardField, Fragment> = {
 /** Distinct values of a field, in their order. */
 export async function listFieldValues(db: Db, projectId: string, name: string, limit: number): Promise<FieldValues> {
   const field = readFieldName(name);
-  const sample = sql`select ${valueIn(field)} as value from contacts
-    where project_id = ${projectId} and ${has(field)} limit ${SAMPLE}`;
   const rows = await run<{ value: unknown }>(
     db,
-    sql`select distinct value from (${sample}) sample order by value limit ${limit}`,
+    sql`select distinct value from (${await sampleOf(db, projectId, field)}) sample order by value limit ${limit}`,
   );
   return { field: field.field, values: rows.map(({ value }) => value), limit };
 }
 
-const valueIn = ({ field, key }: FieldName): Fragment =>
-  key === undefined ? columns[field as StandardField] : sql`data -> ${key}::text`;
-
-const has = ({ key }: FieldName): Fragment =>
-  key === undefined ? sql`true` : sql`data_keys(data) @> array[${key}::text]`;
+async function sampleOf(db: Db, projectId: string, field: FieldName): Promise<Fragment> {
+  if (field.key === undefined)
+    return sql`select ${columns[field.field as StandardField]} as value from contacts
+      where project_id = ${projectId} limit ${SAMPLE}`;
+  const value = sql`data -> ${field.key}::text`;
+  const few = (await countField(db, projectId, field)) <= FEW;
+  const having = few
+    ? sql`${await scopeOf(db, projectId)} and data_keys(data) @> array[${field.key}::text]`
+    : sql`project_id = ${projectId} and ${value} is not null`;
+  return sql`select ${value} as value from contacts where ${having} limit ${SAMPLE}`;
+}

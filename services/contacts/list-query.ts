@@ -27,6 +27,8 @@ export interface Place {
 
 export interface PageQuery {
   projectId: string;
+  /** For searches by index, see `scopeOf`. */
+  scope: Fragment;
   filter: ContactFilter;
   order: ListOrder;
   after: Place | undefined;
@@ -39,22 +41,31 @@ export type PageRow = ContactRow & { place: string };
 const WALK = 10_000;
 
 /** The exact number of contacts that pass. */
-export async function countMatching(db: Db, projectId: string, filter: ContactFilter): Promise<number> {
+export async function countMatching(db: Db, { scope, filter }: Pick<PageQuery, 'scope' | 'filter'>): Promise<number> {
   const [row] = await run<{ count: string }>(
     db,
-    sql`select count(*) as count from contacts where project_id = ${projectId} and ${indexed(filter)}`,
+    sql`select count(*) as count from contacts where ${scope} and ${indexed(filter)}`,
   );
   return Number(row?.count);
 }
 
-/** Finds all that pass by their indexes, then cuts the page: for filters that few contacts pass. */
-export function pageOfFew(db: Db, { projectId, filter, order, after, limit }: PageQuery): Promise<PageRow[]> {
-  const hits = sql`select id, email, created_at from contacts where project_id = ${projectId} and ${indexed(filter)}`;
+/**
+ * Finds all that pass by their indexes, then cuts the page: for filters that few contacts pass. `found` is how many
+ * there are; with `most`, no more than that are looked for.
+ */
+export function pageOfFew(
+  db: Db,
+  { scope, filter, order, after, limit }: PageQuery,
+  most?: number,
+): Promise<(PageRow & { found: number })[]> {
+  const bound = most === undefined ? sql`` : sql`limit ${most}`;
+  const hits = sql`select id, email, created_at from contacts where ${scope} and ${indexed(filter)} ${bound}`;
   const page = sql`select id from hits where ${beyond(order, after)} ${ordered(order)} limit ${limit}`;
   return run(
     db,
     sql`with hits as materialized (${hits})
-      select c.*, ${placeOf(order)} as place from (${page}) page join contacts c using (id) ${ordered(order)}`,
+      select c.*, ${placeOf(order)} as place, (select count(*)::integer from hits) as found
+      from (${page}) page join contacts c using (id) ${ordered(order)}`,
   );
 }
 

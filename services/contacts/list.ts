@@ -13,6 +13,7 @@ import {
   pageByWalk,
   pageOfFew,
 } from './list-query.ts';
+import { ownContacts, scopeOf } from './scope.ts';
 
 export interface ContactsQuery extends ListOrder {
   limit: number;
@@ -37,12 +38,12 @@ export async function listContacts(
   query: ContactsQuery,
 ): Promise<CursorPage<ContactRecord>> {
   const { limit, sort, dir } = query;
-  const filter = filterOf(query);
   const boundTo = [projectId, 'contacts', sort, dir];
   const after = query.cursor === undefined ? undefined : (openCursor(keys, boundTo, query.cursor) as CursorPlace);
-  const total = after ? 0 : await totalOf(db, projectId, filter);
-  const few = after ? after.few : total <= FEW;
-  const rows = await pageOf(db, { projectId, filter, order: { sort, dir }, after, limit: limit + 1 }, few);
+  const filter = filterOf(query);
+  const scope = isSearch(filter) ? await scopeOf(db, projectId, filter) : ownContacts(projectId);
+  const wanted = { projectId, scope, filter, order: { sort, dir }, after, limit: limit + 1 };
+  const { rows, total, few } = after ? await nextPage(db, wanted, after) : await firstPage(db, wanted);
   const page = cutPage(rows, {
     limit,
     total,
@@ -51,15 +52,35 @@ export async function listContacts(
   return { ...page, data: page.data.map(contactRecord) };
 }
 
+interface Found {
+  rows: PageRow[];
+  total: number;
+  few: boolean;
+}
+
+async function firstPage(db: Db, query: PageQuery): Promise<Found> {
+  const { projectId, filter } = query;
+  if (!isSearch(filter)) {
+    const total = await countContacts(db, projectId, filter);
+    const few = total <= FEW;
+    return { rows: await pageOf(db, query, few), total, few };
+  }
+  const rows = await pageOfFew(db, query, FEW + 1);
+  const found = rows[0]?.found ?? 0;
+  if (found <= FEW) return { rows, total: found, few: true };
+  return { rows: await pageOf(db, query, false), total: await countMatching(db, query), few: false };
+}
+
+async function nextPage(db: Db, query: PageQuery, { few }: CursorPlace): Promise<Found> {
+  return { rows: await pageOf(db, query, few), total: 0, few };
+}
+
 function filterOf({ search, subscribed, data }: ContactsQuery): ContactFilter {
   // Addresses are kept in lower case.
   return { search: search?.toLowerCase(), subscribed, data: Object.entries(data ?? {}) };
 }
 
 const isSearch = ({ search, data }: ContactFilter): boolean => Boolean(search) || data.length > 0;
-
-const totalOf = (db: Db, projectId: string, filter: ContactFilter): Promise<number> =>
-  isSearch(filter) ? countMatching(db, projectId, filter) : countContacts(db, projectId, filter);
 
 async function pageOf(db: Db, query: PageQuery, few: boolean): Promise<PageRow[]> {
   const { filter, order, limit } = query;

@@ -160,6 +160,28 @@ describe('listing contacts', () => {
     expect(mine.data.filter(({ id }) => theirs.has(id))).to.deep.equal([]);
   });
 
+  it('shows nobody of another project either where its own are nearly all there are', async () => {
+    const [project, other] = [await populate(50), await populate(50)];
+    await db.raw('analyze contacts');
+    // As if it had that many: then the rows are asked for their project, not the index.
+    await db('contact_counts').insert({ projectId: project.id, contacts: 1_000_000, subscribed: 0 });
+    const asked: string[] = [];
+    const listen = ({ sql }: { sql: string }) => void asked.push(sql);
+    db.on('query', listen);
+    for (const query of [
+      { search: 'needle' },
+      { data: { plan: 'pro' } },
+      { search: 'needle', data: { even: 'true' } },
+    ]) {
+      const found = (await list(project, query)).data.map(({ email }) => email);
+      expect(found).to.deep.equal(await expected(project, { ...defaults, ...query }));
+      expect(found).to.have.length.greaterThan(0);
+      expect((await list(other, query)).total).to.equal(found.length);
+    }
+    db.removeListener('query', listen);
+    expect(asked.filter((text) => text.includes('is not false'))).to.have.lengthOf(3);
+  });
+
   it('neither repeats nor leaves out a contact while others are created and deleted', async () => {
     const project = await makeProject(db);
     const save = (email: string) => saveContact(db, project.access, { email });
