@@ -8,6 +8,7 @@ import type { ProcessLimits } from './renderer-process.ts';
 export type { TemplateFault } from './language/fault.ts';
 export { checkTemplate } from './language/template.ts';
 export type { Mail } from './mail.ts';
+export { plainMail } from './plain-mail.ts';
 export type { Refusal, RefusalReason, Rendered, Variables } from './protocol.ts';
 
 export interface RenderItem extends Variables {

@@ -69,14 +69,21 @@ export class Lane<Job extends MailSources> {
 
   private dispatch(): void {
     while (!this.closed && !this.waiting.empty) {
-      const process = this.idle.pop() ?? (this.processes.size < this.options.processes ? this.start() : undefined);
+      const process = this.idle.pop() ?? this.startOne();
       if (!process) return;
       void this.run(process, this.takeUnits());
     }
   }
 
-  private start(): RendererProcess {
-    const process = new RendererProcess(this.options.limits);
+  private startOne(): RendererProcess | undefined {
+    if (this.processes.size >= this.options.processes) return undefined;
+    let process: RendererProcess;
+    try {
+      process = new RendererProcess(this.options.limits);
+    } catch (error) {
+      this.failAll([], error as Error);
+      return undefined;
+    }
     this.processes.add(process);
     void process.exited.then(() => {
       this.processes.delete(process);
@@ -124,10 +131,14 @@ export class Lane<Job extends MailSources> {
       for (const unit of units) this.waiting.add(unit.job, [unit]);
       return;
     }
-    // What cannot be started will not start for the others either; the next call tries again.
     this.failedStarts = 0;
+    this.failAll(units, this.closed ? closedError() : error);
+  }
+
+  /** What cannot be started will not start for the others either; the next call tries again. */
+  private failAll(units: Unit<Job>[], error: Error): void {
     const jobs = new Set([...units.map(({ job }) => job), ...this.waiting.removeAll()]);
-    for (const job of jobs) this.options.failed(job, this.closed ? closedError() : error);
+    for (const job of jobs) this.options.failed(job, error);
   }
 }
 

@@ -59,7 +59,12 @@ export function renderMail({ subject, html }: MailSources, footer: string, varia
 function renderSubject(source: string, variables: Record<string, unknown>): string {
   const run = new Run({ variables, budget: new Budget(source.length) });
   templateOf(source).write(run);
-  const line = run.out.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  return oneLine(run.out);
+}
+
+/** A subject, whatever its values brought along. */
+export function oneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   return (line.length > MAX_SUBJECT ? line.slice(0, MAX_SUBJECT) : line).replace(/\p{Surrogate}/gu, '');
 }
 

@@ -61,11 +61,15 @@ export class RendererProcess {
       this.stderr = (this.stderr + text).slice(-STDERR_KEPT);
     });
     this.child.on('message', (results: Results) => this.receive(results));
-    // Sending to a child that is gone fails as well; its exit tells all there is to tell.
-    this.child.on('error', () => {});
     this.exited = new Promise((resolve) => {
       this.child.once('exit', (code, signal) => {
         this.fail(this.deathOf(code, signal));
+        resolve();
+      });
+      this.child.on('error', (error) => {
+        // Sending to a child that is gone fails as well; its exit tells all there is to tell.
+        if (this.child.pid !== undefined) return;
+        this.fail(new CannotStart(`The renderer cannot be started: ${error.message}`));
         resolve();
       });
     });
@@ -93,6 +97,8 @@ export class RendererProcess {
   }
 
   kill(): void {
+    // Whoever waits for its end must not end before.
+    this.child.ref();
     this.child.kill('SIGKILL');
   }
 

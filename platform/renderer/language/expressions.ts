@@ -1,10 +1,11 @@
 import type { Compiler } from './compiler.ts';
 import { filters } from './filters.ts';
 import type * as ast from './nunjucks.ts';
+import { type Binary, binary, joining, numeric, products, sums } from './operators.ts';
 import { range } from './range.ts';
 import type { Run } from './run.ts';
 import { tests } from './tests.ts';
-import { add, Callable, compare, concat, contains, isTrue, lookUp, numberOf } from './values.ts';
+import { Callable, compare, contains, isTrue, lookUp, numberOf } from './values.ts';
 
 /** An expression, ready to be worked out. */
 export type Evaluate = (run: Run) => unknown;
@@ -12,19 +13,6 @@ export type Evaluate = (run: Run) => unknown;
 type Compilers = {
   [T in ast.Expression['typename']]: (node: Extract<ast.Expression, { typename: T }>, compiler: Compiler) => Evaluate;
 };
-
-type Binary = { left: ast.Expression; right: ast.Expression };
-
-const binary =
-  (work: (left: unknown, right: unknown, run: Run) => unknown) =>
-  (node: Binary, compiler: Compiler): Evaluate => {
-    const left = compiler.expression(node.left);
-    const right = compiler.expression(node.right);
-    return (run) => work(left(run), right(run), run);
-  };
-
-const numeric = (work: (a: number, b: number) => number) =>
-  binary((a, b, { budget }) => work(numberOf(a, budget), numberOf(b, budget)));
 
 export const expressions: Compilers = {
   Literal:
@@ -76,14 +64,14 @@ export const expressions: Compilers = {
     return (run) => numberOf(value(run), run.budget);
   },
   In: binary((key, value, { budget }) => contains(value, key, budget)),
-  Add: binary((a, b, { budget }) => add(a, b, budget)),
-  Concat: binary((a, b, { budget }) => concat(a, b, budget)),
-  Sub: numeric((a, b) => a - b),
-  Mul: numeric((a, b) => a * b),
-  Div: numeric((a, b) => a / b),
-  FloorDiv: numeric((a, b) => Math.floor(a / b)),
-  Mod: numeric((a, b) => a % b),
-  Pow: numeric((a, b) => a ** b),
+  Add: sums,
+  Sub: sums,
+  Mul: products,
+  Div: products,
+  Mod: products,
+  Concat: joining,
+  FloorDiv: binary(numeric((a, b) => Math.floor(a / b))),
+  Pow: binary(numeric((a, b) => a ** b)),
 };
 
 const nothing: Evaluate = () => undefined;

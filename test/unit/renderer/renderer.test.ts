@@ -7,7 +7,12 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type * as rendererModule from '../../../platform/renderer/index.ts';
-import { createRenderer, type Renderer, type RenderItem } from '../../../platform/renderer/index.ts';
+import {
+  createRenderer,
+  type Renderer,
+  type RendererOptions,
+  type RenderItem,
+} from '../../../platform/renderer/index.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const log = pino({ level: 'silent' });
@@ -18,6 +23,16 @@ const mail = { subject: 'Hi {{ name }}', html: '<p>{{ name }}</p>' };
 /** Busy for a while, within all limits. */
 const slow = (times: number) =>
   `{% for a in range(${times}) %}{% for b in range(${times}) %}{% endfor %}{% endfor %}{{ name }}`;
+
+/** One of its own, for what does it harm. */
+async function withRenderer(options: Partial<RendererOptions>, work: (renderer: Renderer) => Promise<void>) {
+  const renderer = createRenderer({ log, processes: 1, ...options });
+  try {
+    await work(renderer);
+  } finally {
+    await renderer.close();
+  }
+}
 
 function isAlive(pid: number): boolean {
   try {
@@ -31,10 +46,10 @@ function isAlive(pid: number): boolean {
 describe('the renderer', () => {
   let renderer: Renderer;
 
-  beforeEach(() => {
-    renderer = createRenderer({ log, processes: 2, limits: { silenceMs: 3000 } });
+  before(() => {
+    renderer = createRenderer({ log, processes: 2 });
   });
-  afterEach(() => renderer.close());
+  after(() => renderer.close());
 
   it('starts no process before there is work', () => {
     expect(renderer.pids).to.deep.equal([]);
@@ -98,52 +113,46 @@ describe('the renderer', () => {
   });
 
   for (const signal of ['SIGKILL', 'SIGABRT'] as const)
-    it(`makes every mail when its processes end by ${signal}`, async () => {
-      await renderer.render({ ...mail, items: people(1) });
-      const working = Array.from({ length: 5 }, () =>
-        renderer.render({ subject: '', html: slow(60), items: people(60) }),
-      );
-      const killed = await eventually(() => renderer.pids.length === 2 && renderer.pids);
-      for (const pid of killed) process.kill(pid, signal);
-      for (const results of await Promise.all(working))
-        expect(results.map((result) => result.ok && result.html)).to.deep.equal(
-          people(60).map(({ data }) => data.name),
+    it(`makes every mail when its processes end by ${signal}`, () =>
+      withRenderer({ processes: 2 }, async (renderer) => {
+        await renderer.render({ ...mail, items: people(1) });
+        const working = Array.from({ length: 5 }, () =>
+          renderer.render({ subject: '', html: slow(60), items: people(60) }),
         );
-      expect(renderer.pids).to.not.have.members(killed);
-      expect(await renderer.render({ ...mail, items: people(3) })).to.have.lengthOf(3);
-    });
+        const killed = await eventually(() => renderer.pids.length === 2 && renderer.pids);
+        for (const pid of killed) process.kill(pid, signal);
+        for (const results of await Promise.all(working))
+          expect(results.map((result) => result.ok && result.html)).to.deep.equal(
+            people(60).map(({ data }) => data.name),
+          );
+        expect(renderer.pids).to.not.have.members(killed);
+        expect(await renderer.render({ ...mail, items: people(3) })).to.have.lengthOf(3);
+      }));
 
-  it('ends a process that gives no sign of life, and makes its mails elsewhere', async () => {
-    await renderer.render({ ...mail, items: people(1) });
-    const [stuck = 0] = renderer.pids;
-    process.kill(stuck, 'SIGSTOP');
-    const results = await renderer.render({ ...mail, items: people(10) });
-    expect(results.every(({ ok }) => ok)).to.equal(true);
-    expect(isAlive(stuck)).to.equal(false);
-  });
+  it('ends a process that gives no sign of life, and makes its mails elsewhere', () =>
+    withRenderer({ limits: { silenceMs: 2000 } }, async (renderer) => {
+      await renderer.render({ ...mail, items: people(1) });
+      const [stuck = 0] = renderer.pids;
+      process.kill(stuck, 'SIGSTOP');
+      const results = await renderer.render({ ...mail, items: people(10) });
+      expect(results.every(({ ok }) => ok)).to.equal(true);
+      expect(isAlive(stuck)).to.equal(false);
+    }));
 
-  it('refuses the one mail that takes more memory than there is', async () => {
-    const small = createRenderer({ log, processes: 1, limits: { heapMb: 64 } });
-    try {
+  it('refuses the one mail that takes more memory than there is', () =>
+    withRenderer({ limits: { heapMb: 64 } }, async (renderer) => {
       const items = people(30);
-      items[7] = item({ huge: new Array(1_500_000).fill({ a: 1 }) });
-      const results = await small.render({ ...mail, items });
+      items[7] = item({ huge: new Array(3_000_000).fill({ a: 1 }) });
+      const results = await renderer.render({ ...mail, items });
       expect(results[7]).to.include({ ok: false, reason: 'memory' });
       expect(results.filter(({ ok }) => ok)).to.have.lengthOf(29);
-    } finally {
-      await small.close();
-    }
-  });
+    }));
 
-  it('refuses the one mail that goes on for too long', async () => {
-    const impatient = createRenderer({ log, processes: 1, limits: { silenceMs: 10 } });
-    try {
-      const [result] = await impatient.render({ subject: '', html: slow(400), items: people(1) });
+  it('refuses the one mail that goes on for too long', () =>
+    withRenderer({ limits: { silenceMs: 10 } }, async (renderer) => {
+      const [result] = await renderer.render({ subject: '', html: slow(400), items: people(1) });
       expect(result).to.include({ ok: false, reason: 'time' });
-    } finally {
-      await impatient.close();
-    }
-  });
+    }));
 
   it('works as it is shipped: compiled, and allowed to read nothing but its own program', async () => {
     const root = resolve(import.meta.dirname, '../../..');
@@ -179,7 +188,14 @@ describe('the renderer', () => {
     }
   });
 
+  it('fails, and refuses no mail, when there is no process to be had', () =>
+    withRenderer({ limits: { heapMb: 1 } }, async (renderer) => {
+      const failed = await renderer.render({ ...mail, items: people(2) }).catch((error: Error) => error);
+      expect(failed).to.be.instanceOf(Error).with.property('message').that.contains('before it was ready');
+    }));
+
   it('leaves no process behind when it is closed, and fails what is not made', async () => {
+    const renderer = createRenderer({ log });
     await renderer.render({ ...mail, items: people(1) });
     const unfinished = renderer
       .render({ subject: '', html: slow(100), items: people(500) })

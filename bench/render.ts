@@ -1,0 +1,111 @@
+import { compile } from 'html-to-text';
+import nunjucks from 'nunjucks';
+import { pino } from 'pino';
+import { createRenderer, type Renderer } from '../platform/renderer/index.ts';
+import { type Bench, type Measure, measure, median } from './bench.ts';
+
+const MAILS = 500;
+const ROUNDS = 7;
+
+const row = (n: number) =>
+  `<tr><td style="padding:10px"><a href="https://example.com/item/${n}">Item ${n}</a></td>` +
+  `<td>A description of what {{ firstName }} may want to buy &amp; more about it</td></tr>`;
+
+/** About 6 kB, as a newsletter is: variables, a condition, a loop, filters. */
+const html =
+  '<html><body><h1>Hello {{ firstName }}</h1>{% if plan == "pro" %}<p>Thank you for being with us.</p>{% endif %}' +
+  `<table>${Array.from({ length: 30 }, (_, n) => row(n)).join('')}</table>` +
+  '{% for item in items %}<p>{{ loop.index }}. {{ item.title }} {{ item.price | round(2) }}</p>{% endfor %}' +
+  '<p><a href="{{ unsubscribeUrl }}">Unsubscribe</a></p></body></html>';
+const subject = 'News for {{ firstName }}';
+
+const variables = (n: number) => ({
+  firstName: `Ann${n}`,
+  plan: 'pro',
+  items: [
+    { title: 'One', price: n },
+    { title: 'Two', price: 12.345 },
+  ],
+  unsubscribeUrl: `https://example.com/unsubscribe/${n}`,
+});
+
+const numbers = Array.from({ length: MAILS }, (_, n) => n);
+
+/** Milliseconds per mail on the clock, and of this process's own time. */
+interface Round {
+  clock: number;
+  own: number;
+}
+
+async function timed(work: () => unknown): Promise<Round> {
+  const start = performance.now();
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return { clock: (performance.now() - start) / MAILS, own: (user + system) / 1000 / MAILS };
+}
+
+/** One template for all, compiled once: in this process, without limits. */
+function bareCampaign(): () => void {
+  const environment = new nunjucks.Environment([]);
+  const compiled = [subject, html].map((source) => new nunjucks.Template(source, environment, 'mail', true));
+  return () => {
+    for (const n of numbers) for (const template of compiled) template.render(variables(n));
+  };
+}
+
+/** A body of its own for each mail, and the text part from it. */
+function bareUnique(unique: () => string): () => void {
+  const text = compile({ wordwrap: false });
+  const environment = new nunjucks.Environment([]);
+  return () => {
+    for (const n of numbers) text(environment.renderString(unique(), variables(n)));
+  };
+}
+
+const ourCampaign = (renderer: Renderer) => () =>
+  renderer.render({ subject, html, items: numbers.map((n) => ({ data: variables(n), builtIn: {} })) });
+
+const ourUnique = (renderer: Renderer, unique: () => string) => () =>
+  Promise.all(
+    numbers.map((n) => renderer.render({ subject, html: unique(), items: [{ data: variables(n), builtIn: {} }] })),
+  );
+
+export const renderBench: Bench = {
+  name: 'render',
+  about: 'a mail with its text part from processes of their own, beside bare nunjucks in this process',
+  async run(progress) {
+    let made = 0;
+    const unique = () => html.replace('</body>', `<p>${made++}</p></body>`);
+    const renderer = createRenderer({ log: pino({ level: 'warn' }) });
+    try {
+      return [
+        ...(await compare('of one template', ourCampaign(renderer), bareCampaign(), progress)),
+        ...(await compare('of its own template', ourUnique(renderer, unique), bareUnique(unique), progress)),
+      ];
+    } finally {
+      await renderer.close();
+    }
+  },
+};
+
+async function compare(
+  what: string,
+  ours: () => unknown,
+  bare: () => unknown,
+  progress: (line: string) => void,
+): Promise<Measure[]> {
+  const rounds: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
+  for (const work of [ours, bare]) await work();
+  // In turns, so that a machine that slows down slows both.
+  for (let round = 1; round <= ROUNDS; round++) {
+    rounds.bare.push(await timed(bare));
+    rounds.ours.push(await timed(ours));
+    progress(`a mail ${what}, round ${round} of ${ROUNDS}`);
+  }
+  const of = (side: 'ours' | 'bare', key: keyof Round) => median(rounds[side].map((round) => round[key]));
+  return [
+    measure(`a mail ${what}`, 'ms', of('ours', 'clock'), of('bare', 'clock')),
+    measure(`a mail ${what}, time of the caller`, 'ms', of('ours', 'own'), of('bare', 'own'), '<= 2'),
+  ];
+}
