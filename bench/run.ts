@@ -3,9 +3,11 @@
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';
 import type { Bench, Measure } from './bench.ts';
+import { contactsBench } from './contacts.ts';
 import { importBench } from './import.ts';
+import { renderBench } from './render.ts';
 
-const benches: Bench[] = [acceptBench, importBench];
+const benches: Bench[] = [acceptBench, contactsBench, importBench, renderBench];
 
 async function run(): Promise<void> {
   const wanted = process.argv.slice(2);
