@@ -19,6 +19,19 @@ export interface OutgoingMail {
   replyTo?: string | null;
   subject: string;
   html: string;
+  text?: string;
+  /** They replace ours where both are there; whoever lets them in has looked at the names. */
+  headers?: Record<string, string>;
+  attachments?: MailAttachment[];
+}
+
+export interface MailAttachment {
+  filename: string;
+  contentType: string;
+  /** The body shows it by `cid:<contentId>`. */
+  contentId?: string | null;
+  disposition: 'attachment' | 'inline';
+  content: Buffer;
 }
 
 type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
@@ -127,13 +140,24 @@ interface Composed {
 
 /** Nothing in a mail may read files or fetch addresses, whatever its text says. */
 async function compose(mail: OutgoingMail): Promise<Composed> {
+  const { headers = {}, attachments = [] } = mail;
+  const repliesElsewhere = Object.keys(headers).some((name) => name.toLowerCase() === 'reply-to');
   const composed = new MailComposer({
     messageId: messageId(mail),
     from: { name: mail.from.name ?? '', address: mail.from.email },
     to: { name: mail.to.name ?? '', address: mail.to.email },
-    ...(mail.replyTo ? { replyTo: mail.replyTo } : {}),
+    ...(mail.replyTo && !repliesElsewhere && { replyTo: mail.replyTo }),
     subject: mail.subject,
     html: mail.html,
+    ...(mail.text && { text: mail.text }),
+    headers,
+    attachments: attachments.map(({ filename, contentType, contentId, disposition, content }) => ({
+      filename,
+      contentType,
+      ...(contentId && { cid: contentId }),
+      contentDisposition: disposition,
+      content,
+    })),
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile();

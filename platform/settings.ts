@@ -111,6 +111,7 @@ export interface Settings {
   smtpUrl: string | undefined;
   smtpMaxConnections: number;
   rateLimitPerMinute: number;
+  attachmentMaxBytes: number;
   messageMaxBytes: number;
   idempotencyKeyTtlHours: number;
   corsOrigins: string[];
@@ -182,6 +183,7 @@ function shape(value: Values): Settings {
     smtpUrl: value.SMTP_URL,
     smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
+    attachmentMaxBytes: value.ATTACHMENT_MAX_BYTES,
     messageMaxBytes: value.MESSAGE_MAX_BYTES,
     idempotencyKeyTtlHours: value.IDEMPOTENCY_KEY_TTL_HOURS,
     corsOrigins: [new URL(baseUrl).origin, ...value.CORS_ORIGINS],

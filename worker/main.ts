@@ -5,6 +5,7 @@ import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMailer } from '../platform/mailer.ts';
 import { startProbes } from '../platform/probes.ts';
+import { createRenderer } from '../platform/renderer/index.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
@@ -100,16 +101,22 @@ async function startWork(parts: Parts): Promise<End> {
   return async () => {
     stopping.abort(new Error('the worker is shutting down'));
     await Promise.all([stopRelay(), workers.stop()]);
-    mail?.close();
+    await mail?.close();
   };
 }
 
-function startMail({ settings, db, metrics }: Parts, stopping: AbortSignal) {
+function startMail({ settings, db, metrics, log }: Parts, stopping: AbortSignal) {
   const mailer = createMailer({ url: settings.smtpUrl ?? '', maxConnections: settings.smtpMaxConnections });
+  const renderer = createRenderer({ log });
+  // Its first process takes a moment to come up, which no mail shall wait for.
+  renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});
   const ledger = new DeliveryLedger(db);
   return {
-    duty: mailDuty({ db, mailer, ledger, onResult: metrics.countResult, stopping }),
-    close: () => mailer.close(),
+    duty: mailDuty({ db, mailer, renderer, ledger, onResult: metrics.countResult, stopping }),
+    close: async () => {
+      mailer.close();
+      await renderer.close();
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import * as templates from './003-templates.ts';
 import * as segments from './004-segments.ts';
 import * as idempotency from './005-idempotency.ts';
 import * as jobs from './006-jobs.ts';
+import * as send from './007-send.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -14,4 +15,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '004-segments': segments,
   '005-idempotency': idempotency,
   '006-jobs': jobs,
+  '007-send': send,
 };

@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import { dropUnusedAttachments } from '../emails/attachments.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
 import { contactNotFound } from './save.ts';
@@ -22,7 +23,8 @@ const cancelPending = `
 // on the wire at this moment still arrives; should it come back, delivery finds that its content is gone.
 const eraseContents = `
   delete from email_contents c using emails e
-  where e.project_id = ? and e.contact_id = any (?::uuid[]) and c.email_id = e.id`;
+  where e.project_id = ? and e.contact_id = any (?::uuid[]) and c.email_id = e.id
+  returning c.attachment_set`;
 
 const eraseEvents = `
   update events set data = '{}' where project_id = ? and contact_id = any (?::uuid[]) and data <> '{}'`;
@@ -38,7 +40,8 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
       const gone = (rows as { id: string }[]).map(({ id }) => id);
       if (gone.length === 0) return [];
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, gone]);
-      await trx.raw(eraseContents, [projectId, gone]);
+      const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(eraseContents, [projectId, gone]);
+      await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
       await trx.raw(eraseEvents, [projectId, gone]);
       return gone;
     }),

@@ -1,10 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
-import type { Mailer, MailLine, SendOutcome } from '../../platform/mailer.ts';
+import type { Mailer, MailLine, OutgoingMail, SendOutcome } from '../../platform/mailer.ts';
+import type { Renderer } from '../../platform/renderer/index.ts';
+import { attachmentsOf } from './attachments.ts';
 import { pendingMails, removeBatch, settleInterrupted } from './delivery-batch.ts';
+import { type PreparedMail, prepareMails } from './delivery-content.ts';
 import { type Lease, leaseBatch } from './delivery-lease.ts';
-import type { Begun, DeliveryLedger } from './delivery-ledger.ts';
+import type { DeliveryLedger } from './delivery-ledger.ts';
+import { type PendingMail, PreparedMails } from './delivery-queue.ts';
 import {
   type Counts,
   type MailInFlight,
@@ -18,6 +22,7 @@ import {
 export interface DeliveryDeps {
   db: Db;
   mailer: Mailer;
+  renderer: Renderer;
   ledger: DeliveryLedger;
   onResult?: (kind: ResultKind) => void;
 }
@@ -75,15 +80,16 @@ export async function deliver(deps: DeliveryDeps, batchId: string, calls: Delive
 /** Like `AbortSignal.any`, but leaves nothing behind on signals that live as long as the process. */
 function follow(controller: AbortController, ...signals: AbortSignal[]): () => void {
   setMaxListeners(0, controller.signal);
-  const ends = signals.map((signal) => {
-    const abort = () => controller.abort(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    return () => signal.removeEventListener('abort', abort);
-  });
+  const ends = signals.map((signal) => whenAborted(signal, () => controller.abort(signal.reason)));
   return () => {
     for (const end of ends) end();
   };
+}
+
+function whenAborted(signal: AbortSignal, act: () => void): () => void {
+  if (signal.aborted) act();
+  signal.addEventListener('abort', act);
+  return () => signal.removeEventListener('abort', act);
 }
 
 class Delivery {
@@ -122,25 +128,29 @@ class Delivery {
   }
 
   /** One attempt at each of these mails, side by side over as many connections as there are slots. */
-  private async round(mails: string[]): Promise<void> {
-    const rest = mails.values();
+  private async round(mails: PendingMail[]): Promise<void> {
+    const prepared = new PreparedMails(mails, (ids, ready) => prepareMails(this.deps, ids, ready));
+    const unfollow = whenAborted(this.stopping.signal, () => prepared.close());
     this.unreachable = undefined;
     this.exchanged = false;
     this.results = [];
     const width = Math.min(mails.length, this.deps.mailer.slots.size);
-    const lanes = await Promise.allSettled(Array.from({ length: width }, () => this.lane(rest)));
+    const lanes = await Promise.allSettled(Array.from({ length: width }, () => this.lane(prepared)));
     const results = await Promise.allSettled(this.results);
+    unfollow();
     for (const end of [...lanes, ...results]) if (end.status === 'rejected') throw end.reason;
   }
 
   /** Goes on until there is no mail left, or the server cannot be reached: others may still have a connection. */
-  private async lane(rest: Iterator<string>): Promise<void> {
+  private async lane(prepared: PreparedMails): Promise<void> {
     const { slots } = this.deps.mailer;
     let goOn = true;
-    while (goOn && (await slots.take(this.lease.priority, this.stopping.signal))) {
+    while (goOn) {
+      // Rendered before it waits for a slot, so that no slot ever waits for a template.
+      const mail = await prepared.next();
+      if (!mail || !(await slots.take(this.lease.priority, this.stopping.signal))) return;
       try {
-        const next = rest.next();
-        goOn = !next.done && (await this.attempt(next.value));
+        goOn = await this.attempt(mail);
       } finally {
         slots.give();
       }
@@ -148,20 +158,22 @@ class Delivery {
   }
 
   /** False: the server cannot be reached. */
-  private async attempt(id: string): Promise<boolean> {
+  private async attempt({ id, content, attachmentSet }: PreparedMail): Promise<boolean> {
+    const attachments = attachmentSet ? await attachmentsOf(this.deps.db, attachmentSet) : [];
     // First the connection: what cannot be offered is not even begun.
     const line = await this.deps.mailer.connect(this.cutting.signal);
     if ('kind' in line) return this.tell(line);
     try {
       const begin = await this.deps.ledger.begin({ id, holder: this.lease });
       if (begin.verdict === 'held') this.tally('held');
-      return begin.verdict !== 'go' || this.tell(await this.offer(begin, line));
+      if (begin.verdict !== 'go') return true;
+      return this.tell(await this.offer(begin.mail, content && { ...content, attachments }, line));
     } finally {
       await line.release();
     }
   }
 
-  private async offer({ mail, content }: Begun, line: MailLine): Promise<SendOutcome> {
+  private async offer(mail: MailInFlight, content: OutgoingMail | undefined, line: MailLine): Promise<SendOutcome> {
     let outcome: SendOutcome = { kind: 'refused', reason: 'its content is gone' };
     if (content && !this.lease.check()) outcome = { kind: 'unreachable', reason: 'the lease was lost' };
     else if (content) outcome = await line.send(content, this.cutting.signal);

@@ -3,17 +3,21 @@ import type { Email } from '../../db/models/email.ts';
 import { statement } from '../../db/statement.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { finishAll, type Holder } from './delivery-ledger.ts';
+import type { PendingMail } from './delivery-queue.ts';
 import { type MailInFlight, type Settlement, settle } from './delivery-settlement.ts';
 
-const pending = statement<{ id: string }>(
+// How long a text is stands beside it: it need not be read for that.
+const pending = statement<PendingMail>(
   'delivery-pending',
-  `select id from emails where batch_id = $1 and status = 'PENDING'
-   order by row_number() over (partition by project_id order by due_at, id), due_at, id`,
+  `select e.id, coalesce(octet_length(c.html), 0) as size
+   from emails e left join email_contents c on c.email_id = e.id
+   where e.batch_id = $1 and e.status = 'PENDING'
+   order by row_number() over (partition by e.project_id order by e.due_at, e.id), e.due_at, e.id`,
 );
 
 /** The mails of a batch that are to be sent, projects taking turns. */
-export async function pendingMails(db: Db, batchId: string): Promise<string[]> {
-  return (await pending(db, [batchId])).map(({ id }) => id);
+export function pendingMails(db: Db, batchId: string): Promise<PendingMail[]> {
+  return pending(db, [batchId]);
 }
 
 const interrupted = statement<{ id: string; source_type: Email['sourceType']; attempts: number; unknown: number }>(

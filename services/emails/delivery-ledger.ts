@@ -2,7 +2,6 @@ import type { Db } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { statement } from '../../db/statement.ts';
 import { coalesced } from '../../platform/coalesce.ts';
-import type { OutgoingMail } from '../../platform/mailer.ts';
 import type { MailInFlight, Settlement } from './delivery-settlement.ts';
 
 /** Who writes: results that are not final count only from the holder of the lease. */
@@ -14,7 +13,6 @@ export interface Holder {
 export interface Begun {
   verdict: 'go';
   mail: MailInFlight;
-  content: OutgoingMail | undefined;
 }
 
 export type Begin =
@@ -33,14 +31,6 @@ interface BegunRow {
   attempts: number;
   source_type: Email['sourceType'];
   unknown_outcomes: number;
-  email_id: string | null;
-  to_email: string;
-  to_name: string | null;
-  from_email: string;
-  from_name: string | null;
-  reply_to: string | null;
-  subject: string;
-  html: string;
 }
 
 // The last look before the wire: the lease is held, the mail is still to be sent, its project may send.
@@ -52,20 +42,16 @@ const beginStatement = statement<BegunRow>(
      join delivery_batches b on b.id = ask.batch_id and b.lease_token = ask.token and b.lease_until > now()
      join emails e on e.id = ask.id and e.batch_id = ask.batch_id and e.status = 'PENDING'
      left join projects p on p.id = e.project_id
-   ),
-   begun as (
-     update emails e set
-       status = case when asked.held then 'PENDING' else 'SENDING' end,
-       attempts = case when asked.held then e.attempts else e.attempts + 1 end,
-       reason = case when asked.held then 'project disabled' else e.reason end,
-       batch_id = case when asked.held then null else e.batch_id end,
-       due_at = case when asked.held then now() + make_interval(secs => $4) else e.due_at end,
-       updated_at = now()
-     from asked where e.id = asked.id and e.status = 'PENDING'
-     returning e.id, asked.held, e.attempts, e.source_type, e.unknown_outcomes
    )
-   select begun.*, c.email_id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.html
-   from begun left join email_contents c on c.email_id = begun.id and not begun.held`,
+   update emails e set
+     status = case when asked.held then 'PENDING' else 'SENDING' end,
+     attempts = case when asked.held then e.attempts else e.attempts + 1 end,
+     reason = case when asked.held then 'project disabled' else e.reason end,
+     batch_id = case when asked.held then null else e.batch_id end,
+     due_at = case when asked.held then now() + make_interval(secs => $4) else e.due_at end,
+     updated_at = now()
+   from asked where e.id = asked.id and e.status = 'PENDING'
+   returning e.id, asked.held, e.attempts, e.source_type, e.unknown_outcomes`,
 );
 
 // A final result is knowledge, and counts as long as no later attempt has begun; anything else only from the holder.
@@ -128,7 +114,7 @@ async function beginAll(db: Db, asks: Ask[]): Promise<Begin[]> {
   return asks.map(({ id }) => {
     const row = byId.get(id);
     if (!row) return { verdict: 'passed over' };
-    return row.held ? { verdict: 'held' } : { verdict: 'go', mail: inFlight(row), content: contentOf(row) };
+    return row.held ? { verdict: 'held' } : { verdict: 'go', mail: inFlight(row) };
   });
 }
 
@@ -156,15 +142,3 @@ const inFlight = ({ id, source_type, attempts, unknown_outcomes }: BegunRow): Ma
   attempts,
   unknownOutcomes: unknown_outcomes,
 });
-
-function contentOf(row: BegunRow): OutgoingMail | undefined {
-  if (row.email_id === null) return undefined;
-  return {
-    id: row.id,
-    from: { email: row.from_email, name: row.from_name },
-    to: { email: row.to_email, name: row.to_name },
-    replyTo: row.reply_to,
-    subject: row.subject,
-    html: row.html,
-  };
-}

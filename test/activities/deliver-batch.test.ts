@@ -8,6 +8,7 @@ import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
+import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
@@ -51,7 +52,13 @@ describe('deliverBatch', () => {
   const deliver = (batchId: string, run: Run = {}): Promise<Counts> => {
     const handle = run.db ?? db;
     const { signal: stopping } = run.stopping ?? new AbortController();
-    const { deliverBatch } = emailActivities({ db: handle, mailer, ledger: new DeliveryLedger(handle), stopping });
+    const { deliverBatch } = emailActivities({
+      db: handle,
+      mailer,
+      renderer: testRenderer(),
+      ledger: new DeliveryLedger(handle),
+      stopping,
+    });
     return (run.environment ?? activityEnvironment()).run(deliverBatch, batchId);
   };
   const failure = async (delivery: Promise<unknown>): Promise<ApplicationFailure> => {

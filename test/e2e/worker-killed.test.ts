@@ -5,6 +5,7 @@ import { createMailer } from '../../platform/mailer.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { noCounts } from '../../services/emails/delivery-settlement.ts';
 import { mailById } from '../support/ledger.ts';
+import { testRenderer } from '../support/renderer.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
@@ -87,7 +88,13 @@ describe('killing', function () {
     await eventually(isFree, { ...PATIENCE, what: 'the end of the lease' });
     const mailer = createMailer({ url: stack.smtp.url, maxConnections: 1 });
     const stopping = new AbortController().signal;
-    const { deliverBatch } = emailActivities({ db, mailer, ledger: new DeliveryLedger(db), stopping });
+    const { deliverBatch } = emailActivities({
+      db,
+      mailer,
+      renderer: testRenderer(),
+      ledger: new DeliveryLedger(db),
+      stopping,
+    });
     const counts = await activityEnvironment().run(deliverBatch, batchId ?? '');
     mailer.close();
     expect(counts).to.deep.equal({ ...noCounts(), sent: 6, unknown: 1 });

@@ -14,6 +14,7 @@ import { bulkDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { endAll } from '../support/cleanup.ts';
 import { addBatch, addMails } from '../support/ledger.ts';
+import { testRenderer } from '../support/renderer.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type TestProject } from '../support/world.ts';
@@ -51,7 +52,7 @@ async function record(workflowType: string): Promise<void> {
     temporal,
     duties: [
       await workflowsDuty(),
-      mailDuty({ db, mailer, ledger: new DeliveryLedger(db), stopping }),
+      mailDuty({ db, mailer, renderer: testRenderer(), ledger: new DeliveryLedger(db), stopping }),
       bulkDuty({ db, stopping }),
     ],
     log: silent,

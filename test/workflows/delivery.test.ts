@@ -9,6 +9,7 @@ import { taskQueues } from '../../temporal/task-queues.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import type { delivery } from '../../workflows/index.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
+import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { timeSkipping } from '../support/temporal.ts';
 import '../support/temporal-work.ts';
@@ -28,7 +29,13 @@ describe('the delivery workflow', () => {
     project = (await makeProject(world.db)).id;
     mailer = createMailer({ url: smtp.url, maxConnections: 3 });
     const stopping = new AbortController();
-    const deps = { db: world.db, mailer, ledger: new DeliveryLedger(world.db), stopping: stopping.signal };
+    const deps = {
+      db: world.db,
+      mailer,
+      renderer: testRenderer(),
+      ledger: new DeliveryLedger(world.db),
+      stopping: stopping.signal,
+    };
     const base = { connection: env.nativeConnection };
     const workers = [
       await Worker.create({ ...base, taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() }),

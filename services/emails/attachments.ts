@@ -1,0 +1,60 @@
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+import type { MailAttachment } from '../../platform/mailer.ts';
+
+interface AttachmentRow {
+  filename: string;
+  content_type: string;
+  content_id: string | null;
+  disposition: MailAttachment['disposition'];
+  content: Buffer;
+}
+
+const readSet = statement<AttachmentRow>(
+  'attachments-of',
+  `select filename, content_type, content_id, disposition, content from email_attachments
+   where set_id = $1 order by position`,
+);
+
+/** The files of a mail, read when it is about to leave and not before: ten megabytes are many. */
+export async function attachmentsOf(db: Db, setId: string): Promise<MailAttachment[]> {
+  const rows = await readSet(db, [setId]);
+  return rows.map(({ filename, content_type, content_id, disposition, content }) => ({
+    filename,
+    contentType: content_type,
+    contentId: content_id,
+    disposition,
+    content,
+  }));
+}
+
+const storeOne = statement(
+  'attachment-store',
+  `insert into email_attachments (set_id, position, filename, content_type, content_id, disposition, content)
+   values ($1, $2, $3, $4, $5, $6, $7)`,
+);
+
+/** One by one: as an array they would have to become text, twice as large. Gives back the id of the set. */
+export async function storeAttachments(trx: Db, attachments: MailAttachment[]): Promise<string> {
+  const setId = newId();
+  for (const [position, { filename, contentType, contentId, disposition, content }] of attachments.entries())
+    await storeOne(trx, [setId, position, filename, contentType, contentId, disposition, content]);
+  return setId;
+}
+
+/**
+ * Removes those of these sets that no mail has any more; call it in the transaction that removed the mails. Of two that
+ * remove the last mails of a set at the same time the second waits here, and then sees what the first has removed.
+ */
+export async function dropUnusedAttachments(trx: Db, setIds: string[]): Promise<void> {
+  if (setIds.length === 0) return;
+  await trx.raw('select 1 from email_attachments where set_id = any (?::uuid[]) order by set_id, position for update', [
+    setIds,
+  ]);
+  await trx.raw(
+    `delete from email_attachments a where a.set_id = any (?::uuid[])
+     and not exists (select 1 from email_contents c where c.attachment_set = a.set_id)`,
+    [setIds],
+  );
+}

@@ -1,0 +1,134 @@
+import type { Db } from '../../db/connect.ts';
+import type { TemplateType } from '../../db/models/template.ts';
+import { statement } from '../../db/statement.ts';
+import type { OutgoingMail } from '../../platform/mailer.ts';
+import { plainMail, type Renderer, type Variables } from '../../platform/renderer/index.ts';
+import type { Data } from '../contacts/data.ts';
+import { variablesOf } from '../templates/variables.ts';
+
+/** A mail as it goes out, but for its files; without content when that is gone. */
+export interface PreparedMail {
+  id: string;
+  content: OutgoingMail | undefined;
+  attachmentSet: string | null;
+}
+
+interface ContentRow {
+  id: string;
+  to_email: string;
+  to_name: string | null;
+  from_email: string;
+  from_name: string | null;
+  reply_to: string | null;
+  subject: string;
+  html: string;
+  type: TemplateType;
+  variables: Data | null;
+  headers: Record<string, string> | null;
+  attachment_set: string | null;
+  language: string | null;
+  contact_id: string;
+  contact: { email: string; subscribed: boolean; created_at: string; data: Data } | null;
+}
+
+const contents = statement<ContentRow>(
+  'delivery-contents',
+  `select e.id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.html, c.type, c.variables,
+     c.headers, c.attachment_set, p.language, e.contact_id,
+     case when k.id is not null then jsonb_build_object('email', k.email, 'subscribed', k.subscribed,
+       'created_at', k.created_at, 'data', k.data) end as contact
+   from unnest($1::uuid[]) as asked (id)
+   join emails e on e.id = asked.id
+   join email_contents c on c.email_id = e.id
+   left join contacts k on k.id = e.contact_id
+   left join projects p on p.id = e.project_id`,
+);
+
+export interface PrepareDeps {
+  db: Db;
+  renderer: Renderer;
+}
+
+/**
+ * Reads and renders mails, those of one template together. Each is told as soon as it is there, so that a template that
+ * takes its time holds up no mail but its own. Fails when the database or the renderer is away.
+ */
+export async function prepareMails(
+  { db, renderer }: PrepareDeps,
+  ids: string[],
+  ready: (mail: PreparedMail) => void,
+): Promise<void> {
+  const rows = await contents(db, [ids]);
+  const found = new Set(rows.map(({ id }) => id));
+  for (const id of ids) if (!found.has(id)) ready({ id, content: undefined, attachmentSet: null });
+  await Promise.all(byTemplate(rows).map((group) => renderGroup(renderer, group, ready)));
+}
+
+function byTemplate(rows: ContentRow[]): ContentRow[][] {
+  const groups = new Map<string, ContentRow[]>();
+  for (const row of rows) {
+    const key = `${row.subject}\n${row.html}`;
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return [...groups.values()];
+}
+
+async function renderGroup(renderer: Renderer, rows: ContentRow[], ready: (mail: PreparedMail) => void): Promise<void> {
+  const [first] = rows;
+  if (!first) return;
+  const { subject, html } = first;
+  const results = await renderer.render({ subject, html, items: rows.map(variables) });
+  await Promise.all(
+    rows.map(async (row, place) => {
+      const result = results[place];
+      const texts = result?.ok ? result : await withoutTemplate(renderer, row);
+      ready({ id: row.id, content: contentOf(row, texts), attachmentSet: row.attachment_set });
+    }),
+  );
+}
+
+interface Texts {
+  subject: string;
+  html: string;
+  text?: string;
+}
+
+/** A template that asks for too much never fails a mail. */
+async function withoutTemplate(renderer: Renderer, row: ContentRow): Promise<Texts> {
+  const plain = plainMail(row, variables(row));
+  // Nobody else's work: turning hostile HTML into text is for a process that may be killed for it.
+  const [asText] = await renderer.render({
+    subject: '',
+    html: '{{ html | safe }}',
+    items: [{ data: { html: plain.html }, builtIn: {} }],
+  });
+  return { ...plain, ...(asText?.ok && { text: asText.text }) };
+}
+
+/** The contact's own pages, and with them the footer of MARKETING mail and List-Unsubscribe, get their addresses here. */
+const links = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
+
+function variables({ contact_id: id, contact, to_email, variables: passing, language }: ContentRow): Variables {
+  const { email = to_email, subscribed = false, created_at = 0, data = {} } = contact ?? {};
+  return variablesOf({
+    contact: { id, email, subscribed, createdAt: new Date(created_at), data },
+    ...(passing && { passing }),
+    links,
+    language: language ?? 'en',
+  });
+}
+
+function contentOf(row: ContentRow, { subject, html, text }: Texts): OutgoingMail {
+  return {
+    id: row.id,
+    from: { email: row.from_email, name: row.from_name },
+    to: { email: row.to_email, name: row.to_name },
+    replyTo: row.reply_to,
+    subject,
+    html,
+    ...(text && { text }),
+    ...(row.headers && { headers: row.headers }),
+  };
+}

@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+import { decodeWords, type Email as ParsedMail } from 'postal-mime';
+import { emailActivities } from '../../activities/emails.ts';
+import type { Db } from '../../db/connect.ts';
+import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import { type SendInput, sendEmails } from '../../services/emails/send.ts';
+import { addBatch, mailById } from '../support/ledger.ts';
+import { testRenderer } from '../support/renderer.ts';
+import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+import { activityEnvironment } from '../support/temporal-work.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+describe('the mail that leaves', () => {
+  let world: World;
+  let db: Db;
+  let smtp: SmtpStandIn;
+  let mailer: Mailer;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+    db = world.db;
+    smtp = await startSmtp();
+    mailer = createMailer({ url: smtp.url, maxConnections: 3 });
+    project = await makeProject(db);
+  });
+  after(async () => {
+    mailer.close(true);
+    await smtp.close();
+    await world.close();
+  });
+  beforeEach(() => {
+    smtp.mails.length = 0;
+  });
+
+  const accept = (input: Partial<SendInput> = {}) =>
+    sendEmails(db, project.access, {
+      to: [{ email: 'ann@example.com' }],
+      from: { email: `shop@${project.senderDomain}` },
+      subject: 'Hello',
+      body: '<p>Hello</p>',
+      ...input,
+    });
+  const deliver = async (): Promise<void> => {
+    const batchId = await addBatch(db);
+    await db('emails').where({ status: 'PENDING' }).update({ batchId });
+    const stopping = new AbortController().signal;
+    const deps = { db, mailer, renderer: testRenderer(), ledger: new DeliveryLedger(db), stopping };
+    await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
+  };
+  const sent = async (input: Partial<SendInput>): Promise<ParsedMail> => {
+    await accept(input);
+    await deliver();
+    const [mail] = smtp.mails;
+    if (!mail) throw new Error('no mail came');
+    return mail.parsed();
+  };
+  const head = () => smtp.mails[0]?.raw.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
+
+  it('has subject, body and text with the values of contact and request', async () => {
+    const data = { plan: 'pro', 'first name': 'Ann', code: { value: '<7>', persistent: false } };
+    const mail = await sent({
+      to: [{ email: 'vars@example.com', name: 'Ann B' }],
+      subject: '{{ name }}: {{ code }} {{ missing ?? "none" }}',
+      body: '<p>{{ first name }} {{ data.plan }} {{ code }} {{ email }} {{ everpost_email }} {{ subscribed }} {{ locale }}</p>',
+      data,
+    });
+    expect(mail.subject).to.equal('Ann B: <7> none');
+    const values = 'Ann pro &lt;7&gt; vars@example.com vars@example.com false en';
+    expect(mail.html?.trim()).to.equal(`<p>${values}</p>`);
+    expect(mail.text?.trim()).to.equal('Ann pro <7> vars@example.com vars@example.com false en');
+    expect(head()).to.match(/^Content-Type: multipart\/alternative/m);
+  });
+
+  it('knows the contact’s id and age', async () => {
+    const body = '{{ id }} {{ everpost_id }} {{ createdAt }}';
+    const mail = await sent({ to: [{ email: 'built-in@example.com' }], body });
+    const contact = await db('contacts').where({ email: 'built-in@example.com' }).first();
+    expect(mail.html?.trim()).to.equal(`${contact.id} ${contact.id} ${contact.createdAt.toISOString()}`);
+  });
+
+  it('says what its own request said, whatever came to the contact later', async () => {
+    for (const code of ['one', 'two'])
+      await accept({ to: [{ email: 'codes@example.com' }], body: '{{ code }}', data: { code } });
+    await deliver();
+    const bodies = await Promise.all(smtp.mails.map(async (mail) => (await mail.parsed()).html?.trim()));
+    expect(bodies).to.have.members(['one', 'two']);
+  });
+
+  it('has a subject on one line, whatever its values are', async () => {
+    const mail = await sent({ subject: 'Hi {{ name }}', data: { name: 'x\r\nBcc: victim@example.com' } });
+    expect(mail.subject).to.equal('Hi x Bcc: victim@example.com');
+    expect(head()).to.not.match(/^Bcc/im);
+    expect(smtp.mails[0]?.to).to.deep.equal(['ann@example.com']);
+  });
+
+  it('has its variables replaced where the body is no template', async () => {
+    const mail = await sent({ body: '{% if %}<p>{{ name }} {{ x | nope }}</p>', data: { name: 'Ann <b>' } });
+    expect(mail.html?.trim()).to.equal('{% if %}<p>Ann &lt;b&gt; {{ x | nope }}</p>');
+  });
+
+  it('leaves so too when its template asks for too much, and holds up no other', async () => {
+    const loop = '{% for a in range(100000) %}{% for b in range(100000) %}x{% endfor %}{% endfor %}';
+    const hostile = await accept({
+      to: [{ email: 'h@example.com' }],
+      subject: '{{ n }}',
+      body: `${loop}<p>{{ n }}</p>`,
+      data: { n: 1 },
+    });
+    const others = await accept({ to: [{ email: 'o@example.com' }], body: '<p>{{ n ?? "other" }}</p>' });
+    await deliver();
+    for (const { email } of [...hostile.emails, ...others.emails])
+      expect(await mailById(db, email)).to.include({ status: 'SENT', attempts: 1 });
+    const [mail] = smtp.mailsTo('h@example.com');
+    const parsed = await mail?.parsed();
+    expect(parsed?.subject).to.equal('1');
+    expect(parsed?.html?.trim()).to.equal(`${loop}<p>1</p>`);
+    expect(parsed?.text?.trim()).to.equal(`${loop}\n\n1`);
+  });
+
+  it('has the headers of its request, and those of ours that they do not replace', async () => {
+    const headers = {
+      'X-Order': 'Bestellung Nr. 7 für Ännchen',
+      'In-Reply-To': '<1@example.com>',
+      'reply-to': 'Elsewhere <else@example.com>',
+      'List-Unsubscribe': '<https://example.com/out?a=1,2>',
+    };
+    const mail = await sent({ headers, reply: 'here@example.com' });
+    const value = (name: string) => mail.headers.filter(({ key }) => key === name).map((one) => decodeWords(one.value));
+    expect(value('x-order')).to.deep.equal([headers['X-Order']]);
+    expect(value('list-unsubscribe')).to.deep.equal([headers['List-Unsubscribe']]);
+    expect(mail.inReplyTo).to.equal('<1@example.com>');
+    expect(mail.replyTo).to.deep.equal([{ name: 'Elsewhere', address: 'else@example.com' }]);
+  });
+
+  it('has its files, inline ones by their ids, byte for byte', async () => {
+    const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, n) => n % 256));
+    const mail = await sent({
+      body: '<p>See <img src="cid:logo@everpost"></p>',
+      attachments: [
+        {
+          filename: 'Rechnung für Jürgen 😀.pdf',
+          contentType: 'application/pdf',
+          disposition: 'attachment',
+          content: bytes,
+        },
+        {
+          filename: 'logo.png',
+          contentType: 'image/png',
+          contentId: 'logo@everpost',
+          disposition: 'inline',
+          content: Buffer.from('png'),
+        },
+        {
+          filename: 'it’s; x=y.txt',
+          contentType: 'text/plain; charset=utf-8',
+          disposition: 'attachment',
+          content: Buffer.from('ü'),
+        },
+      ],
+    });
+    const found = mail.attachments.map(({ filename, mimeType, disposition, contentId, related, content }) => ({
+      ...{ filename, mimeType, disposition, contentId, related },
+      content: Buffer.from(content as ArrayBuffer).toString('hex'),
+    }));
+    expect(found).to.have.deep.members([
+      {
+        filename: 'logo.png',
+        mimeType: 'image/png',
+        disposition: 'inline',
+        contentId: '<logo@everpost>',
+        related: true,
+        content: Buffer.from('png').toString('hex'),
+      },
+      {
+        filename: 'Rechnung für Jürgen 😀.pdf',
+        mimeType: 'application/pdf',
+        disposition: 'attachment',
+        contentId: undefined,
+        related: undefined,
+        content: bytes.toString('hex'),
+      },
+      {
+        filename: 'it’s; x=y.txt',
+        mimeType: 'text/plain',
+        disposition: 'attachment',
+        contentId: undefined,
+        related: undefined,
+        content: Buffer.from('ü').toString('hex'),
+      },
+    ]);
+    expect(mail.html).to.contain('cid:logo@everpost');
+    expect(mail.text?.trim()).to.equal('See');
+  });
+
+  it('is read a few at a time, and all of a large batch leave once', async () => {
+    const to = Array.from({ length: 120 }, (_, n) => ({ email: `many${n}@example.com` }));
+    await accept({ to, body: `<p>{{ email }}</p>${'x'.repeat(300_000)}` });
+    await deliver();
+    expect(smtp.mails).to.have.length(120);
+    const texts = smtp.mails.map(({ to: [address], raw }) => raw.includes(`<p>${address}</p>`));
+    expect(texts.every(Boolean)).to.equal(true);
+  });
+});
