@@ -68,9 +68,6 @@ export const textOr = <A, B>(text: Typed<A>, otherwise: Typed<B>) => when(joi.st
 export const objectOr = <A, B>(object: Typed<A>, otherwise: Typed<B>) => when(joi.object(), object, otherwise);
 export const arrayOr = <A, B>(array: Typed<A>, otherwise: Typed<B>) => when(joi.array(), array, otherwise);
 
-/** A field of the contract that this version cannot honour yet: refused, because dropping it would go unnoticed. */
-export const notYet = (): Typed<undefined> => joi.any().forbidden();
-
 export const dateTime = (): Typed<string> => joi.string().isoDate().required();
 
 /** Beyond this no list is ever that long, and the offset still fits into a bigint. */

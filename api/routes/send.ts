@@ -1,26 +1,14 @@
-import joi from 'joi';
 import { sendEmails } from '../../services/emails/send.ts';
 import { asAddress, recipients, sender } from '../http/addresses.ts';
-import { answer, failure, success } from '../http/answers.ts';
+import { answer, failure, missing, success } from '../http/answers.ts';
+import { asAttachments, attachments } from '../http/attachments.ts';
 import { contactData } from '../http/contact-data.ts';
-import { refuse } from '../http/faults.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
+import { mailHeaders } from '../http/mail-headers.ts';
 import { route, routes } from '../http/route.ts';
-import { email, flag, line, notYet, nullable, optional, text } from '../http/schemas.ts';
-import type { Typed } from '../http/typed.ts';
+import { email, flag, line, nullable, optional, text, uuid } from '../http/schemas.ts';
+import { subject } from '../http/subject.ts';
 import { presentSent, sentSchema } from '../presenters/sent.ts';
-
-/** 998 is the longest line of RFC 5322. */
-const MAX_SUBJECT = 998;
-
-const subject = (): Typed<string> =>
-  joi
-    .string()
-    .max(MAX_SUBJECT)
-    .custom((value: string, helpers) =>
-      /[\r\n]/.test(value) ? refuse(helpers, 'invalid_string', 'must not contain line breaks') : value,
-    )
-    .required();
 
 export const send = routes('Emails', [
   route({
@@ -31,32 +19,37 @@ export const send = routes('Emails', [
     bodyLimit: ({ messageMaxBytes }) => messageMaxBytes,
     body: {
       to: recipients(),
-      from: sender(),
+      /** Required, unless a template has it; the same goes for subject and body. */
+      from: optional(sender()),
       /** Deprecated: the sender's name, when `from` has none. */
       name: optional(nullable(line({ min: 0, max: 255 }))),
-      subject: subject(),
-      body: text(),
+      subject: optional(subject()),
+      body: optional(text()),
       reply: optional(email()),
       subscribed: optional(flag()),
       data: optional(nullable(contactData())),
-      template: notYet(),
-      headers: notYet(),
-      attachments: notYet(),
+      template: optional(nullable(uuid())),
+      headers: optional(nullable(mailHeaders())),
+      attachments: optional(nullable(attachments())),
     },
     answers: {
       200: answer('The mails are accepted and will be sent.', sentSchema),
+      400: failure('A recipient is not subscribed, and the template is not TRANSACTIONAL.', 'BAD_REQUEST'),
       403: failure('The domain of the sender is not verified, or the project is disabled.', 'INTERNAL_SERVER_ERROR'),
+      404: missing('template', 'TEMPLATE_NOT_FOUND'),
       409: keyReused,
+      413: failure('The message is too large.', 'PAYLOAD_TOO_LARGE'),
     },
     handle: async (call) => {
-      const { to, from, name, ...rest } = call.body;
+      const { to, from, name, attachments, ...rest } = call.body;
       const input = {
         ...rest,
         to: (Array.isArray(to) ? to : [to]).map(asAddress),
-        from: { ...(name && { name }), ...asAddress(from) },
+        from: from === undefined ? undefined : { ...(name && { name }), ...asAddress(from) },
+        attachments: asAttachments(attachments),
       };
       const sent = await onceByKey(call, async (db) => {
-        const result = await sendEmails(db, call.project, input);
+        const result = await sendEmails(db, call.project, input, call.settings);
         return { result, response: { emails: result.emails } };
       });
       return success(presentSent(sent));

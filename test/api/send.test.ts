@@ -127,17 +127,6 @@ describe('POST /v1/send', () => {
       it(`on ${what}`, async () => {
         expect(await send(more)).to.have.fault(field, code);
       });
-
-    for (const [field, value] of [
-      ['template', '01890000-0000-7000-8000-000000000000'],
-      ['headers', { 'X-A': 'b' }],
-      ['attachments', []],
-    ] as const)
-      it(`on ${field}, which is not supported yet and must not be dropped without a word`, async () => {
-        const answer = await send({ [field]: value });
-        expect(answer).to.have.fault(field, 'custom');
-        expect(answer.body.error.errors[0].message).to.contain('not supported yet');
-      });
   });
 
   it('is 403 INTERNAL_SERVER_ERROR from a domain that is not verified, with a suggestion, and nothing is written', async () => {

@@ -1,0 +1,73 @@
+import joi from 'joi';
+import { UNPRINTABLE } from '../../platform/address.ts';
+import type { MailAttachment } from '../../platform/mailer.ts';
+import { refuse } from './faults.ts';
+import { list, nullable, object, oneOf, optional } from './schemas.ts';
+import type { Typed } from './typed.ts';
+
+const MAX_ATTACHMENTS = 10;
+const MAX_TEXT = 255;
+
+const matching = (rule: (text: string) => boolean, fault: string): Typed<string> =>
+  joi
+    .string()
+    .max(MAX_TEXT)
+    .custom((text: string, helpers) => (rule(text) ? text : refuse(helpers, 'invalid_string', fault)))
+    .required();
+
+/** A name and not a path: what a mail program makes of one is its own affair. */
+const filename = () =>
+  matching(
+    (text) => !/["/\\]/.test(text) && !UNPRINTABLE.test(text) && !/^\.*$/.test(text.trim()),
+    'must be the name of a file, without line breaks, quotes or slashes',
+  );
+
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
+const MIME = new RegExp(`^${TOKEN}/${TOKEN}(?:; ?${TOKEN}=(?:${TOKEN}|"[^"\\\\\\p{Cc}]*"))*$`, 'u');
+
+/** Multipart would be read as parts of the mail itself. */
+const mimeType = () =>
+  matching((text) => MIME.test(text) && !/^multipart\//i.test(text), 'must be a MIME type such as application/pdf');
+
+/** Goes between < and > in a header, and behind `cid:` in the body. */
+const contentId = () =>
+  matching((text) => /^[!#-;=?-~]+$/.test(text), 'must be printable ASCII without blanks, " < and >');
+
+/** Lines of base64 are base64. */
+const BREAKS = /[\r\n]+/g;
+
+function decode(text: string): Buffer | undefined {
+  const base64 = text.replace(BREAKS, '');
+  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return undefined;
+  return Buffer.from(base64, 'base64');
+}
+
+const content = (): Typed<Buffer> =>
+  joi
+    .string()
+    .custom((text: string, helpers) => decode(text) ?? refuse(helpers, 'invalid_string', 'must be base64'))
+    .required();
+
+interface GivenAttachment extends Omit<MailAttachment, 'disposition'> {
+  disposition?: MailAttachment['disposition'] | undefined;
+}
+
+const attachment = (): Typed<GivenAttachment> =>
+  object({
+    filename: filename(),
+    content: content(),
+    contentType: mimeType(),
+    contentId: optional(nullable(contentId())),
+    disposition: optional(oneOf('attachment', 'inline')),
+  }).custom((given: GivenAttachment, helpers) => {
+    if (given.disposition !== 'inline' || given.contentId) return given;
+    const { state } = helpers;
+    return helpers.error('any.required', {}, state.localize?.([...(state.path ?? []), 'contentId']));
+  });
+
+/** To joi, a list of required items is one that must not be empty. */
+export const attachments = (): Typed<GivenAttachment[]> =>
+  list<GivenAttachment>(attachment().optional(), { max: MAX_ATTACHMENTS });
+
+export const asAttachments = (given: GivenAttachment[] | null | undefined): MailAttachment[] =>
+  (given ?? []).map((one) => ({ ...one, disposition: one.disposition ?? 'attachment' }));

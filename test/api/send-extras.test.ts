@@ -1,0 +1,314 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+const file = (more: object = {}) => ({
+  filename: 'a.txt',
+  content: Buffer.from('hello').toString('base64'),
+  contentType: 'text/plain',
+  ...more,
+});
+
+describe('POST /v1/send with headers, attachments or a template', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({ env: { ATTACHMENT_MAX_BYTES: '1000', MESSAGE_MAX_BYTES: '20000' } });
+    project = await api.project();
+  });
+  after(() => api.stop());
+
+  const send = (more: object = {}, headers: Record<string, string> = {}) =>
+    project.server.post(
+      '/v1/send',
+      {
+        to: 'ann@example.com',
+        from: `hello@${project.senderDomain}`,
+        subject: 'Hello',
+        body: '<p>Hello</p>',
+        ...more,
+      },
+      headers,
+    );
+  const idOf = async (more: object): Promise<string> => {
+    const answer = await send(more);
+    expect(answer).to.have.status(200);
+    return answer.body.data.emails[0].email;
+  };
+  const contentOf = async (more: object) =>
+    api
+      .db('email_contents')
+      .where({ emailId: await idOf(more) })
+      .first();
+  const written = async () => {
+    const [mails, contacts, files] = await Promise.all(
+      ['emails', 'contacts', 'email_attachments'].map((table) => api.db(table).count()),
+    );
+    return { mails, contacts, files };
+  };
+
+  it('keeps what the request said for the mail alone, and stores the rest on the contact', async () => {
+    const data = { plan: 'pro', code: { value: 'X1', persistent: false }, email: 'forged@example.com', empty: '' };
+    const { variables } = await contentOf({ to: 'vars@example.com', data });
+    expect(variables).to.deep.equal({ plan: 'pro', code: 'X1' });
+    const contact = await api.db('contacts').where({ email: 'vars@example.com' }).first();
+    expect(contact.data).to.deep.equal({ plan: 'pro' });
+    expect((await contentOf({})).variables).to.equal(null);
+  });
+
+  describe('headers', () => {
+    it('are kept, those too that replace ours', async () => {
+      const headers = {
+        'X-Order': '7',
+        'reply-to': 'x@example.com',
+        'List-Unsubscribe': '<https://x.test>',
+        'X-E': '',
+      };
+      expect((await contentOf({ headers })).headers).to.deep.equal(headers);
+      expect((await contentOf({ headers: {} })).headers).to.equal(null);
+      expect((await contentOf({ headers: null })).headers).to.equal(null);
+    });
+
+    const reserved = [
+      ...['From', 'SENDER', 'to', 'Cc', 'bcc', 'Subject', 'Date', 'Message-ID', 'Return-Path', 'Received'],
+      ...['MIME-Version', 'Content-Type', 'content-transfer-encoding', 'DKIM-Signature', 'ARC-Seal'],
+      ...['Authentication-Results', 'X-Everpost-Id'],
+    ];
+    for (const name of reserved)
+      it(`may not set ${name}`, async () => {
+        expect(await send({ headers: { 'X-Fine': 'yes', [name]: 'x' } })).to.have.fault(`headers.${name}`, 'custom');
+      });
+
+    it('tell every one that is wrong', async () => {
+      const answer = await send({ headers: { From: 'a', 'X-Long': 'x'.repeat(999), 'X-Number': 5, 'X-Fine': 'y' } });
+      const fields = answer.body.error.errors.map(({ field }: { field: string }) => field);
+      expect(fields).to.have.members(['headers.From', 'headers.X-Long', 'headers.X-Number']);
+    });
+
+    const faulty: [string, unknown, string, string][] = [
+      ['a line break in a name', { 'X-A\r\nBcc': 'x' }, 'headers.X-A\r\nBcc', 'custom'],
+      ['a blank in a name', { 'X A': 'x' }, 'headers.X A', 'custom'],
+      ['a colon in a name', { 'X:A': 'x' }, 'headers.X:A', 'custom'],
+      ['an empty name', { '': 'x' }, 'headers.', 'custom'],
+      ['a carriage return in a value', { 'X-A': 'x\rBcc: y@z.co' }, 'headers.X-A', 'invalid_string'],
+      ['a line feed in a value', { 'X-A': 'x\nBcc: y@z.co' }, 'headers.X-A', 'invalid_string'],
+      ['a value of 999 characters', { 'X-A': 'x'.repeat(999) }, 'headers.X-A', 'too_big'],
+      ['a value that is a number', { 'X-A': 5 }, 'headers.X-A', 'invalid_type'],
+      ['the same name in another case', { 'X-A': 'x', 'x-a': 'y' }, 'headers', 'custom'],
+      ['a list', ['x'], 'headers', 'invalid_type'],
+    ];
+    for (const [what, headers, field, code] of faulty)
+      it(`are refused with ${what}`, async () => {
+        expect(await send({ headers })).to.have.fault(field, code);
+      });
+
+    it('take a value of 998 characters', async () => {
+      expect(await send({ headers: { 'X-A': 'x'.repeat(998) } })).to.have.status(200);
+    });
+  });
+
+  describe('attachments', () => {
+    it('are stored once for all recipients, in their order', async () => {
+      const attachments = [
+        file(),
+        file({ filename: 'ü 😀.png', contentType: 'image/png', contentId: 'logo@x', disposition: 'inline' }),
+      ];
+      const answer = await send({ to: ['a@example.com', 'b@example.com'], attachments });
+      expect(answer).to.have.status(200);
+      const ids = answer.body.data.emails.map(({ email }: { email: string }) => email);
+      const sets = await api.db('email_contents').whereIn('emailId', ids).select('attachmentSet');
+      expect(sets[0].attachmentSet).to.be.a('string').and.equal(sets[1].attachmentSet);
+      const files = await api.db('email_attachments').where({ setId: sets[0].attachmentSet }).orderBy('position');
+      expect(files.map(({ content, setId, ...rest }) => ({ ...rest, content: String(content) }))).to.deep.equal([
+        {
+          position: 0,
+          filename: 'a.txt',
+          contentType: 'text/plain',
+          contentId: null,
+          disposition: 'attachment',
+          content: 'hello',
+        },
+        {
+          position: 1,
+          filename: 'ü 😀.png',
+          contentType: 'image/png',
+          contentId: 'logo@x',
+          disposition: 'inline',
+          content: 'hello',
+        },
+      ]);
+    });
+
+    it('may be base64 in lines, ten in number, none, or typed with parameters', async () => {
+      expect(await send({ attachments: [file({ content: 'aGVs\r\nbG8=\n' })] })).to.have.status(200);
+      expect(await send({ attachments: Array(10).fill(file()) })).to.have.status(200);
+      expect(await send({ attachments: [] })).to.have.status(200);
+      const contentType = 'text/calendar; charset=utf-8; method="REQUEST"';
+      expect(await send({ attachments: [file({ contentType })] })).to.have.status(200);
+    });
+
+    const faulty: [string, object, string, string][] = [
+      ['no file name', { filename: undefined }, 'filename', 'required'],
+      ['an empty file name', { filename: '' }, 'filename', 'too_small'],
+      ['a line break in the file name', { filename: 'a\r\nContent-Type: x' }, 'filename', 'invalid_string'],
+      ['a quote in the file name', { filename: 'a".exe' }, 'filename', 'invalid_string'],
+      ['a path as the file name', { filename: '../../etc/passwd' }, 'filename', 'invalid_string'],
+      ['a Windows path', { filename: 'C:\\x.exe' }, 'filename', 'invalid_string'],
+      ['nothing but dots', { filename: '..' }, 'filename', 'invalid_string'],
+      ['text that runs backwards', { filename: 'a\u202efdp.exe' }, 'filename', 'invalid_string'],
+      ['a file name of 256 characters', { filename: 'x'.repeat(256) }, 'filename', 'too_big'],
+      ['no content', { content: undefined }, 'content', 'required'],
+      ['content that is no base64', { content: 'not base64!' }, 'content', 'invalid_string'],
+      ['base64 cut short', { content: 'aGVsbG8' }, 'content', 'invalid_string'],
+      ['padding in the middle', { content: 'aGV=bG8=' }, 'content', 'invalid_string'],
+      ['content that is an object', { content: {} }, 'content', 'invalid_type'],
+      ['no type', { contentType: undefined }, 'contentType', 'required'],
+      ['a type that is none', { contentType: 'pdf' }, 'contentType', 'invalid_string'],
+      ['a line break in the type', { contentType: 'text/plain\r\nX: y' }, 'contentType', 'invalid_string'],
+      ['a type with parts of its own', { contentType: 'multipart/mixed; boundary=x' }, 'contentType', 'invalid_string'],
+      ['an unknown disposition', { disposition: 'hidden' }, 'disposition', 'invalid_enum'],
+      ['inline without a contentId', { disposition: 'inline' }, 'contentId', 'required'],
+      ['a contentId that ends early', { contentId: 'a>\r\nX: y' }, 'contentId', 'invalid_string'],
+    ];
+    for (const [what, more, field, code] of faulty)
+      it(`are refused with ${what}`, async () => {
+        expect(await send({ attachments: [file(), file(more)] })).to.have.fault(`attachments.1.${field}`, code);
+      });
+
+    it('are refused when there are eleven, or too many bytes, and nothing is written', async () => {
+      const before = await written();
+      const big = file({ content: Buffer.alloc(501).toString('base64') });
+      expect(await send({ to: 'new1@example.com', attachments: Array(11).fill(file()) })).to.have.fault(
+        'attachments',
+        'too_big',
+      );
+      expect(await send({ to: 'new2@example.com', attachments: [big, big] })).to.have.fault('attachments', 'too_big');
+      expect(await written()).to.deep.equal(before);
+      const half = file({ content: Buffer.alloc(500).toString('base64') });
+      expect(await send({ attachments: [half, half] })).to.have.status(200);
+    });
+
+    it('leave nothing behind from an unverified domain', async () => {
+      const before = await written();
+      const answer = await send({ to: 'new3@example.com', from: 'x@unverified.example', attachments: [file()] });
+      expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+      expect(await written()).to.deep.equal(before);
+    });
+
+    it('go with the last contact that got them', async () => {
+      const answer = await send({ to: ['c@example.com', 'd@example.com'], attachments: [file()] });
+      const [first, second] = answer.body.data.emails;
+      const { attachmentSet: setId } = await api.db('email_contents').where({ emailId: first.email }).first();
+      expect(await project.server.delete(`/contacts/${first.contact.id}`)).to.have.status(204);
+      expect(await api.db('email_attachments').where({ setId })).to.have.length(1);
+      expect(await project.server.delete(`/contacts/${second.contact.id}`)).to.have.status(204);
+      expect(await api.db('email_attachments').where({ setId })).to.deep.equal([]);
+    });
+  });
+
+  describe('template', () => {
+    const template = async (more: object = {}): Promise<string> => {
+      const body = {
+        name: 'Welcome',
+        subject: 'Hi {{ name }}',
+        body: '<p>{{ name }}</p>',
+        type: 'TRANSACTIONAL',
+        from: `Team <team@${project.senderDomain}>`,
+        replyTo: 'help@example.com',
+        ...more,
+      };
+      const answer = await project.server.post('/templates', body);
+      expect(answer).to.have.status(201);
+      return answer.body.id;
+    };
+    const bare = { from: undefined, subject: undefined, body: undefined };
+
+    it('gives subject, body, sender and reply address', async () => {
+      const id = await template();
+      const email = await idOf({ ...bare, template: id });
+      expect(await api.db('email_contents').where({ emailId: email }).first()).to.include({
+        subject: 'Hi {{ name }}',
+        html: '<p>{{ name }}</p>',
+        fromEmail: `team@${project.senderDomain}`,
+        fromName: 'Team',
+        replyTo: 'help@example.com',
+        type: 'TRANSACTIONAL',
+      });
+      expect(await api.db('emails').where({ id: email }).first()).to.include({ templateId: id });
+    });
+
+    it('gives way to what the request says itself', async () => {
+      const id = await template();
+      const own = { subject: 'Own', body: '<b>Own</b>', from: `own@${project.senderDomain}`, reply: 'own@example.com' };
+      expect(await contentOf({ ...own, template: id })).to.include({
+        subject: 'Own',
+        html: '<b>Own</b>',
+        fromEmail: own.from,
+        fromName: null,
+        replyTo: 'own@example.com',
+      });
+    });
+
+    it('is 404 when there is none, and when it is somebody else’s', async () => {
+      expect(await send({ template: newId() })).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
+      const other = await api.project();
+      const id = await template();
+      const answer = await other.server.post('/v1/send', { to: 'a@example.com', template: id });
+      expect(answer).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
+    });
+
+    it('is 422 when it is no id, and when nobody says who sends', async () => {
+      expect(await send({ template: 'welcome' })).to.have.fault('template', 'invalid_string');
+      const id = await template({ from: undefined });
+      expect(await send({ ...bare, template: id })).to.have.fault('from', 'required');
+      expect(await send({ ...bare, template: id, from: `x@${project.senderDomain}` })).to.have.status(200);
+    });
+
+    it('is 403 when its sender’s domain is verified no longer', async () => {
+      const id = await template();
+      await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
+      try {
+        expect(await send({ ...bare, template: id })).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+      } finally {
+        await api.db('domains').where({ projectId: project.id }).update({ status: 'VERIFIED' });
+      }
+    });
+
+    it('is 413 when the message would be too large', async () => {
+      const id = await template({ body: 'x'.repeat(19_000) });
+      const attachments = [file({ content: Buffer.alloc(1000).toString('base64') })];
+      const answer = await send({ ...bare, template: id, attachments });
+      expect(answer).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+    });
+
+    for (const type of ['MARKETING', 'HEADLESS'])
+      describe(`that is ${type}`, () => {
+        let id: string;
+
+        before(async () => {
+          id = await template({ type: 'MARKETING' });
+          if (type === 'HEADLESS') await project.server.patch(`/templates/${id}`, { type });
+        });
+
+        it('is 400 with the address of who is not subscribed, before anything is accepted', async () => {
+          const known = `${type.toLowerCase()}@example.com`;
+          await project.server.post('/contacts', { email: known });
+          const before = await written();
+          const stranger = `new-${type.toLowerCase()}@example.com`;
+          const answer = await send({ ...bare, template: id, to: [known, stranger] }, { 'idempotency-key': type });
+          expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+          expect(answer.body.error.message).to.contain(stranger).and.not.contain(` ${known}`);
+          expect(await written()).to.deep.equal(before);
+          const again = await send({ ...bare, template: id, to: [known] }, { 'idempotency-key': type });
+          expect(again, 'the key was left free').to.have.status(200);
+        });
+
+        it('reaches those who are, also when the request itself says so', async () => {
+          const email = `sub-${type.toLowerCase()}@example.com`;
+          const content = await contentOf({ ...bare, template: id, to: email, subscribed: true });
+          expect(content).to.include({ type });
+        });
+      });
+  });
+});
