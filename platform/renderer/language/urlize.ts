@@ -12,7 +12,7 @@ const MAX_WORD = 2000;
 /** Addresses become links. Unlike nunjucks' own the result is HTML, with everything in it escaped. */
 export function urlize(value: unknown, [length, noFollow]: unknown[], budget: Budget): SafeText {
   const text = budget.text(textOf(value, budget));
-  budget.spend(text.length);
+  budget.spend(text.length * 3);
   const shown = length === undefined ? Number.POSITIVE_INFINITY : numberOf(length, budget);
   const attribute = isTrue(noFollow) ? ' rel="nofollow"' : '';
   const html = (part: string) => (value instanceof SafeText ? part : escapeHtml(part));
