@@ -2,6 +2,7 @@ import type { Db } from '../db/connect.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settings } from '../platform/settings.ts';
 import { foldContactCounts } from '../services/contacts/counts.ts';
+import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
 import { Loop } from './loop.ts';
 
@@ -12,6 +13,7 @@ interface HousekeepingParts {
 }
 
 const FOLD_MS = 2_000;
+const TIDY_MS = 10_000;
 const SWEEP_MS = 5 * 60_000;
 const TROUBLE_MS = 60_000;
 
@@ -30,6 +32,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     });
   const chores = [
     chore('contact counts', FOLD_MS, () => foldContactCounts(db)),
+    chore('contact indexes', TIDY_MS, () => tidyContactIndexes(db)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import type { Db } from '../../../db/connect.ts';
 import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
 import type { SigningKeys } from '../../../platform/cursor.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { type ContactsQuery, listContacts } from '../../../services/contacts/list.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
+import { tidyContactIndexes } from '../../../services/contacts/upkeep.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const keys: SigningKeys = ['a key of the tests'];
@@ -121,6 +123,7 @@ describe('listing contacts', () => {
     let project: TestProject;
     before(async () => {
       project = await populate(16_000);
+      await tidyContactIndexes(db);
       await db.raw('analyze contacts');
     });
 
@@ -145,6 +148,26 @@ describe('listing contacts', () => {
           expect(found).to.deep.equal(emails.slice(0, 200));
         });
 
+    const plans: [string, Partial<ContactsQuery>, string][] = [
+      ['the page', {}, 'contacts_created'],
+      ['the page of the unsubscribed', { subscribed: false }, 'contacts_created'],
+      ['the page by address', { sort: 'email' }, 'contacts_project_id_email_key'],
+      ['a rare part of the address', { search: 'c4ca4238' }, 'contacts_search'],
+      ['a rare value', { data: { n: '77' } }, 'contacts_data'],
+    ];
+    for (const [what, query, index] of plans)
+      it(`finds ${what} by ${index}, without reading the table`, async () => {
+        const asked: { sql: string; bindings: Knex.RawBinding[] }[] = [];
+        const listen = (query: (typeof asked)[number]) => void asked.push(query);
+        db.on('query', listen);
+        await list(project, { limit: 20, ...query });
+        db.removeListener('query', listen);
+        const page = asked.at(-1);
+        const { rows } = await db.raw(`explain ${page?.sql.replace(/\$\d+/g, '?')}`, page?.bindings ?? []);
+        const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+        expect(plan).to.include(index).and.not.include('Seq Scan');
+      });
+
     it('comes to the end of a long list', async () => {
       const query = { search: 'example', data: { plan: 'free' } };
       const { contacts } = await walk(project, query);
@@ -168,11 +191,12 @@ describe('listing contacts', () => {
     const asked: string[] = [];
     const listen = ({ sql }: { sql: string }) => void asked.push(sql);
     db.on('query', listen);
-    for (const query of [
+    const queries: Partial<ContactsQuery>[] = [
       { search: 'needle' },
       { data: { plan: 'pro' } },
       { search: 'needle', data: { even: 'true' } },
-    ]) {
+    ];
+    for (const query of queries) {
       const found = (await list(project, query)).data.map(({ email }) => email);
       expect(found).to.deep.equal(await expected(project, { ...defaults, ...query }));
       expect(found).to.have.length.greaterThan(0);

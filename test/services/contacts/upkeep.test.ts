@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { tidyContactIndexes } from '../../../services/contacts/upkeep.ts';
+import { writeContacts } from '../../../services/contacts/write.ts';
+import { makeProject, openWorld, type World } from '../../support/world.ts';
+
+describe('the search indexes of contacts', () => {
+  let world: World;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+
+  it('are tidied of what was written lately, by one process at a time', async () => {
+    const { id } = await makeProject(world.db);
+    const writes = Array.from({ length: 100 }, (_, n) => ({
+      email: `c${n}@example.com`,
+      subscribedWhenNew: true,
+      patch: { n },
+      deletes: [],
+    }));
+    await writeContacts(world.db, id, writes);
+    await world.db.transaction(async (trx) => {
+      expect(await tidyContactIndexes(trx)).to.be.greaterThan(0);
+      await writeContacts(world.db, id, [
+        { email: 'later@example.com', subscribedWhenNew: true, patch: {}, deletes: [] },
+      ]);
+      expect(await tidyContactIndexes(world.db)).to.equal(0);
+    });
+    expect(await tidyContactIndexes(world.db)).to.be.greaterThan(0);
+    expect(await tidyContactIndexes(world.db)).to.equal(0);
+  });
+});
