@@ -35,7 +35,7 @@ export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags: groups.map(({ tag }) => ({ name: tag })),
+    tags: [...new Set(groups.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: sharedComponents,
   };

@@ -3,6 +3,7 @@ import type { RouteGroup } from '../http/route.ts';
 import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
 import { contacts } from './contacts.ts';
+import { emails } from './emails.ts';
 import { operations } from './operations.ts';
 import { segments } from './segments.ts';
 import { send } from './send.ts';
@@ -13,6 +14,7 @@ import { users } from './users.ts';
 /** Every route there is. `document` gives their description, which is made from this very list. */
 export const routeGroups = (parts: AppParts, document: () => object): RouteGroup[] => [
   send,
+  emails,
   track,
   contacts,
   contactFields,

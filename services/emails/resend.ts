@@ -1,0 +1,30 @@
+import { type Db, wake } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { openProject, refusal } from '../projects/refusal.ts';
+import { type EmailRecord, findEmail } from './find.ts';
+
+// Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
+const again = statement<{ id: string }>(
+  'email-resend',
+  `update emails e set status = 'PENDING', reason = null, due_at = now(), batch_id = null, updated_at = now()
+   from ${openProject()} project
+   where e.id = $3 and e.project_id = project.id and e.status in ('FAILED', 'UNKNOWN')
+     and exists (select 1 from email_contents c where c.email_id = e.id)
+   returning e.id`,
+);
+
+/** Sends a mail once more that has failed, or of which nobody knows; under the same Message-ID. */
+export async function resendEmail(db: Db, project: ProjectAccess, id: string): Promise<EmailRecord> {
+  const [resent] = await again(db, [project.projectId, project.keyGeneration, id]);
+  const email = await findEmail(db, project.projectId, id);
+  if (resent) {
+    wake(db, 'mail');
+    return email;
+  }
+  if (email.status !== 'FAILED' && email.status !== 'UNKNOWN')
+    throw new ApiError(409, 'CONFLICT', `Only FAILED and UNKNOWN mail can be sent again; this one is ${email.status}.`);
+  if (email.to === null) throw new ApiError(409, 'CONFLICT', 'The content of this mail is gone.');
+  throw await refusal(db, project);
+}
