@@ -1,5 +1,6 @@
 import { emailActivities } from '../activities/emails.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
+import { segmentActivities } from '../activities/segments.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
 import { MAX_BATCHES } from '../services/emails/fold.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
@@ -31,7 +32,7 @@ export function mailDuty(deps: DeliveryDeps & { stopping: AbortSignal }): Duty {
 export function bulkDuty(deps: JobActivityDeps): Duty {
   return {
     taskQueue: taskQueues.bulk,
-    activities: jobActivities(deps),
+    activities: { ...jobActivities(deps), ...segmentActivities(deps) },
     maxConcurrentActivityTaskExecutions: 4,
     maxConcurrentActivityTaskPolls: 2,
   };

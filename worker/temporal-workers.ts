@@ -3,6 +3,7 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Logger } from '../platform/logger.ts';
 import type { TemporalSettings } from '../platform/settings.ts';
 import { serverOptions, type Temporal } from '../temporal/connection.ts';
+import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 
 /** What one worker does; where Temporal is does not concern it. */
@@ -88,6 +89,7 @@ export class TemporalWorkers {
     const { settings, temporal, log } = this.options;
     const attributes = await ensureSearchAttributes(temporal);
     if (attributes === 'cannot be checked') log.warn('this Temporal does not let us check its search attributes');
+    await ensureSchedules(temporal);
     this.connection = await NativeConnection.connect(serverOptions(settings));
     return this.connection;
   }

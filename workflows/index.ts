@@ -1,2 +1,3 @@
 export { delivery } from './delivery.ts';
 export { job } from './job.ts';
+export { segmentSweep } from './schedules.ts';

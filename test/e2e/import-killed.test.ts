@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ImportResult } from '../../db/models/job.ts';
 import { Job } from '../../db/models/job.ts';
-import { ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
 const ROWS = 30_000;
@@ -9,7 +9,7 @@ const PATIENCE = { timeoutMs: 150_000 };
 
 describe('killing the worker in the middle of an import', function () {
   this.timeout(300_000);
-  let temporal: Awaited<ReturnType<typeof ownNamespace>>;
+  let temporal: OwnNamespace;
   let stack: Stack;
 
   before(async () => {

@@ -36,6 +36,9 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\nbad\n'));
     return { workflowId: workflowIds.job(project.id, jobId), args: [{ jobId }], resourceId: jobId };
   },
+  async segmentSweep(_db, project) {
+    return { workflowId: 'segments/sweep', args: [], resourceId: project.id };
+  },
 };
 
 const folder = join(import.meta.dirname, 'histories');

@@ -1,0 +1,35 @@
+import { ScheduleAlreadyRunning } from '@temporalio/client';
+import type { Temporal } from './connection.ts';
+import { taskQueues } from './task-queues.ts';
+
+/** What Temporal starts by itself, for the platform as a whole. */
+const schedules = [{ scheduleId: 'segments/sweep', workflowType: 'segmentSweep', every: '1 minute' }] as const;
+
+const DEADLINE_MS = 10_000;
+
+/** Makes those that are not there yet. */
+export async function ensureSchedules(temporal: Temporal): Promise<void> {
+  for (const schedule of schedules)
+    await temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () => create(temporal, schedule));
+}
+
+async function create({ client }: Temporal, schedule: (typeof schedules)[number]): Promise<void> {
+  const { scheduleId, workflowType, every } = schedule;
+  try {
+    await client.schedule.create({
+      scheduleId,
+      spec: { intervals: [{ every }] },
+      // A run that takes longer than a minute is not joined by a second one, and what was missed need not be made up.
+      policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
+      action: {
+        type: 'startWorkflow',
+        workflowType,
+        workflowId: scheduleId,
+        taskQueue: taskQueues.workflows,
+        args: [],
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+}

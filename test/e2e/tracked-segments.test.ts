@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { eventually } from '../support/waiting.ts';
+
+const PATIENCE = { timeoutMs: 60_000 };
+
+describe('a tracked segment, with a worker running', function () {
+  this.timeout(120_000);
+  let temporal: OwnNamespace;
+  let stack: Stack;
+
+  before(async () => {
+    temporal = await ownNamespace();
+    stack = await startStack(temporal);
+    await stack.startWorker();
+  });
+  after(async () => {
+    await stack?.end();
+    await temporal?.close();
+  });
+
+  const eventNames = async () => {
+    const events = await stack.world.db('events').where({ projectId: stack.project.id }).orderBy('id');
+    return events.map(({ name }) => name as string);
+  };
+
+  it('tells who has come and gone, without a call', async () => {
+    const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
+    const condition = { logic: 'AND', groups: [{ filters: [filter] }] };
+    const made = await stack.server.post('/segments', { name: 'Pro users', trackMembership: true, condition });
+    expect(made.status).to.equal(201);
+    const contact = { email: 'ann@example.com', data: { plan: 'pro' } };
+    expect((await stack.server.post('/contacts', contact)).status).to.equal(201);
+    await eventually(async () => (await eventNames()).length === 1, { ...PATIENCE, what: 'the entry' });
+    expect((await stack.server.post('/contacts', { ...contact, data: { plan: 'free' } })).status).to.equal(200);
+    await eventually(async () => (await eventNames()).length === 2, { ...PATIENCE, what: 'the exit' });
+    expect(await eventNames()).to.deep.equal(['segment.pro-users.entry', 'segment.pro-users.exit']);
+  });
+
+  it('has its sweep on a Schedule of Temporal, which runs', async () => {
+    const schedule = temporal.client.schedule.getHandle('segments/sweep');
+    await schedule.trigger();
+    const runs = await eventually(
+      async () => {
+        const { recentActions } = (await schedule.describe()).info;
+        return recentActions.length > 0 && recentActions;
+      },
+      { ...PATIENCE, what: 'a run of the sweep' },
+    );
+    const [first] = runs;
+    const { workflowId } = first?.action.workflow ?? { workflowId: '' };
+    await temporal.client.workflow.getHandle(workflowId).result();
+    expect(workflowId).to.match(/^segments\/sweep/);
+  });
+});
