@@ -8,7 +8,6 @@ import { findFieldUsage } from '../../../services/contacts/field-usage.ts';
 import { listFieldValues } from '../../../services/contacts/field-values.ts';
 import { listFields } from '../../../services/contacts/fields.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
-import { writeContacts } from '../../../services/contacts/write.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('contact fields', () => {
@@ -137,25 +136,29 @@ describe('contact fields', () => {
       expect(await deleteField(db, project.access, 'plan')).to.equal(0);
     });
 
-    it('goes on from chunk to chunk, and finishes what was begun', async () => {
-      const writes = Array.from({ length: 2_200 }, (_, n) => ({
-        email: `c${n}@example.com`,
-        subscribedWhenNew: true,
-        patch: n % 3 ? { n, gone: n } : { n },
-        deletes: [],
-      }));
-      await writeContacts(db, project.id, writes);
-      // As if an earlier call had died in the middle.
-      await db.raw("update contacts set data = data - 'gone' where project_id = ? and email < 'c2'", [project.id]);
-      const [{ left }] = (
-        await db.raw("select count(*)::integer as left from contacts where project_id = ? and data \\? 'gone'", [
-          project.id,
-        ])
-      ).rows;
-      expect(await deleteField(db, project.access, 'data.gone')).to.equal(left);
-      expect((await custom()).map(({ field }) => field)).to.deep.equal(['data.n']);
-      expect((await custom())[0]?.coverage).to.equal(1);
-    });
+    // Up to 5,000 are found by their index; more, by going along all addresses.
+    for (const [what, having] of [
+      ['few', 2_100],
+      ['many', 5_100],
+    ] as const)
+      it(`goes on from chunk to chunk when ${what} have it, and finishes what was begun`, async () => {
+        await db.raw(
+          `insert into contacts (id, project_id, email, subscribed, data)
+           select gen_random_uuid(), ?, 'c' || n || '@example.com', true,
+             case when n <= ? then jsonb_build_object('n', n, 'gone', n) else jsonb_build_object('n', n) end
+           from generate_series(1, ?::integer + 50) n`,
+          [project.id, having, having],
+        );
+        // As if an earlier call had died in the middle.
+        const { rowCount: before } = await db.raw(
+          "update contacts set data = data - 'gone' where project_id = ? and email < 'c12' and data \\? 'gone'",
+          [project.id],
+        );
+        expect(before).to.be.greaterThan(0);
+        expect(await deleteField(db, project.access, 'data.gone')).to.equal(having - before);
+        expect((await custom()).map(({ field, coverage }) => [field, coverage])).to.deep.equal([['data.n', 1]]);
+        expect(await db('contacts').where({ projectId: project.id }).whereRaw("data \\? 'gone'")).to.deep.equal([]);
+      });
 
     it('works beside writers of the same contacts', async () => {
       for (let n = 0; n < 20; n++) await save(`c${n}`, { gone: n });
