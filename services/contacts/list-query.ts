@@ -98,9 +98,8 @@ const all = (conditions: Fragment[]): Fragment | undefined =>
 /** The filter in words that the indexes understand. */
 function indexed({ search, subscribed, data }: ContactFilter): Fragment {
   const conditions = data.map(([key, value]) => {
-    const values = jsonValues(value);
-    const objects = values.map((json) => `{${JSON.stringify(key)}:${json}}`);
-    return sql`data @> any (${objects}::jsonb[]) and data -> ${key}::text = any (${values}::jsonb[])`;
+    const objects = jsonValues(value).map((json) => `{${JSON.stringify(key)}:${json}}`);
+    return sql`data @> any (${objects}::jsonb[])`;
   });
   if (search) conditions.push(sql`email like ${`%${search.replace(/[\\%_]/g, '\\$&')}%`}`);
   if (subscribed !== undefined) conditions.push(sql`subscribed = ${subscribed}`);
