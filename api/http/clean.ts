@@ -23,7 +23,7 @@ interface Path {
 const ROOT: Path = { key: '', above: undefined, depth: 0 };
 
 /**
- * What is valid JSON and still must not get further: texts that cannot be stored, keys that reach for prototypes, and
+ * What is valid JSON and still must not get further: texts and numbers that cannot be stored, keys that reach for prototypes, and
  * nesting that would break whoever walks it by recursion. So this walk keeps its own stack. Text that was decoded from
  * UTF-8 can be bad only by way of a \u escape: a caller that saw none spares the walk the look into each text.
  */
@@ -37,6 +37,7 @@ export function uncleanParts(body: object, mayHoldBadText = true): Fault[] {
       for (let index = 0; index < value.length; index++) {
         const item: unknown = value[index];
         if (isContainer(item)) stack.push({ value: item, path: below(path, index) });
+        else if (typeof item === 'number') checkNumber(item, index, path, faults);
         else if (mayHoldBadText) checkText(item, index, path, faults);
       }
     else
@@ -45,6 +46,7 @@ export function uncleanParts(body: object, mayHoldBadText = true): Fault[] {
         const reason = key === '__proto__' ? 'is a name that cannot be used' : mayHoldBadText && unstorable(key);
         if (reason) faults.push(fault(below(path, key), reason, 'custom'));
         else if (isContainer(item)) stack.push({ value: item, path: below(path, key) });
+        else if (typeof item === 'number') checkNumber(item, key, path, faults);
         else if (mayHoldBadText) checkText(item, key, path, faults);
       }
   }
@@ -52,6 +54,11 @@ export function uncleanParts(body: object, mayHoldBadText = true): Fault[] {
 }
 
 const isContainer = (item: unknown): item is object => typeof item === 'object' && item !== null;
+
+/** JSON.parse makes Infinity of 1e999, which would be stored as null. */
+function checkNumber(item: number, key: string | number, path: Path, faults: Fault[]): void {
+  if (!Number.isFinite(item)) faults.push(fault(below(path, key), 'is a number that is too large', 'too_big'));
+}
 
 function checkText(item: unknown, key: string | number, path: Path, faults: Fault[]): void {
   const reason = typeof item === 'string' && unstorable(item);

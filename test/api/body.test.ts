@@ -49,6 +49,10 @@ describe('request bodies', () => {
       expect(answer).to.have.fault('data.a\ufffdb', 'custom');
     });
 
+    it('on a number that is too large to be one, which would be stored as null', async () => {
+      expect(await withData('{"a":[{"b":-1e999}]}')).to.have.fault('data.a.0.b', 'too_big');
+    });
+
     for (const half of ['\\ud800', '\\udc00', 'x\\ud83dy', '\\udc00\\ud800'])
       it(`on half of a surrogate pair: ${half}`, async () => {
         expect(await withData(`{"a":"${half}"}`)).to.have.fault('data.a', 'invalid_string');

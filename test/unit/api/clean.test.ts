@@ -41,6 +41,11 @@ describe('uncleanParts', () => {
     expect(uncleanParts(body, false).map(({ field }) => field)).to.deep.equal(['b.__proto__']);
   });
 
+  it('finds numbers that are too large to be one', () => {
+    const found = uncleanParts(JSON.parse('{"a":1e999,"b":[1,-1e999],"c":1e308}'), false);
+    expect(found.map(({ field, code }) => `${field} ${code}`)).to.have.members(['a too_big', 'b.1 too_big']);
+  });
+
   it('stops listing after twenty', () => {
     expect(uncleanParts(Array.from({ length: 100 }, () => '\0'))).to.have.length(20);
   });
