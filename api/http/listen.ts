@@ -20,9 +20,17 @@ export interface HttpServer {
 
 export async function listen(listener: RequestListener, port: number, host: string): Promise<HttpServer> {
   const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Node would refuse these with an empty answer; the middleware does it in the envelope.
+      requireHostHeader: false,
+    },
     listener,
   );
+  // An expectation that nobody knows may be ignored; Node would answer it with an empty 417.
+  server.on('checkExpectation', listener);
   answerClientErrors(server);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {

@@ -1,8 +1,10 @@
 import { badRequest } from '../../platform/errors.ts';
 import type { Middleware } from '../http/context.ts';
 
-/** A path or query that does not decode, or hides a NUL, is told so before anybody works with it. */
+/** A path or query that does not decode, hides a NUL, or names no host is told so before anybody works with it. */
 export const readableUrl: Middleware = (ctx, next) => {
+  if (ctx.req.headers.host === undefined && ctx.req.httpVersion === '1.1')
+    throw badRequest('This request has no Host header.');
   if (ctx.req.url?.includes('%') && !decodes(ctx.req.url))
     throw badRequest('The path or the query of this request is not validly percent-encoded UTF-8.');
   return next();

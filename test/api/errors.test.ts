@@ -109,6 +109,24 @@ describe('errors', () => {
         expect(JSON.parse(body).error).to.include({ code: 'BAD_REQUEST', statusCode: 400 });
       });
 
+    it('on a request without a Host, in the envelope', async () => {
+      const raw = await RawHttp.open(api.url);
+      raw.write('GET /health HTTP/1.1\r\n\r\n');
+      const { status, headers, body } = await raw.answer();
+      raw.destroy();
+      expect(status).to.equal(400);
+      expect(JSON.parse(body).error).to.include({ code: 'BAD_REQUEST', requestId: headers.get('x-request-id') });
+    });
+
+    it('but not on an expectation that nobody knows', async () => {
+      const raw = await RawHttp.open(api.url);
+      raw.write('GET /health HTTP/1.1\r\nHost: x\r\nExpect: everything\r\n\r\n');
+      const { status, headers } = await raw.answer();
+      raw.destroy();
+      expect(status).to.equal(200);
+      expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+    });
+
     it('on what is no HTTP at all', async () => {
       const raw = await RawHttp.open(api.url);
       raw.write('HELO everpost\r\n\r\n');
