@@ -50,7 +50,9 @@ export const send = routes('Emails', [
       };
       const sent = await onceByKey(call, async (db) => {
         const result = await sendEmails(db, call.project, input, call.settings);
-        return { result, response: { emails: result.emails } };
+        // Without the addresses: what is kept here outlives a contact that is deleted.
+        const made = result.emails.map(({ contact, email }) => ({ contact: { id: contact.id }, email }));
+        return { result, response: { emails: made } };
       });
       return success(presentSent(sent));
     },

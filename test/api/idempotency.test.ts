@@ -28,9 +28,16 @@ describe('the header Idempotency-Key', () => {
     const { code, details } = second.body.error;
     expect(code).to.equal('IDEMPOTENCY_KEY_REUSED');
     expect(details).to.deep.include({ key: 'order-1', originalRequest: 'POST /v1/send', originalStatusCode: 200 });
-    expect(details.originalResponse.emails).to.deep.equal(first.body.data.emails);
+    const [{ contact, email }] = first.body.data.emails;
+    expect(details.originalResponse.emails).to.deep.equal([{ contact: { id: contact.id }, email }]);
     expect(new Date(details.originalRequestAt).toISOString()).to.equal(details.originalRequestAt);
     expect(await api.db('emails').where({ projectId: project.id })).to.have.lengthOf(1);
+  });
+
+  it('keeps ids, and no address that would outlive its contact', async () => {
+    expect(await send('order-2')).to.have.status(200);
+    const [kept] = await api.db('idempotencyKeys').where({ projectId: project.id, key: 'order-2' });
+    expect(JSON.stringify(kept)).to.contain('emails').and.not.contain('ann@example.com');
   });
 
   it('belongs to the project and not to the route', async () => {
