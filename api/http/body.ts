@@ -20,6 +20,8 @@ export type BodyReader = (ctx: Context) => Promise<ReadBody>;
 
 const DEFAULT_LIMIT = 1024 * 1024;
 const FIELDS_LIMIT = 64 * 1024;
+/** formidable's `maxFilesExceeded`, which it gives the same status as too many bytes. */
+const TOO_MANY_FILES = 1015;
 const parsedMethods = [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE];
 const nothing = async () => {};
 const noFiles = Object.freeze({});
@@ -107,8 +109,9 @@ async function reading(ctx: Context, read: ReturnType<typeof koaBody>, tooLarge:
  * client is gone by the time that reading begins, there is nothing to read.
  */
 function refusal(error: unknown, tooLarge: string): unknown {
-  const { status, httpCode, message, type } = error as Record<string, unknown>;
+  const { status, httpCode, message, type, code } = error as Record<string, unknown>;
   if (type === 'stream.not.readable') return badRequest('The connection ended before the body was read.');
+  if (code === TOO_MANY_FILES) return badRequest('The upload has more files than this route takes.');
   if (status === 413 || httpCode === 413) return new ApiError(413, 'PAYLOAD_TOO_LARGE', tooLarge);
   if (status === 400 || httpCode !== undefined) return badRequest(`The body cannot be read: ${message}.`);
   return error;

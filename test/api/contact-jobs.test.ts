@@ -54,6 +54,14 @@ describe('jobs on contacts', () => {
       expect(await upload(fill(5 * 1024 * 1024))).to.have.status(202);
     });
 
+    it('answers 400 to two files, whatever their size', async () => {
+      const form = new FormData();
+      for (const name of ['a.csv', 'b.csv']) form.append('file', new Blob(['email\n']), name);
+      const answer = await project.server.post('/contacts/import', form);
+      expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+      expect(answer.body.error.message).to.include('more files');
+    });
+
     it('answers 415 to a body that is no upload', async () => {
       expect(await project.server.post('/contacts/import', { file: 'email' })).to.have.status(415);
     });
