@@ -11,14 +11,14 @@ export function createMetrics(db: Db): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({
-    name: 'http_request_duration_seconds',
+    name: 'everpost_http_request_duration_seconds',
     help: 'Time from the first byte of a request to the end of its handling.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
   new Gauge({
-    name: 'db_pool_connections',
+    name: 'everpost_db_pool_connections',
     help: 'Connections of the pool in use and free, and queries that wait for one.',
     labelNames: ['state'],
     registers: [registry],

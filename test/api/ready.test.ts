@@ -89,10 +89,16 @@ describe('GET /metrics', () => {
     await api.stop();
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.match(/^text\/plain/);
-    expect(body).to.contain('http_request_duration_seconds_count{method="POST",route="/v1/track",status="200"} 1');
-    expect(body).to.contain('http_request_duration_seconds_count{method="POST",route="/v1/track",status="422"} 1');
-    expect(body).to.contain('http_request_duration_seconds_count{method="GET",route="unknown",status="404"} 1');
-    expect(body).to.match(/db_pool_connections\{state="waiting"\} 0/);
+    expect(body).to.contain(
+      'everpost_http_request_duration_seconds_count{method="POST",route="/v1/track",status="200"} 1',
+    );
+    expect(body).to.contain(
+      'everpost_http_request_duration_seconds_count{method="POST",route="/v1/track",status="422"} 1',
+    );
+    expect(body).to.contain(
+      'everpost_http_request_duration_seconds_count{method="GET",route="unknown",status="404"} 1',
+    );
+    expect(body).to.match(/everpost_db_pool_connections\{state="waiting"\} 0/);
     expect(body).to.contain('process_cpu_seconds_total').and.not.contain('nowhere');
   });
 
@@ -107,7 +113,7 @@ describe('GET /metrics', () => {
     await api.stop();
     expect(here).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     expect(there.status).to.equal(200);
-    expect(text).to.contain('http_request_duration_seconds');
+    expect(text).to.contain('everpost_http_request_duration_seconds');
     expect(other.status).to.equal(404);
   });
 });
