@@ -9,7 +9,7 @@ export type Facts = Pick<Subject, 'contact' | 'events' | 'staticSegments'>;
 export interface FactsWanted {
   projectId: string;
   contactIds: string[];
-  uses: Pick<Uses, 'events' | 'eventCount'>;
+  uses: Pick<Uses, 'events' | 'oldEvents' | 'eventCount'>;
   /** Segments whose stored members are asked about. */
   segmentIds: string[];
 }
@@ -19,24 +19,24 @@ interface Row extends ContactRow {
   segment_ids: string[];
 }
 
-const ownEvents = `select e.id, e.name, e.created_at from events e
-  where e.project_id = $1 and e.name = asked.name and e.contact_id = c.id`;
+// Nobody asks for more than $5 of the newest events of a name, or of the oldest ones.
+const ownEvents = (names: string, order: 'asc' | 'desc'): string => `
+  select e.id, e.name, e.created_at from unnest(${names}::text[]) as asked (name)
+  cross join lateral (
+    select e.id, e.name, e.created_at from events e
+    where e.project_id = $1 and e.name = asked.name and e.contact_id = c.id
+    order by e.created_at ${order} limit $5
+  ) e`;
 
-// Nobody asks for more than $4 of the newest events of a name, or of the oldest ones.
 const facts = statement<Row>(
   'condition-facts',
   `select c.id, c.email, c.subscribed, c.data, c.created_at, c.updated_at,
      (
        select json_agg(json_build_array(found.name, floor(extract(epoch from found.created_at) * 1000)))
-       from unnest($3::text[]) as asked (name)
-       cross join lateral (
-         (${ownEvents} order by e.created_at limit $4)
-         union
-         (${ownEvents} order by e.created_at desc limit $4)
-       ) found
+       from (${ownEvents('$3', 'desc')} union ${ownEvents('$4', 'asc')}) found
      ) as events,
      array(
-       select m.segment_id from segment_members m where m.contact_id = c.id and m.segment_id = any ($5::uuid[])
+       select m.segment_id from segment_members m where m.contact_id = c.id and m.segment_id = any ($6::uuid[])
      ) as segment_ids
    from contacts c where c.project_id = $1 and c.id = any ($2::uuid[])`,
 );
@@ -44,7 +44,8 @@ const facts = statement<Row>(
 /** In one statement. Contacts that are not there are left out. */
 export async function loadFacts(db: Db, wanted: FactsWanted): Promise<Map<string, Facts>> {
   const { projectId, contactIds, uses, segmentIds } = wanted;
-  const rows = await facts(db, [projectId, contactIds, [...uses.events], uses.eventCount, segmentIds]);
+  const { events, oldEvents, eventCount } = uses;
+  const rows = await facts(db, [projectId, contactIds, [...events], [...oldEvents], eventCount, segmentIds]);
   return new Map(rows.map((row) => [row.id, factsOf(row)]));
 }
 

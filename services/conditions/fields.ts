@@ -31,7 +31,7 @@ export interface Field {
   operators: string[];
   /** Undefined when it has no such operator. */
   find(operator: string): ((filter: RawFilter) => Predicate) | undefined;
-  note(uses: Uses, path: string, filter: RawFilter): void;
+  note(uses: Uses, path: string, filter: RawFilter, predicate: Predicate): void;
 }
 
 function field<Place>(place: Place, operators: Operators<Place>, note: Field['note']): Field {
@@ -107,8 +107,9 @@ function segmentField(name: string, operator: string): Field | undefined {
 function eventField(given: string): Field {
   if (given === '') throw fault('names no event: write event.<name>');
   const name = lifecycle.get(given) ?? given;
-  return field(name, eventOperators, (uses, _, { count }) => {
+  return field(name, eventOperators, (uses, _, { count }, { oldest }) => {
     uses.events.add(name);
+    if (oldest) uses.oldEvents.add(name);
     uses.eventCount = Math.max(uses.eventCount, Number(count ?? 1));
   });
 }

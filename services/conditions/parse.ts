@@ -30,6 +30,7 @@ export function parseCondition(tree: unknown, { at = '', inExecution = false }: 
     fields: new Set(),
     keys: new Set(),
     events: new Set(),
+    oldEvents: new Set(),
     eventCount: 1,
     segments: new Map(),
     drifts: false,
@@ -107,7 +108,7 @@ function readParts({ inExecution, uses }: Walk, name: string, operator: string, 
   if (!bind)
     throw new FilterFault('operator', `must be one of ${field.operators.join(', ')} for this field`, 'invalid_enum');
   const predicate = bind(filter);
-  field.note(uses, at, filter);
+  field.note(uses, at, filter, predicate);
   uses.drifts ||= predicate.drift !== undefined;
   return predicate;
 }

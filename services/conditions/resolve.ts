@@ -50,6 +50,7 @@ export const together = (one: Uses, two: Uses): Uses => ({
   fields: new Set([...one.fields, ...two.fields]),
   keys: new Set([...one.keys, ...two.keys]),
   events: new Set([...one.events, ...two.events]),
+  oldEvents: new Set([...one.oldEvents, ...two.oldEvents]),
   eventCount: Math.max(one.eventCount, two.eventCount),
   segments: new Map([...two.segments, ...one.segments]),
   drifts: one.drifts || two.drifts,

@@ -20,6 +20,8 @@ export interface Predicate {
   decide(subject: Subject): boolean;
   /** Ids of the contacts for which time alone may have changed the answer; undefined where it cannot. */
   drift: ((window: Window, question: Question) => Fragment) | undefined;
+  /** To decide, the oldest events must be known; the newest alone will not do. */
+  oldest: boolean;
 }
 
 /** From one moment, at which all was settled, to another. */
@@ -62,6 +64,8 @@ export interface Uses {
   keys: Set<string>;
   /** Names under which they are recorded. */
   events: Set<string>;
+  /** Those of them of which the oldest matter, and not the newest alone. */
+  oldEvents: Set<string>;
   /** The largest number of times that any event is asked for. */
   eventCount: number;
   /** Ids of segments, each with the paths of the filters that name it. */

@@ -1,10 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { countMatching } from '../conditions/matching.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
-import { countMatching, matchingSql } from './matching.ts';
+import { membersOf } from './matching.ts';
 import { writing } from './writing.ts';
 
 /** Counts anew and keeps the result; says nothing to anybody and writes no membership. */
@@ -18,7 +19,7 @@ export async function refreshSegment(db: Db, project: ProjectAccess, id: string)
 }
 
 export async function countMembers(db: Db, segment: Segment): Promise<number> {
-  return guarded(db, async (trx) => countMatching(trx, segment.projectId, await matchingSql(trx, segment)));
+  return guarded(db, async (trx) => countMatching(trx, await membersOf(trx, segment)));
 }
 
 /** After a change of the condition. A count that takes too long is left as it was: the change itself is done. */

@@ -17,7 +17,7 @@ export async function guarded<T>(db: Db, work: (trx: Db) => Promise<T>, timeoutM
   if (!(await slots.take(0, AbortSignal.timeout(timeoutMs)))) throw tooMany();
   try {
     return await inTransaction(db, async (trx) => {
-      await limitTime(trx, timeoutMs);
+      await prepare(trx, timeoutMs);
       const result = await work(trx);
       if (db.isTransaction) await limitTime(trx, 0);
       return result;
@@ -29,8 +29,16 @@ export async function guarded<T>(db: Db, work: (trx: Db) => Promise<T>, timeoutM
   }
 }
 
-/** For each statement until the end of the transaction; 0: without limit. */
-export async function limitTime(trx: Db, timeoutMs: number): Promise<void> {
+/** With memory for hashing a million ids. To compile the expressions would cost more than it gains. */
+export async function prepare(trx: Db, timeoutMs: number): Promise<void> {
+  await trx.raw(
+    `select set_config('statement_timeout', ?, true), set_config('work_mem', '32MB', true), set_config('jit', 'off', true)`,
+    [String(timeoutMs)],
+  );
+}
+
+/** For each statement; 0: without limit. */
+async function limitTime(trx: Db, timeoutMs: number): Promise<void> {
   await trx.raw(`select set_config('statement_timeout', ?, true)`, [String(timeoutMs)]);
 }
 

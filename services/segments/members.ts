@@ -1,9 +1,10 @@
 import type { Db } from '../../db/connect.ts';
-import { Contact } from '../../db/models/contact.ts';
+import type { ContactRecord } from '../../db/models/contact.ts';
+import { countMatching, pageOfMatching } from '../conditions/matching.ts';
 import type { OffsetPage } from '../paging.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
-import { countMatching, matchingSql } from './matching.ts';
+import { membersOf } from './matching.ts';
 
 /** Who is in it at this moment, the newest contacts first. */
 export async function listMembers(
@@ -11,25 +12,12 @@ export async function listMembers(
   projectId: string,
   id: string,
   { page, pageSize }: { page: number; pageSize: number },
-): Promise<OffsetPage<Contact>> {
+): Promise<OffsetPage<ContactRecord>> {
   const segment = await findSegment(db, projectId, id);
   return guarded(db, async (trx) => {
-    const matching = await matchingSql(trx, segment);
-    const total = await countMatching(trx, projectId, matching);
-    const offset = (page - 1) * pageSize;
-    const data =
-      offset < total
-        ? await Contact.query(trx)
-            .alias('c')
-            .where('c.projectId', projectId)
-            .whereRaw(matching.text, [...matching.bindings] as string[])
-            .orderBy([
-              { column: 'c.createdAt', order: 'desc' },
-              { column: 'c.id', order: 'desc' },
-            ])
-            .limit(pageSize)
-            .offset(offset)
-        : [];
+    const members = await membersOf(trx, segment);
+    const total = await countMatching(trx, members);
+    const data = await pageOfMatching(trx, members, { total, offset: (page - 1) * pageSize, limit: pageSize });
     return { data, total, page, pageSize, totalPages: Math.ceil(total / pageSize) };
   });
 }

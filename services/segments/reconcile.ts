@@ -3,8 +3,9 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
-import { limitTime } from './guard.ts';
-import { contactsWhere, matchingSql } from './matching.ts';
+import { contactsWhere, type Matching } from '../conditions/matching.ts';
+import { prepare } from './guard.ts';
+import { membersOf } from './matching.ts';
 import { type Look, type Moved, settle } from './settle.ts';
 import { holdSegments } from './tracked.ts';
 
@@ -14,12 +15,12 @@ const PATIENCE_MS = 20;
 const UNHURRIED_MS = 300_000;
 
 /** Where the stored members of a tracked segment are not those who match. */
-const wrongMembers = ({ id, projectId }: Segment, matching: Fragment): Fragment =>
-  sql`select c.id ${contactsWhere(projectId, matching)}
+const wrongMembers = (id: string, members: Matching): Fragment =>
+  sql`select c.id ${contactsWhere(members)}
       and not exists (select 1 from segment_members m where m.segment_id = ${id} and m.contact_id = c.id)
     union all
     select c.id from segment_members m join contacts c on c.id = m.contact_id
-    where m.segment_id = ${id} and (${matching}) is not true`;
+    where m.segment_id = ${id} and (${members.condition}) is not true`;
 
 export interface Pace {
   /** When it says no, the work ends with whatever is done. */
@@ -33,7 +34,7 @@ const unhurried: Pace = {
   hasTime: () => true,
   limited: (db, work) =>
     inTransaction(db, async (trx) => {
-      await limitTime(trx, UNHURRIED_MS);
+      await prepare(trx, UNHURRIED_MS);
       return work(trx);
     }),
 };
@@ -60,7 +61,7 @@ export async function reconcile(db: Db, segment: Segment, pace: Pace = unhurried
 async function findWrong(trx: Db, segment: Segment): Promise<string[]> {
   const rows = await run<{ id: string }>(
     trx,
-    sql`select id from (${wrongMembers(segment, await matchingSql(trx, segment))}) wrong limit ${CANDIDATES}`,
+    sql`select id from (${wrongMembers(segment.id, await membersOf(trx, segment))}) wrong limit ${CANDIDATES}`,
   );
   return rows.map(({ id }) => id);
 }

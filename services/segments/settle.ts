@@ -3,7 +3,7 @@ import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { loadFacts } from '../conditions/facts.ts';
 import { decides } from '../conditions/read.ts';
-import { staticSegmentsOf, together } from '../conditions/resolve.ts';
+import { staticSegmentsOf } from '../conditions/resolve.ts';
 import type { Held, TrackedSegment } from './tracked.ts';
 
 export interface Moved {
@@ -66,10 +66,10 @@ export async function settle(
   trx: Db,
   projectId: string,
   looks: Look[],
-  { segments, now }: Held,
+  held: Held,
   changes: string[] = [],
 ): Promise<Moved> {
-  const moves = looks.length > 0 && segments.length > 0 ? await movesOf(trx, projectId, looks, { segments, now }) : [];
+  const moves = looks.length > 0 ? await movesOf(trx, projectId, looks, held) : [];
   if (moves.length === 0 && changes.length === 0) return { entered: 0, left: 0 };
   const [moved] = await move(trx, [
     moves.map(({ segmentId }) => segmentId),
@@ -81,20 +81,20 @@ export async function settle(
   return moved ?? { entered: 0, left: 0 };
 }
 
-async function movesOf(trx: Db, projectId: string, looks: Look[], { segments, now }: Held): Promise<Move[]> {
-  const uses = segments.map(({ resolved }) => resolved.uses).reduce(together);
-  const statics = segments.flatMap(({ resolved }) => staticSegmentsOf(resolved));
-  const segmentIds = [...new Set([...segments.map(({ id }) => id), ...statics])];
+async function movesOf(trx: Db, projectId: string, looks: Look[], held: Held): Promise<Move[]> {
+  const { segments, uses, referenced, now } = held;
+  if (!uses) return [];
+  const segmentIds = [...segments.map(({ id }) => id), ...staticSegmentsOf({ segments: referenced })];
   const contactIds = [...new Set(looks.map(({ contactId }) => contactId))];
   const facts = await loadFacts(trx, { projectId, contactIds, uses, segmentIds });
   const moves: Move[] = [];
   for (const { contactId, concerns } of looks) {
     const known = facts.get(contactId);
     if (!known) continue;
+    const subject = { ...known, segments: referenced, context: {}, now };
     for (const segment of segments) {
       if (!concerns(segment)) continue;
-      const { condition, segments: referenced } = segment.resolved;
-      const enters = decides(condition, { ...known, segments: referenced, context: {}, now });
+      const enters = decides(segment.condition, subject);
       if (enters !== known.staticSegments.has(segment.id)) moves.push({ segmentId: segment.id, contactId, enters });
     }
   }

@@ -2,18 +2,22 @@ import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
 import { conditionOf } from '../conditions/parse.ts';
-import { type ResolvedCondition, resolveWith, type SegmentSource } from '../conditions/resolve.ts';
+import { resolveWith, type SegmentSource, together } from '../conditions/resolve.ts';
+import type { Condition, ReferencedSegment, Uses } from '../conditions/types.ts';
 
 /** A tracked dynamic segment that nobody edits while it is being evaluated. */
 export interface TrackedSegment {
   id: string;
-  resolved: ResolvedCondition;
+  condition: Condition;
   /** Which of the looks that were asked about are its own. */
   looks: ReadonlySet<string>;
 }
 
 export interface Held {
   segments: TrackedSegment[];
+  /** What they look at, and the segments that they refer to, all together. */
+  uses: Uses | undefined;
+  referenced: Map<string, ReferencedSegment>;
   /** The database's: all who evaluate go by the same clock. */
   now: Date;
 }
@@ -57,12 +61,15 @@ export async function holdSegments(trx: Db, projectId: string, ids: string[]): P
 
 async function heldOf(trx: Db, projectId: string, rows: Row[]): Promise<Held | undefined> {
   const find = references(trx, projectId);
-  const segments: TrackedSegment[] = [];
-  for (const { segment_id: id, looks, condition } of rows) {
-    if (!condition) return undefined;
-    segments.push({ id, looks: new Set(looks), resolved: await resolveWith(conditionOf(condition), find) });
+  const held: Held = { segments: [], uses: undefined, referenced: new Map(), now: rows[0]?.now ?? new Date() };
+  for (const { segment_id: id, looks, condition: tree } of rows) {
+    if (!tree) return undefined;
+    const { condition, uses, segments } = await resolveWith(conditionOf(tree), find);
+    held.segments.push({ id, condition, looks: new Set(looks) });
+    held.uses = held.uses ? together(held.uses, uses) : uses;
+    for (const [other, segment] of segments) held.referenced.set(other, segment);
   }
-  return { segments, now: rows[0]?.now ?? new Date() };
+  return held;
 }
 
 /** What the segments refer to, all of it fetched with the first question. */

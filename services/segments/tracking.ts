@@ -1,10 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { run, sql } from '../conditions/fragment.ts';
+import { contactsWhere } from '../conditions/matching.ts';
 import type { Uses } from '../conditions/types.ts';
 import type { SegmentGraph } from './graph.ts';
 import { guarded } from './guard.ts';
-import { contactsWhere, matchingSql } from './matching.ts';
+import { membersOf } from './matching.ts';
 
 /**
  * Transactions that were under way when a segment became tracked did not see that, and so did not note what they
@@ -37,15 +38,15 @@ export async function watch(trx: Db, segment: Segment, graph: SegmentGraph): Pro
 
 /** Takes those who are in a dynamic segment at this moment as known, without a word to anybody. */
 export async function takeAsKnown(trx: Db, segment: Segment): Promise<void> {
-  const { id, projectId } = segment;
+  const { id } = segment;
   await forgetMembers(trx, segment);
   await guarded(trx, async () => {
-    const matching = await matchingSql(trx, segment);
+    const members = await membersOf(trx, segment);
     await run(
       trx,
       sql`with known as (
           insert into segment_members (segment_id, contact_id)
-          select ${id}, c.id ${contactsWhere(projectId, matching)} returning 1
+          select ${id}, c.id ${contactsWhere(members)} returning 1
         )
         update segments set member_count = (select count(*) from known), swept_at = now(),
           reconcile_at = now() + make_interval(secs => ${SETTLED_AFTER_SECONDS})

@@ -24,9 +24,10 @@ interface Period<Argument extends Times> {
   sql(argument: Argument, question: Question): Fragment;
   holds(createdAt: Date, argument: Argument, subject: Subject): boolean;
   drift: Operator<EventName, Argument>['drift'];
+  oldest: boolean;
 }
 
-const ever: Period<Times> = { read: times, sql: () => sql``, holds: () => true, drift: undefined };
+const ever: Period<Times> = { read: times, sql: () => sql``, holds: () => true, drift: undefined, oldest: false };
 
 /** Those with an event that was within the span at the beginning of the window, and is no longer at its end. */
 const passed = (name: EventName, { span }: TimesInSpan, { from, to }: Window, { projectId }: Question): Fragment =>
@@ -38,6 +39,7 @@ const lately: Period<TimesInSpan> = {
   sql: ({ span }, { now }) => sql`and e.created_at >= ${timestamp(before(now, span))}`,
   holds: (createdAt, { span }, { now }) => createdAt.getTime() >= before(now, span),
   drift: passed,
+  oldest: false,
 };
 
 const longAgo: Period<TimesInSpan> = {
@@ -45,6 +47,7 @@ const longAgo: Period<TimesInSpan> = {
   sql: ({ span }, { now }) => sql`and e.created_at < ${timestamp(before(now, span))}`,
   holds: (createdAt, { span }, { now }) => createdAt.getTime() < before(now, span),
   drift: passed,
+  oldest: true,
 };
 
 function happenedSql<A extends Times>(name: EventName, period: Period<A>, argument: A, question: Question): Fragment {
@@ -65,6 +68,7 @@ function happened<A extends Times>(name: EventName, period: Period<A>, argument:
 const triggered = <A extends Times>(period: Period<A>): Entry<EventName> =>
   operator({
     drift: period.drift,
+    oldest: period.oldest,
     read: period.read,
     sql: (name, argument, question) => happenedSql(name, period, argument, question),
     decide: (name, argument, subject) => happened(name, period, argument, subject),
@@ -73,6 +77,7 @@ const triggered = <A extends Times>(period: Period<A>): Entry<EventName> =>
 const notTriggered = <A extends Times>(period: Period<A>): Entry<EventName> =>
   operator({
     drift: period.drift,
+    oldest: period.oldest,
     read: period.read,
     sql: (name, argument, question) => sql`not ${happenedSql(name, period, argument, question)}`,
     decide: (name, argument, subject) => !happened(name, period, argument, subject),

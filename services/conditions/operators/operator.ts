@@ -17,6 +17,8 @@ export interface Operator<Place, Argument> {
   decide(place: Place, argument: Argument, subject: Subject): boolean;
   /** Where time alone can change the answer: selects the ids of the contacts for which it may have. */
   drift?(place: Place, argument: Argument, window: Window, question: Question): Fragment;
+  /** To decide, the oldest events must be known; the newest alone will not do. */
+  oldest?: boolean;
 }
 
 export interface Entry<Place> {
@@ -32,6 +34,7 @@ export const operator = <Place, Argument>(own: Operator<Place, Argument>): Entry
       sql: (question) => own.sql(place, argument, question),
       decide: (subject) => own.decide(place, argument, subject),
       drift: own.drift && ((window, question) => own.drift?.(place, argument, window, question) ?? nobody),
+      oldest: own.oldest ?? false,
     };
   },
 });

@@ -29,6 +29,7 @@ describe('reading a condition tree', () => {
             { field: 'data.plan.name', operator: 'exists' },
             { field: 'email.opened', operator: 'triggered', count: 5 },
             { field: 'event.signup', operator: 'notTriggered' },
+            { field: 'renewal', operator: 'triggeredOlderThan', value: 1, unit: 'days' },
           ],
           conditions: tree({ field: `segment.${ID}`, operator: 'memberOfSegment' }),
         },
@@ -38,11 +39,12 @@ describe('reading a condition tree', () => {
     expect(parsed?.uses).to.deep.equal({
       fields: new Set(['email']),
       keys: new Set(['plan']),
-      events: new Set(['email.open', 'signup', 'purchase']),
+      events: new Set(['email.open', 'signup', 'renewal', 'purchase']),
+      oldEvents: new Set(['renewal']),
       eventCount: 5,
       segments: new Map([[ID, ['groups.0.conditions.groups.0.filters.0.field']]]),
-      drifts: false,
-      filterCount: 6,
+      drifts: true,
+      filterCount: 7,
     });
   });
 

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { connectDb, type Db } from '../db/connect.ts';
+import { migrate } from '../db/migrate.ts';
+import { freePort } from '../dev/ports.ts';
+import { startPostgres } from '../dev/postgres.ts';
+import { atEnd, runDirectory } from '../test/support/cleanup.ts';
+import { makeProject, type TestProject } from '../test/support/world.ts';
+
+/** For a quick look: EVERPOST_BENCH_SCALE=0.1 */
+const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
+export const CONTACTS = Math.round(1_000_000 * SCALE);
+export const EVENTS = CONTACTS * 10;
+const BATCH = 200_000;
+
+/** A project of that size and nothing else in the database. */
+export async function crowd(progress: (line: string) => void): Promise<{ db: Db; project: TestProject }> {
+  const postgres = await startPostgres({
+    dataDir: join(runDirectory(), 'bench-segments'),
+    port: await freePort(),
+    database: 'everpost',
+    settings: { shared_buffers: '2GB', max_wal_size: '8GB', maintenance_work_mem: '1GB', random_page_cost: '1.1' },
+    logFile: join(runDirectory(), 'bench-segments.log'),
+  });
+  atEnd(() => postgres.stop());
+  await migrate(postgres.url);
+  const db = connectDb({ databaseUrl: postgres.url, poolSize: 4 });
+  atEnd(() => db.destroy());
+  const project = await makeProject(db);
+  await load(db, project.id, progress);
+  return { db, project };
+}
+
+/** Without triggers and with the large indexes made afterwards: the outcome is the same, in a tenth of the time. */
+async function load(db: Db, projectId: string, progress: (line: string) => void): Promise<void> {
+  const { rows } = await db.raw(
+    `select indexname, indexdef from pg_indexes where tablename in ('contacts', 'events') and indexname not like '%key'`,
+  );
+  for (const { indexname } of rows) await db.raw('drop index ??', [indexname]);
+  for (const table of ['contacts', 'events']) await db.raw('alter table ?? disable trigger user', [table]);
+  for (let from = 1; from <= CONTACTS; from += BATCH) {
+    await db.raw(insertContacts, [projectId, from, Math.min(from + BATCH - 1, CONTACTS)]);
+    progress(`contacts up to ${from + BATCH - 1}`);
+  }
+  await db.raw('create unlogged table someone as select row_number() over () as place, id from contacts');
+  await db.raw('create unique index on someone (place)');
+  for (let from = 1; from <= EVENTS; from += BATCH * 5) {
+    await db.raw(insertEvents, [projectId, EVENTS, CONTACTS, from, Math.min(from + BATCH * 5 - 1, EVENTS)]);
+    progress(`events up to ${from + BATCH * 5 - 1}`);
+  }
+  for (const { indexname, indexdef } of rows) {
+    await db.raw(indexdef.replaceAll('?', '\\?'));
+    progress(`index ${indexname}`);
+  }
+  for (const table of ['contacts', 'events']) await db.raw('alter table ?? enable trigger user', [table]);
+  await db.raw('drop table someone');
+  await db.raw('vacuum analyze contacts, events');
+}
+
+const insertContacts = `
+  insert into contacts (id, project_id, email, subscribed, data, created_at)
+  select uuidv7(make_interval(days => -400) + make_interval(secs => n)), ?, 'user' || n || '@example' || n % 7 || '.com', n % 10 > 0,
+    jsonb_build_object('plan', (array['free', 'pro', 'team', 'trial'])[1 + n % 4], 'city', 'city' || (n * 7) % 1000,
+      'country', 'c' || (n / 3) % 50, 'seats', n % 100, 'locale', (array['en', 'de', 'fr'])[1 + n % 3],
+      'lastLogin', to_char(now() - make_interval(mins => n % 500000), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+      'profile', jsonb_build_object('tier', n % 10, 'score', n % 1000), 'active', n % 2 = 0)
+    || (select jsonb_object_agg('key' || k, 'value' || (n * k) % 100) from generate_series(1, 12) k),
+    now() - make_interval(days => 400) + make_interval(secs => n)
+  from generate_series(?::integer, ?::integer) n`;
+
+const insertEvents = `
+  insert into events (id, project_id, contact_id, name, created_at)
+  select uuidv7(at - now()), projects.id, someone.id,
+    -- A fifth of the contacts never logs in.
+    case when n % 10 < 5 then 'login' when n % 10 < 6 then 'purchase' else 'event' || n % 40 end, at
+  from (select ?::uuid as id, ?::integer as events, ?::bigint as contacts) projects
+    cross join generate_series(?::integer, ?::integer) n
+    cross join lateral (select now() - make_interval(secs => (projects.events - n) * (365 * 86400.0 / projects.events)) as at) time
+    join someone on someone.place = 1 + (n::bigint * 7919 + n / 13) % case when n % 10 < 5 then contacts * 4 / 5 else contacts end`;

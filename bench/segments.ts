@@ -1,0 +1,108 @@
+import type { Knex } from 'knex';
+import type { Db } from '../db/connect.ts';
+import type { Segment } from '../db/models/segment.ts';
+import { newId } from '../platform/ids.ts';
+import { pageOfMatching } from '../services/conditions/matching.ts';
+import { updateContact } from '../services/contacts/save.ts';
+import { settleChanges } from '../services/segments/changes.ts';
+import { countMembers } from '../services/segments/count.ts';
+import { createSegment } from '../services/segments/create.ts';
+import { guarded } from '../services/segments/guard.ts';
+import { membersOf } from '../services/segments/matching.ts';
+import type { TestProject } from '../test/support/world.ts';
+import { type Bench, type Measure, measure, median } from './bench.ts';
+import { crowd } from './segments-data.ts';
+import { type HandWritten, questions, tree } from './segments-questions.ts';
+
+const ROUNDS = 5;
+const SEGMENTS = 200;
+const CHANGES = 100;
+
+export const segmentsBench: Bench = {
+  name: 'segments',
+  about: 'conditions over a million contacts with 20 keys and ten million events, beside the best SQL written by hand',
+  async run(progress) {
+    const { db, project } = await crowd(progress);
+    const measures: Measure[] = [];
+    for (const [what, { condition, count, page }] of Object.entries(questions)) {
+      const segment = { id: newId(), projectId: project.id, condition } as unknown as Segment;
+      const total = await countMembers(db, segment);
+      progress(`${what}: ${total} match`);
+      const first = () =>
+        guarded(db, async (trx) => pageOfMatching(trx, await membersOf(trx, segment), { total, offset: 0, limit: 20 }));
+      measures.push(await beside(db, `${what}, count`, () => countMembers(db, segment), project, count));
+      measures.push(await beside(db, `${what}, first page`, first, project, page));
+    }
+    measures.push(...(await settling(db, project, progress)));
+    return measures;
+  },
+};
+
+const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+};
+
+/** In turns, so that a machine that slows down slows both. The first round fills caches. */
+async function beside(
+  db: Db,
+  what: string,
+  work: () => Promise<unknown>,
+  project: TestProject,
+  variants: HandWritten[],
+): Promise<Measure> {
+  const ours: number[] = [];
+  const byHand = variants.map((): number[] => []);
+  for (let round = -1; round < ROUNDS; round++) {
+    const own = await timed(work);
+    if (round >= 0) ours.push(own);
+    for (const [n, variant] of variants.entries()) {
+      const { text, values } = variant(project.id);
+      const time = await timed(() => Promise.resolve(db.raw(text, values as Knex.RawBinding[])));
+      if (round >= 0) byHand[n]?.push(time);
+    }
+  }
+  return measure(what, 'ms', median(ours), Math.min(...byHand.map(median)), '<= 2');
+}
+
+/** What it costs to follow one contact's change, when few of the tracked segments look at it and when all do. */
+async function settling(db: Db, project: TestProject, progress: (line: string) => void): Promise<Measure[]> {
+  for (let n = 0; n < SEGMENTS; n++)
+    await createSegment(db, project.access, {
+      name: `Tracked ${n}`,
+      condition: trackedCondition(n),
+      trackMembership: true,
+    });
+  progress(`${SEGMENTS} tracked segments`);
+  const { rows } = await db.raw('select id from contacts order by random() limit ?', [CHANGES]);
+  const ids = (rows as { id: string }[]).map(({ id }) => id);
+  const measures: Measure[] = [];
+  for (const [what, key] of Object.entries({
+    'a change that 10 segments look at': 'key3',
+    'one that all look at': 'plan',
+  })) {
+    const [changes, settlements]: [number[], number[]] = [[], []];
+    for (const [n, id] of ids.entries()) {
+      changes.push(await timed(() => updateContact(db, project.access, id, { data: { [key]: `value${100 + n}` } })));
+      settlements.push(await timed(() => settleChanges(db)));
+    }
+    measures.push(measure(`${what}: settling beside changing`, 'ms', median(settlements), median(changes), '<= 10'));
+  }
+  await db.raw(
+    `update contacts set data = data || '{"plan": "gone"}' where id in (select id from contacts limit 1000)`,
+  );
+  const [many, one] = [await timed(() => settleChanges(db)), measures[1]?.ours ?? 0];
+  measures.push(measure('1,000 changed contacts settled, per contact, beside one', 'ms', many / 1_000, one, '<= 1'));
+  return measures;
+}
+
+/** Few match: what a segment costs while nobody enters or leaves it is what counts. */
+const trackedCondition = (n: number) =>
+  tree(
+    { field: 'data.plan', operator: 'equals', value: `plan${n}` },
+    n % 20
+      ? { field: 'data.seats', operator: 'greaterThan', value: n }
+      : { field: 'data.key3', operator: 'equals', value: `x${n}` },
+    ...(n % 5 ? [] : [{ field: `event${n % 40}`, operator: 'triggered', count: 2 }]),
+  );
