@@ -5,6 +5,7 @@ import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { takeApartStale } from '../services/emails/delivery-batch.ts';
 import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
+import { tellResults } from '../services/emails/tell-results.ts';
 import { type ClaimedIntent, claimIntents } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
 import { type Settlement, settleIntents } from '../services/outbox/settle.ts';
@@ -31,14 +32,17 @@ const SWEEP_MS = 60_000;
 /** Carries what is written down in Postgres over to Temporal. Every worker may have one; they share the work. */
 export class Relay {
   private readonly options: RelayOptions;
-  private readonly loops = new Map<Lane, Loop>();
+  private readonly loops = new Map<Lane | 'results', Loop>();
   private sweptAt = Number.NEGATIVE_INFINITY;
   private reachable = true;
 
   constructor(options: RelayOptions) {
     this.options = options;
     options.listener.on(WAKE_CHANNEL, (payload) => {
-      for (const lane of payload.split(',')) this.loops.get(lane as Lane)?.wake();
+      const lanes = payload.split(',');
+      for (const lane of lanes) this.loops.get(lane as Lane)?.wake();
+      // A batch that ends asks for more mail, and leaves results behind.
+      if (lanes.includes('mail')) this.loops.get('results')?.wake();
     });
     options.listener.onReset(() => {
       for (const loop of this.loops.values()) loop.wake();
@@ -46,11 +50,13 @@ export class Relay {
   }
 
   start(): void {
+    for (const lane of lanes) this.loop(lane, () => (lane === 'mail' ? this.mailRound() : this.round(lane)));
+    this.loop('results', async () => ((await tellResults(this.options.db)) > 0 ? 'more' : 'idle'));
+  }
+
+  private loop(name: Lane | 'results', round: () => Promise<Pace>): void {
     const { log } = this.options;
-    for (const lane of lanes) {
-      const round = () => (lane === 'mail' ? this.mailRound() : this.round(lane));
-      this.loops.set(lane, new Loop({ name: `relay ${lane}`, round, idleMs: IDLE_MS, troubleMs: TROUBLE_MS, log }));
-    }
+    this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs: IDLE_MS, troubleMs: TROUBLE_MS, log }));
   }
 
   /** What is being carried out is finished. */

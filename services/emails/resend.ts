@@ -8,7 +8,8 @@ import { type EmailRecord, findEmail } from './find.ts';
 // Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
 const again = statement<{ id: string }>(
   'email-resend',
-  `update emails e set status = 'PENDING', reason = null, due_at = now(), batch_id = null, updated_at = now()
+  `update emails e set status = 'PENDING', reason = null, due_at = now(), batch_id = null, told = false,
+     updated_at = now()
    from ${openProject()} project
    where e.id = $3 and e.project_id = project.id and e.status in ('FAILED', 'UNKNOWN')
      and exists (select 1 from email_contents c where c.email_id = e.id)

@@ -21,11 +21,15 @@ describe('the thin path', function () {
     await temporal?.close();
   });
 
+  // A worker that starts on a busy machine takes its time.
   const settled = (id: string) =>
-    eventually(async () => {
-      const mail = await mailById(stack.world.db, id);
-      return !['PENDING', 'SENDING'].includes(mail.status) && mail;
-    });
+    eventually(
+      async () => {
+        const mail = await mailById(stack.world.db, id);
+        return !['PENDING', 'SENDING'].includes(mail.status) && mail;
+      },
+      { what: 'a result', timeoutMs: 30_000 },
+    );
 
   it('makes a mail of a request, and a delivery that can be looked up', async () => {
     const id = await stack.send('ann@example.com');

@@ -1,0 +1,13 @@
+import type { Knex } from 'knex';
+
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    -- Whether the event of a mail's result is recorded. Delivery writes the ledger alone; the relay tells the rest.
+    alter table emails add column told boolean not null default false;
+    create index emails_untold on emails (id) where not told and (sent_at is not null or status = 'FAILED');
+  `);
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('alter table emails drop column told');
+}

@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import { inTransaction } from '../../db/connect.ts';
+import type { Email } from '../../db/models/email.ts';
+import { deleteContacts } from '../../services/contacts/delete.ts';
+import { resendEmail } from '../../services/emails/resend.ts';
+import { sendEmails } from '../../services/emails/send.ts';
+import { tellResults } from '../../services/emails/tell-results.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+describe('telling results', () => {
+  let world: World;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    await world.db.raw('truncate emails, email_contents, events');
+    project = await makeProject(world.db);
+  });
+
+  const accept = async (...to: string[]) => {
+    const { emails } = await sendEmails(world.db, project.access, {
+      to: to.map((email) => ({ email })),
+      from: { email: `hello@${project.senderDomain}` },
+      subject: 'Hello',
+      body: '<p>Hello</p>',
+    });
+    return emails;
+  };
+  const become = (id: string, state: Partial<Email>) => world.db('emails').where({ id }).update(state);
+  const events = () => world.db('events').orderBy('id');
+
+  it('records email.sent and email.failed with what is known of the mail, and nothing of what is not finished', async () => {
+    const [sent, failed, pending, unknown] = await accept(
+      'a@example.com',
+      'b@example.com',
+      'c@example.com',
+      'd@example.com',
+    );
+    const sentAt = new Date();
+    await become(sent?.email ?? '', { status: 'SENT', sentAt, providerMessageId: 'q1' });
+    await become(failed?.email ?? '', { status: 'FAILED', reason: '550 no', updatedAt: new Date(0) });
+    await become(unknown?.email ?? '', { status: 'UNKNOWN' });
+    expect(await tellResults(world.db)).to.equal(2);
+    expect(await tellResults(world.db)).to.equal(0);
+    const shared = {
+      subject: 'Hello',
+      from: `hello@${project.senderDomain}`,
+      templateId: null,
+      campaignId: null,
+      workflowId: null,
+      sourceType: 'TRANSACTIONAL',
+    };
+    const recorded = await events();
+    expect(
+      recorded.map(({ name, emailId, contactId, projectId, data }) => ({ name, emailId, contactId, projectId, data })),
+    ).to.deep.equal([
+      {
+        name: 'email.failed',
+        emailId: failed?.email,
+        contactId: failed?.contact.id,
+        projectId: project.id,
+        data: {
+          ...shared,
+          emailId: failed?.email,
+          messageId: `<${failed?.email}@${project.senderDomain}>`,
+          failedAt: new Date(0).toISOString(),
+          reason: '550 no',
+        },
+      },
+      {
+        name: 'email.sent',
+        emailId: sent?.email,
+        contactId: sent?.contact.id,
+        projectId: project.id,
+        data: {
+          ...shared,
+          emailId: sent?.email,
+          messageId: `<${sent?.email}@${project.senderDomain}>`,
+          sentAt: sentAt.toISOString(),
+          providerMessageId: 'q1',
+        },
+      },
+    ]);
+    expect(pending, 'still to come').to.be.an('object');
+  });
+
+  it('tells each once, however many are at it', async () => {
+    const emails = await accept(...Array.from({ length: 120 }, (_, n) => `c${n}@example.com`));
+    await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
+    const told = await Promise.all(Array.from({ length: 12 }, () => tellResults(world.db, 20)));
+    while ((await tellResults(world.db, 20)) > 0);
+    expect(Math.max(...told)).to.be.at.most(20);
+    expect((await events()).map(({ emailId }) => emailId)).to.have.members(emails.map(({ email }) => email));
+  });
+
+  it('waits for a contact that somebody has locked, and passes over what another has in hand', async () => {
+    const [first] = await accept('held@example.com');
+    await become(first?.email ?? '', { status: 'SENT', sentAt: new Date() });
+    let telling: Promise<number> | undefined;
+    await inTransaction(world.db, async (trx) => {
+      await trx('contacts').where({ id: first?.contact.id }).forUpdate();
+      telling = tellResults(world.db);
+      await trx('contacts').where({ id: first?.contact.id }).update({ data: '{"a":1}' });
+      expect(await events()).to.deep.equal([]);
+    });
+    expect(await telling).to.equal(1);
+    expect(await events()).to.have.length(1);
+  });
+
+  it('tells of a contact that is deleted without what was said to it', async () => {
+    const [mail] = await accept('gone@example.com');
+    await become(mail?.email ?? '', { status: 'SENT', sentAt: new Date() });
+    await deleteContacts(world.db, project.id, [mail?.contact.id ?? '']);
+    expect(await tellResults(world.db)).to.equal(1);
+    const [event] = await events();
+    expect(event.data).to.include({ emailId: mail?.email, subject: null, from: null, messageId: null });
+  });
+
+  it('tells what came of a mail that is sent again', async () => {
+    const [mail] = await accept('again@example.com');
+    const id = mail?.email ?? '';
+    await become(id, { status: 'FAILED', reason: '550 no' });
+    await tellResults(world.db);
+    await resendEmail(world.db, project.access, id);
+    expect(await tellResults(world.db)).to.equal(0);
+    await become(id, { status: 'SENT', sentAt: new Date() });
+    expect(await tellResults(world.db)).to.equal(1);
+    expect((await events()).map(({ name }) => name)).to.deep.equal(['email.failed', 'email.sent']);
+  });
+});
