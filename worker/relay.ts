@@ -39,10 +39,10 @@ export class Relay {
   constructor(options: RelayOptions) {
     this.options = options;
     options.listener.on(WAKE_CHANNEL, (payload) => {
-      const lanes = payload.split(',');
-      for (const lane of lanes) this.loops.get(lane as Lane)?.wake();
+      const named = payload.split(',');
+      for (const lane of named) this.loops.get(lane as Lane)?.wake();
       // A batch that ends asks for more mail, and leaves results behind.
-      if (lanes.includes('mail')) this.loops.get('results')?.wake();
+      if (named.includes('mail')) this.loops.get('results')?.wake();
     });
     options.listener.onReset(() => {
       for (const loop of this.loops.values()) loop.wake();

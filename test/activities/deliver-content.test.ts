@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { decodeWords, type Email as ParsedMail } from 'postal-mime';
 import { emailActivities } from '../../activities/emails.ts';
 import type { Db } from '../../db/connect.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { createRenderer } from '../../platform/renderer/index.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
 import { addBatch, mailById } from '../support/ledger.ts';
@@ -42,11 +44,11 @@ describe('the mail that leaves', () => {
       body: '<p>Hello</p>',
       ...input,
     });
-  const deliver = async (): Promise<void> => {
+  const deliver = async (renderer = testRenderer()): Promise<void> => {
     const batchId = await addBatch(db);
     await db('emails').where({ status: 'PENDING' }).update({ batchId });
     const stopping = new AbortController().signal;
-    const deps = { db, mailer, renderer: testRenderer(), ledger: new DeliveryLedger(db), stopping };
+    const deps = { db, mailer, renderer, ledger: new DeliveryLedger(db), stopping };
     await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
   };
   const sent = async (input: Partial<SendInput>): Promise<ParsedMail> => {
@@ -192,6 +194,18 @@ describe('the mail that leaves', () => {
     ]);
     expect(mail.html).to.contain('cid:logo@everpost');
     expect(mail.text?.trim()).to.equal('See');
+  });
+
+  it('waits, and burns no attempt, while nothing can be rendered', async () => {
+    const { emails } = await accept({ to: [{ email: 'waits@example.com' }] });
+    const id = emails[0]?.email ?? '';
+    const closed = createRenderer({ log: pino({ level: 'silent' }) });
+    await closed.close();
+    expect(await deliver(closed).catch((error: Error) => error.message)).to.equal('The renderer is closed.');
+    expect(await mailById(db, id)).to.include({ status: 'PENDING', attempts: 0 });
+    expect(smtp.mails).to.deep.equal([]);
+    await deliver();
+    expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
   });
 
   it('is read a few at a time, and all of a large batch leave once', async () => {
