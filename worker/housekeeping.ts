@@ -4,9 +4,8 @@ import type { Settings } from '../platform/settings.ts';
 import { foldContactCounts } from '../services/contacts/counts.ts';
 import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
-import { settleChanges } from '../services/segments/changes.ts';
-import { settleRecounts } from '../services/segments/recounts.ts';
-import { reconcileDue } from '../services/segments/sweep.ts';
+import { followChanges } from '../services/segments/follow.ts';
+import { reconcileDue, sweepDrifting } from '../services/segments/sweep.ts';
 import { Loop } from './loop.ts';
 
 interface HousekeepingParts {
@@ -18,6 +17,7 @@ interface HousekeepingParts {
 const FOLD_MS = 2_000;
 const TIDY_MS = 10_000;
 const SEGMENTS_MS = 1_000;
+const DRIFT_MS = 60_000;
 const SWEEP_MS = 5 * 60_000;
 const TROUBLE_MS = 60_000;
 
@@ -37,11 +37,9 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
   const chores = [
     chore('contact counts', FOLD_MS, () => foldContactCounts(db)),
     chore('contact indexes', TIDY_MS, () => tidyContactIndexes(db)),
-    chore('segments', SEGMENTS_MS, async () => {
-      await reconcileDue(db);
-      while ((await settleChanges(db)) > 0);
-      await settleRecounts(db);
-    }),
+    chore('segment changes', SEGMENTS_MS, () => followChanges(db)),
+    chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
+    chore('segment drift', DRIFT_MS, () => sweepDrifting(db, DRIFT_MS / 2_000)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));

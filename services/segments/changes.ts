@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { eachOnItsOwn } from './each.ts';
 import { type Look, settle } from './settle.ts';
 import { holdLookingAt } from './tracked.ts';
 
@@ -47,8 +48,9 @@ const claim = statement<Note>(
  */
 export async function settleChanges(db: Db, limit = AT_ONCE): Promise<number> {
   let done = 0;
-  for (const { project_id: projectId } of await waiting(db, []))
+  await eachOnItsOwn(await waiting(db, []), async ({ project_id: projectId }) => {
     done += await inTransaction(db, (trx) => settleProject(trx, projectId, limit));
+  });
   return done;
 }
 

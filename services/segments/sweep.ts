@@ -5,28 +5,39 @@ import { conditionOf } from '../conditions/parse.ts';
 import { filtersOf } from '../conditions/read.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import type { Window } from '../conditions/types.ts';
+import { eachOnItsOwn } from './each.ts';
 import { reconcile, settleThese } from './reconcile.ts';
 import { settleRecounts } from './recounts.ts';
 import type { Moved } from './settle.ts';
 
 /** When time has moved more contacts than this, looking at everybody is cheaper. */
 const MANY = 20_000;
+const RETRY_MS = 60_000;
 
-/** Settles what time alone has changed since the last sweep, in every tracked segment whose condition drifts. */
-export async function sweepDrifting(db: Db): Promise<Moved> {
+/**
+ * Settles what time alone has changed since the last sweep, in every tracked segment whose condition drifts. Any number
+ * of processes may do it at any time; those that one has swept less than `minSeconds` ago are left out by the others.
+ */
+export async function sweepDrifting(db: Db, minSeconds = 0): Promise<Moved> {
   const total: Moved = { entered: 0, left: 0 };
-  for (const segment of await drifting(db)) {
+  await eachOnItsOwn(await drifting(db, minSeconds), async ({ id }) => {
+    // Somebody else may have come by while we were at the others.
+    const [segment] = await drifting(db, minSeconds).where({ id });
+    if (!segment) return;
     const { entered, left } = await sweepSegment(db, segment);
     total.entered += entered;
     total.left += left;
-  }
+  });
   await settleRecounts(db);
   return total;
 }
 
 /** The one that has waited longest comes first. */
-const drifting = (db: Db) =>
-  Segment.query(db).where({ trackMembership: true, drifts: true, type: 'DYNAMIC' }).orderBy('sweptAt');
+const drifting = (db: Db, minSeconds: number) =>
+  Segment.query(db)
+    .where({ trackMembership: true, drifts: true, type: 'DYNAMIC' })
+    .whereRaw('swept_at <= now() - make_interval(secs => ?)', [minSeconds])
+    .orderBy('sweptAt');
 
 async function sweepSegment(db: Db, segment: Segment): Promise<Moved> {
   const window = await windowOf(db, segment);
@@ -62,13 +73,17 @@ export async function reconcileDue(db: Db): Promise<number> {
     .where('reconcileAt', '<=', db.fn.now())
     .orderBy('reconcileAt')
     .select('*', db.raw('reconcile_at::text as due'));
-  for (const segment of due as (Segment & { due: string })[]) {
-    await reconcile(db, segment);
+  await eachOnItsOwn(due as (Segment & { due: string })[], async (segment) => {
     // Edited meanwhile, it is due again. As text, because a Date is coarser than the column.
-    await Segment.query(db)
-      .where({ id: segment.id })
-      .whereRaw('reconcile_at::text = ?', [segment.due])
-      .patch({ reconcileAt: null });
-  }
+    const mine = Segment.query(db).where({ id: segment.id }).whereRaw('reconcile_at::text = ?', [segment.due]);
+    try {
+      await reconcile(db, segment);
+      await mine.patch({ reconcileAt: null });
+    } catch (error) {
+      await mine.patch({ reconcileAt: new Date(Date.now() + RETRY_MS) });
+      throw error;
+    }
+  });
+  await settleRecounts(db);
   return due.length;
 }
