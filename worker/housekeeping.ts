@@ -5,7 +5,7 @@ import { foldContactCounts } from '../services/contacts/counts.ts';
 import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
 import { followChanges } from '../services/segments/follow.ts';
-import { reconcileDue, sweepDrifting } from '../services/segments/sweep.ts';
+import { reconcileDue } from '../services/segments/sweep.ts';
 import { Loop } from './loop.ts';
 
 interface HousekeepingParts {
@@ -17,7 +17,6 @@ interface HousekeepingParts {
 const FOLD_MS = 2_000;
 const TIDY_MS = 10_000;
 const SEGMENTS_MS = 1_000;
-const DRIFT_MS = 60_000;
 const SWEEP_MS = 5 * 60_000;
 const TROUBLE_MS = 60_000;
 
@@ -39,7 +38,6 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('contact indexes', TIDY_MS, () => tidyContactIndexes(db)),
     chore('segment changes', SEGMENTS_MS, () => followChanges(db)),
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
-    chore('segment drift', DRIFT_MS, () => sweepDrifting(db, DRIFT_MS / 2_000)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));
