@@ -79,7 +79,7 @@ describe('reading a CSV file', () => {
   }).timeout(120_000);
 
   it('gives others a turn while it reads rows of one character', async () => {
-    const file = await openCsv(Buffer.from(`email\n${'x\n'.repeat(500_000)}`));
+    const file = await openCsv(Buffer.from(`email\n${'x\n'.repeat(1_000_000)}`));
     let [turns, isRead] = [0, false];
     const turn = () => {
       turns++;
