@@ -51,7 +51,11 @@ export const settingsSchema = {
   DNS_SERVERS: list(),
   SECRET_KEY: text(
     DEVELOPMENT_SECRET,
-    joi.string().pattern(/^[^,]{16,}(,[^,]{16,})*$/, 'keys of at least 16 characters, separated by commas'),
+    // In words of our own: joi's would have the secret in them.
+    joi
+      .string()
+      .pattern(/^[^,]{16,}(,[^,]{16,})*$/)
+      .messages({ 'string.pattern.base': '{{#label}} must be keys of at least 16 characters, separated by commas' }),
   ),
   RATE_LIMIT_PER_MINUTE: number(1000, integer()),
   IDEMPOTENCY_KEY_TTL_HOURS: number(24, joi.number().positive()),

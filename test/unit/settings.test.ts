@@ -37,6 +37,12 @@ describe('settings', () => {
       .and.includes('"DATABASE_URL" is required');
   });
 
+  it('never repeats a secret that it cannot use', () => {
+    const faults = () => readSettings({ SECRET_KEY: 'hush-hush' });
+    expect(faults).to.throw(SettingsError, /SECRET_KEY.*at least 16 characters/);
+    expect(faults).not.to.throw(/hush-hush/);
+  });
+
   it('refuses the development secret in production, also in a list', () => {
     expect(() => readSettings({ NODE_ENV: 'production' })).to.throw(/SECRET_KEY.*development value/);
     const list = `${'k'.repeat(32)},everpost-development-secret-key`;
