@@ -21,6 +21,7 @@ interface ContentRow {
   from_name: string | null;
   reply_to: string | null;
   subject: string;
+  rendered_subject: string | null;
   html: string;
   type: TemplateType;
   variables: Data | null;
@@ -33,8 +34,8 @@ interface ContentRow {
 
 const contents = statement<ContentRow>(
   'delivery-contents',
-  `select e.id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.html, c.type, c.variables,
-     c.headers, c.attachment_set, p.language, e.contact_id,
+  `select e.id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.rendered_subject, c.html,
+     c.type, c.variables, c.headers, c.attachment_set, p.language, e.contact_id,
      case when k.id is not null then jsonb_build_object('email', k.email, 'subscribed', k.subscribed,
        'created_at', k.created_at, 'data', k.data) end as contact
    from unnest($1::uuid[]) as asked (id)
@@ -42,6 +43,12 @@ const contents = statement<ContentRow>(
    join email_contents c on c.email_id = e.id
    left join contacts k on k.id = e.contact_id
    left join projects p on p.id = e.project_id`,
+);
+
+const keepSubjects = statement(
+  'delivery-subjects',
+  `update email_contents c set rendered_subject = made.subject
+   from unnest($1::uuid[], $2::text[]) as made (id, subject) where c.email_id = made.id`,
 );
 
 export interface PrepareDeps {
@@ -54,14 +61,14 @@ export interface PrepareDeps {
  * takes its time holds up no mail but its own. Fails when the database or the renderer is away.
  */
 export async function prepareMails(
-  { db, renderer }: PrepareDeps,
+  deps: PrepareDeps,
   ids: string[],
   ready: (mail: PreparedMail) => void,
 ): Promise<void> {
-  const rows = await contents(db, [ids]);
+  const rows = await contents(deps.db, [ids]);
   const found = new Set(rows.map(({ id }) => id));
   for (const id of ids) if (!found.has(id)) ready({ id, content: undefined, attachmentSet: null });
-  await Promise.all(byTemplate(rows).map((group) => renderGroup(renderer, group, ready)));
+  await Promise.all(byTemplate(rows).map((group) => renderGroup(deps, group, ready)));
 }
 
 function byTemplate(rows: ContentRow[]): ContentRow[][] {
@@ -75,18 +82,26 @@ function byTemplate(rows: ContentRow[]): ContentRow[][] {
   return [...groups.values()];
 }
 
-async function renderGroup(renderer: Renderer, rows: ContentRow[], ready: (mail: PreparedMail) => void): Promise<void> {
+async function renderGroup(
+  { db, renderer }: PrepareDeps,
+  rows: ContentRow[],
+  ready: (mail: PreparedMail) => void,
+): Promise<void> {
   const [first] = rows;
   if (!first) return;
   const { subject, html } = first;
   const results = await renderer.render({ subject, html, items: rows.map(variables) });
-  await Promise.all(
+  const mails = await Promise.all(
     rows.map(async (row, place) => {
       const result = results[place];
-      const texts = result?.ok ? result : await withoutTemplate(renderer, row);
-      ready({ id: row.id, content: contentOf(row, texts), attachmentSet: row.attachment_set });
+      return { row, texts: result?.ok ? result : await withoutTemplate(renderer, row) };
     }),
   );
+  // Kept before anybody can ask what was sent. Most subjects have no variables, and cost nothing here.
+  const made = mails.filter(({ row, texts }) => texts.subject !== (row.rendered_subject ?? row.subject));
+  if (made.length > 0) await keepSubjects(db, [made.map(({ row }) => row.id), made.map(({ texts }) => texts.subject)]);
+  for (const { row, texts } of mails)
+    ready({ id: row.id, content: contentOf(row, texts), attachmentSet: row.attachment_set });
 }
 
 interface Texts {

@@ -45,7 +45,8 @@ interface EmailRow {
 }
 
 const SHOWN = `e.id, e.contact_id, e.source_type, e.template_id, e.status, e.reason, e.attempts, e.unknown_outcomes,
-  e.provider_message_id, c.to_email, c.from_email, c.subject, e.created_at, e.updated_at, e.sent_at`;
+  e.provider_message_id, c.to_email, c.from_email, coalesce(c.rendered_subject, c.subject) as subject,
+  e.created_at, e.updated_at, e.sent_at`;
 
 const one = statement<EmailRow>(
   'email-find',

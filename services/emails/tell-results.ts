@@ -39,7 +39,8 @@ const mark = statement<ResultRow>(
   'results-mark',
   `with told as (update emails set told = true where id = any ($1::uuid[]) returning *)
    select told.id, told.project_id, told.contact_id, told.source_type, told.template_id, told.reason,
-     told.provider_message_id, told.sent_at, told.updated_at, c.from_email, c.subject
+     told.provider_message_id, told.sent_at, told.updated_at, c.from_email,
+     coalesce(c.rendered_subject, c.subject) as subject
    from told left join email_contents c on c.email_id = told.id`,
 );
 
