@@ -14,16 +14,10 @@ import type { Moved } from './settle.ts';
 const MANY = 20_000;
 const RETRY_MS = 60_000;
 
-/**
- * Settles what time alone has changed since the last sweep, in every tracked segment whose condition drifts. Any number
- * of processes may do it at any time; those that one has swept less than `minSeconds` ago are left out by the others.
- */
-export async function sweepDrifting(db: Db, minSeconds = 0): Promise<Moved> {
+/** Settles what time alone has changed since the last sweep, in every tracked segment whose condition drifts. */
+export async function sweepDrifting(db: Db): Promise<Moved> {
   const total: Moved = { entered: 0, left: 0 };
-  await eachOnItsOwn(await drifting(db, minSeconds), async ({ id }) => {
-    // Somebody else may have come by while we were at the others.
-    const [segment] = await drifting(db, minSeconds).where({ id });
-    if (!segment) return;
+  await eachOnItsOwn(await drifting(db), async (segment) => {
     const { entered, left } = await sweepSegment(db, segment);
     total.entered += entered;
     total.left += left;
@@ -33,11 +27,8 @@ export async function sweepDrifting(db: Db, minSeconds = 0): Promise<Moved> {
 }
 
 /** The one that has waited longest comes first. */
-const drifting = (db: Db, minSeconds: number) =>
-  Segment.query(db)
-    .where({ trackMembership: true, drifts: true, type: 'DYNAMIC' })
-    .whereRaw('swept_at <= now() - make_interval(secs => ?)', [minSeconds])
-    .orderBy('sweptAt');
+const drifting = (db: Db) =>
+  Segment.query(db).where({ trackMembership: true, drifts: true, type: 'DYNAMIC' }).orderBy('sweptAt');
 
 async function sweepSegment(db: Db, segment: Segment): Promise<Moved> {
   const window = await windowOf(db, segment);

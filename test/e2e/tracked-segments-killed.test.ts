@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { eventually } from '../support/waiting.ts';
+
+const CONTACTS = 15_000;
+const PATIENCE = { timeoutMs: 120_000 };
+
+describe('killing a worker that settles a tracked segment', function () {
+  this.timeout(300_000);
+  let temporal: OwnNamespace;
+  let stack: Stack;
+
+  before(async () => {
+    temporal = await ownNamespace();
+    stack = await startStack(temporal);
+  });
+  after(async () => {
+    await stack?.end();
+    await temporal?.close();
+  });
+
+  const count = async (table: string): Promise<number> => {
+    const [row] = await stack.world.db(table).where({ projectId: stack.project.id }).count();
+    return Number(row?.count);
+  };
+  const plan = (value: string) =>
+    stack.world.db.raw(`update contacts set data = jsonb_build_object('plan', ?::text) where project_id = ?`, [
+      value,
+      stack.project.id,
+    ]);
+
+  it('loses no entry and no exit, and tells of none twice, with two workers at it', async () => {
+    const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
+    const condition = { logic: 'AND', groups: [{ filters: [filter] }] };
+    const { body } = await stack.server.post('/segments', { name: 'Pro', trackMembership: true, condition });
+    await stack.world.db.raw(
+      `insert into contacts (id, project_id, email, subscribed, data)
+       select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', true, '{"plan": "pro"}'
+       from generate_series(1, ?) n`,
+      [stack.project.id, CONTACTS],
+    );
+    const victim = await stack.startWorker();
+    await eventually(async () => (await count('events')) > 0, { ...PATIENCE, what: 'the first entries' });
+    await victim.kill();
+    const told = await count('events');
+    expect(told).to.be.lessThan(CONTACTS);
+    await Promise.all([stack.startWorker(), stack.startWorker()]);
+    await eventually(async () => (await count('contact_changes')) === 0, { ...PATIENCE, what: 'all entries' });
+    await plan('free');
+    await eventually(async () => (await count('contact_changes')) === 0, { ...PATIENCE, what: 'all exits' });
+    const { rows } = await stack.world.db.raw(
+      `select name, count(*)::integer as events, count(distinct contact_id)::integer as contacts from events
+       where project_id = ? group by name order by name`,
+      [stack.project.id],
+    );
+    expect(rows).to.deep.equal([
+      { name: 'segment.pro.entry', events: CONTACTS, contacts: CONTACTS },
+      { name: 'segment.pro.exit', events: CONTACTS, contacts: CONTACTS },
+    ]);
+    await eventually(async () => (await stack.server.get(`/segments/${body.id}`)).body.memberCount === 0, {
+      ...PATIENCE,
+      what: 'the count',
+    });
+  });
+});
