@@ -6,8 +6,9 @@ import type { Bench, Measure } from './bench.ts';
 import { contactsBench } from './contacts.ts';
 import { importBench } from './import.ts';
 import { renderBench } from './render.ts';
+import { segmentsBench } from './segments.ts';
 
-const benches: Bench[] = [acceptBench, contactsBench, importBench, renderBench];
+const benches: Bench[] = [acceptBench, contactsBench, importBench, renderBench, segmentsBench];
 
 async function run(): Promise<void> {
   const wanted = process.argv.slice(2);
