@@ -23,10 +23,10 @@ describe('saving templates', () => {
     const template = await createTemplate(world.db, access, minimal);
     await regenerateKeys(world.db, id);
     for (const work of [
-      createTemplate(world.db, access, minimal),
-      updateTemplate(world.db, access, template.id, { name: 'Other' }),
+      () => createTemplate(world.db, access, minimal),
+      () => updateTemplate(world.db, access, template.id, { name: 'Other' }),
     ])
-      expect(await work.catch((error) => error))
+      expect(await work().catch((error) => error))
         .to.be.instanceOf(ApiError)
         .and.include({ status: 401, code: 'INVALID_API_KEY' });
     const rows = await world.db('templates').where({ projectId: id });

@@ -231,10 +231,10 @@ describe('segments', () => {
     it('refuse what belongs to the other kind', async () => {
       const [list, condition] = [await fixed(), await dynamic('Pro')];
       for (const work of [
-        addMembers(world.db, project.access, condition.id, { emails: ['a@example.com'] }),
-        removeMembers(world.db, project.access, condition.id, ['a@example.com']),
+        () => addMembers(world.db, project.access, condition.id, { emails: ['a@example.com'] }),
+        () => removeMembers(world.db, project.access, condition.id, ['a@example.com']),
       ])
-        expect(await refused(work)).to.include({ status: 400 });
+        expect(await refused(work())).to.include({ status: 400 });
       const changed = await updateSegment(world.db, project.access, list.id, { condition: 'anything' });
       expect(changed.condition).to.equal(null);
     });
@@ -294,15 +294,15 @@ describe('segments', () => {
     const { id } = await fixed();
     const other = await makeProject(world.db);
     const attempts = [
-      findSegment(world.db, other.id, id),
-      updateSegment(world.db, other.access, id, { name: 'x' }),
-      deleteSegment(world.db, other.access, id),
-      listMembers(world.db, other.id, id, { page: 1, pageSize: 10 }),
-      addMembers(world.db, other.access, id, { emails: ['a@example.com'], createMissing: true }),
-      removeMembers(world.db, other.access, id, ['a@example.com']),
-      refreshSegment(world.db, other.access, id),
+      () => findSegment(world.db, other.id, id),
+      () => updateSegment(world.db, other.access, id, { name: 'x' }),
+      () => deleteSegment(world.db, other.access, id),
+      () => listMembers(world.db, other.id, id, { page: 1, pageSize: 10 }),
+      () => addMembers(world.db, other.access, id, { emails: ['a@example.com'], createMissing: true }),
+      () => removeMembers(world.db, other.access, id, ['a@example.com']),
+      () => refreshSegment(world.db, other.access, id),
     ];
-    for (const attempt of attempts) expect(await refused(attempt)).to.include({ code: 'SEGMENT_NOT_FOUND' });
+    for (const attempt of attempts) expect(await refused(attempt())).to.include({ code: 'SEGMENT_NOT_FOUND' });
     expect(await world.db('contacts').where({ projectId: other.id })).to.deep.equal([]);
   });
 
@@ -310,12 +310,12 @@ describe('segments', () => {
     const { id } = await fixed();
     await regenerateKeys(world.db, project.id);
     const attempts = [
-      createSegment(world.db, project.access, { name: 'x', condition: isPro }),
-      updateSegment(world.db, project.access, id, { name: 'x' }),
-      deleteSegment(world.db, project.access, id),
-      addMembers(world.db, project.access, id, { emails: ['a@example.com'], createMissing: true }),
+      () => createSegment(world.db, project.access, { name: 'x', condition: isPro }),
+      () => updateSegment(world.db, project.access, id, { name: 'x' }),
+      () => deleteSegment(world.db, project.access, id),
+      () => addMembers(world.db, project.access, id, { emails: ['a@example.com'], createMissing: true }),
     ];
-    for (const attempt of attempts) expect(await refused(attempt)).to.include({ code: 'INVALID_API_KEY' });
+    for (const attempt of attempts) expect(await refused(attempt())).to.include({ code: 'INVALID_API_KEY' });
   });
 
   it('tell a query that takes too long from one that fails, and put the limit back', async () => {
