@@ -53,6 +53,9 @@ async function load(db: Db, projectId: string, progress: (line: string) => void)
   }
   for (const table of ['contacts', 'events']) await db.raw('alter table ?? enable trigger user', [table]);
   await db.raw('drop table someone');
+  await db.raw(
+    `insert into contact_counts select project_id, count(*), count(*) filter (where subscribed) from contacts group by 1`,
+  );
   await db.raw('vacuum analyze contacts, events');
 }
 

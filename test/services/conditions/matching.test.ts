@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { countMatching, matchingOf, pageOfMatching } from '../../../services/conditions/matching.ts';
+import { conditionOf } from '../../../services/conditions/parse.ts';
+import { resolveCondition } from '../../../services/conditions/resolve.ts';
+import { openWorld, type World } from '../../support/world.ts';
+import { tree } from './population.ts';
+
+describe('pages of those who match', () => {
+  let world: World;
+  const projectId = newId();
+
+  before(async () => {
+    world = await openWorld();
+    // The newest 12,000 are free, the 6,000 before them pro; every tenth is unsubscribed, and two share each moment.
+    await world.db.raw(
+      `insert into contacts (id, project_id, email, subscribed, data, created_at)
+       select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', n % 10 > 0,
+         jsonb_build_object('plan', case when n > 12000 then 'pro' else 'free' end, 'rare', n % 1000),
+         now() - make_interval(secs => n / 2)
+       from generate_series(1, 18000) n`,
+      [projectId],
+    );
+    await world.db.raw('analyze contacts');
+  });
+  after(() => world.close());
+
+  const cases: [what: string, filter: object][] = [
+    ['many, near', { field: 'data.plan', operator: 'equals', value: 'free' }],
+    ['many, too far to walk to', { field: 'data.plan', operator: 'equals', value: 'pro' }],
+    ['nearly all', { field: 'data.rare', operator: 'notEquals', value: 7 }],
+    ['few', { field: 'data.rare', operator: 'equals', value: 7 }],
+    ['nobody', { field: 'data.rare', operator: 'equals', value: -1 }],
+  ];
+  for (const [what, filter] of cases)
+    it(`${what}: every page is what it should be`, async () => {
+      const resolved = await resolveCondition(world.db, projectId, conditionOf(tree(filter)));
+      const matching = await matchingOf(world.db, projectId, resolved);
+      const expected = await world
+        .db('contacts')
+        .where({ projectId })
+        .orderBy([
+          { column: 'createdAt', order: 'desc' },
+          { column: 'id', order: 'desc' },
+        ])
+        .then((rows) =>
+          rows.filter(({ data }) => passes(data, filter as { field: string; operator: string; value: unknown })),
+        );
+      const total = await countMatching(world.db, matching);
+      expect(total).to.equal(expected.length);
+      for (const offset of [0, 20, Math.max(0, total - 10), total]) {
+        const page = await pageOfMatching(world.db, matching, { total, offset, limit: 20 });
+        expect(page.map(({ id }) => id)).to.deep.equal(expected.slice(offset, offset + 20).map(({ id }) => id));
+      }
+    });
+
+  const passes = (
+    data: Record<string, unknown>,
+    { field, operator, value }: { field: string; operator: string; value: unknown },
+  ) => (data[field.slice('data.'.length)] === value) === (operator === 'equals');
+});
