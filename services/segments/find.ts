@@ -6,9 +6,9 @@ export async function findSegment(db: Db, projectId: string, id: string): Promis
   return found(await Segment.query(db).findOne({ projectId, id }));
 }
 
-/** For one who is going to change it; others may go on referring to it. */
+/** For one who is going to change what it means: nobody evaluates it meanwhile. Its counts can still be written. */
 export async function lockSegment(trx: Db, projectId: string, id: string): Promise<Segment> {
-  return found(await Segment.query(trx).findOne({ projectId, id }).forNoKeyUpdate());
+  return found(await Segment.query(trx).findOne({ projectId, id }).forUpdate());
 }
 
 function found(segment: Segment | undefined): Segment {

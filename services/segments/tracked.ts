@@ -37,7 +37,7 @@ const hold = (wanted: string): string =>
    ),
    held as materialized (
      select s.id, s.condition from segments s where s.id in (select segment_id from wanted)
-     order by s.id for share skip locked
+     order by s.id for key share skip locked
    )
    select wanted.segment_id, wanted.looks, held.condition, clock_timestamp() as now
    from wanted left join held on held.id = wanted.segment_id`;

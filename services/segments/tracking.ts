@@ -12,6 +12,8 @@ import { membersOf } from './matching.ts';
  * changed. By then they are over, and everybody is looked at once.
  */
 const SETTLED_AFTER_SECONDS = 60;
+/** To write down a million members takes longer than to count them. */
+const KNOWN_TIMEOUT_MS = 30_000;
 
 const looksOf = ({ fields, keys, events, segments }: Uses): string[] => [
   ...fields,
@@ -40,19 +42,23 @@ export async function watch(trx: Db, segment: Segment, graph: SegmentGraph): Pro
 export async function takeAsKnown(trx: Db, segment: Segment): Promise<void> {
   const { id } = segment;
   await forgetMembers(trx, segment);
-  await guarded(trx, async () => {
-    const members = await membersOf(trx, segment);
-    await run(
-      trx,
-      sql`with known as (
+  await guarded(
+    trx,
+    async () => {
+      const members = await membersOf(trx, segment);
+      await run(
+        trx,
+        sql`with known as (
           insert into segment_members (segment_id, contact_id)
           select ${id}, c.id ${contactsWhere(members)} returning 1
         )
         update segments set member_count = (select count(*) from known), swept_at = now(),
           reconcile_at = now() + make_interval(secs => ${SETTLED_AFTER_SECONDS})
         where id = ${id}`,
-    );
-  });
+      );
+    },
+    KNOWN_TIMEOUT_MS,
+  );
 }
 
 /** A dynamic segment that is no longer tracked has no stored members. */

@@ -55,6 +55,11 @@ async function follow(trx: Db, before: Segment, after: Segment, isNewCondition: 
   else if (!after.trackMembership) await stopTracking(trx, after);
   if (!isNewCondition) return;
   const dependents = new Set(graph.dependentsOf(after.id));
+  // Whoever evaluates one of them by the old condition is done before they are looked through by the new one.
+  await Segment.query(trx)
+    .whereIn('id', [...dependents])
+    .orderBy('id')
+    .forUpdate();
   for (const other of all) if (dependents.has(other.id)) await watch(trx, other, graph);
   await reconcileSoon(trx, isNewlyTracked ? [...dependents] : [after.id, ...dependents]);
 }

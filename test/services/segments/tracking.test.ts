@@ -303,6 +303,20 @@ describe('tracked membership', () => {
     expect(await moves('pro')).to.deep.equal([]);
   });
 
+  it('counts later what is being edited, and waits for nobody', async () => {
+    const { id } = await tracked('Pro');
+    await contact(world.db, project, ann, { plan: 'pro' });
+    await settleAll(world.db);
+    const editor = await world.db.transaction();
+    await updateSegment(editor, project.access, id, { name: 'Professionals' });
+    await settleRecounts(world.db);
+    expect(await world.db('segment_recounts').where({ segmentId: id })).to.have.lengthOf(1);
+    await editor.commit();
+    await settleRecounts(world.db);
+    expect(await world.db('segment_recounts').where({ segmentId: id })).to.deep.equal([]);
+    expect(await findSegment(world.db, project.id, id)).to.include({ name: 'Professionals', memberCount: 1 });
+  });
+
   it('loses nothing and says nothing twice when one who settles dies in the middle', async () => {
     const { id } = await tracked('Pro');
     await contact(world.db, project, ann, { plan: 'pro' });
