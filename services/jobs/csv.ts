@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { Readable, type TransformOptions } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Options, parse } from 'csv-parse';
+import { parse } from 'csv-parse';
 import { badRequest } from '../../platform/errors.ts';
 
 /** One row of an import, with its number as a spreadsheet shows it: the header is row 1. */
@@ -22,39 +21,43 @@ export interface CsvColumns {
 
 export interface CsvFile {
   columns: CsvColumns;
-  /** The rows below the header, in order; empty ones are left out but keep their number. */
-  rows(): AsyncIterable<CsvRow>;
+  /**
+   * The rows below the header, in order; empty ones are left out but keep their number. In batches, because a promise
+   * for every row would cost more than the row.
+   */
+  rows(): AsyncIterable<CsvRow[]>;
 }
 
 const MAX_KEY_LENGTH = 256;
-/** Some hundred rows when they are as short as can be. */
-const CHUNK_BYTES = 1_024;
-const TURN_MS = 1;
+/** Some milliseconds of work when rows are as short as can be. */
+const CHUNK_BYTES = 4_096;
 
 /** Looks at the file as far as its header, and refuses what can be refused at once. */
 export async function openCsv(content: Buffer): Promise<CsvFile> {
   if (content.includes(0) || !isUtf8(content)) throw badRequest('The file is not CSV text in UTF-8.');
   const delimiter = delimiterOf(content);
   let header: string[] = [];
-  for await (const { cells } of read(content, delimiter)) {
-    header = cells;
+  for await (const [first] of read(content, delimiter)) {
+    if (!first) continue;
+    header = first.cells;
     break;
   }
   return { columns: columnsOf(header), rows: () => below(content, delimiter) };
 }
 
-async function* below(content: Buffer, delimiter: string): AsyncIterable<CsvRow> {
-  for await (const row of read(content, delimiter)) if (row.row > 1 && !isEmpty(row)) yield row;
+async function* below(content: Buffer, delimiter: string): AsyncIterable<CsvRow[]> {
+  for await (const rows of read(content, delimiter)) yield rows.filter((row) => row.row > 1 && !isEmpty(row));
 }
 
 const isEmpty = ({ cells, fault }: CsvRow) => !fault && cells.every((cell) => cell.trim() === '');
 
-async function* read(content: Buffer, delimiter: string): AsyncIterable<CsvRow> {
-  let row = 0;
+/**
+ * The parser is fed and emptied by hand, with a turn for others after every piece: piped through streams, a file of
+ * short rows is worked off in microtasks and holds up for seconds whatever else the process does, mail included.
+ */
+async function* read(content: Buffer, delimiter: string): AsyncIterable<CsvRow[]> {
   const faults: string[] = [];
-  const options: Options & TransformOptions = {
-    // Neither side buffers ahead: what is buffered is worked off in one turn.
-    writableHighWaterMark: 1,
+  const parser = parse({
     bom: true,
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -63,26 +66,24 @@ async function* read(content: Buffer, delimiter: string): AsyncIterable<CsvRow> 
     relax_quotes: true,
     skip_records_with_error: true,
     on_skip: (error) => void faults.push(error?.message ?? 'cannot be read'),
+  });
+  parser.on('error', (error) => faults.push(error.message));
+  let row = 0;
+  const take = (): CsvRow[] => {
+    const rows: CsvRow[] = [];
+    for (let cells = parser.read(); cells !== null; cells = parser.read()) rows.push({ row: ++row, cells });
+    return rows;
   };
-  const source = Readable.from(chunksOf(content), { objectMode: false, highWaterMark: 1 });
-  for await (const cells of source.pipe(parse(options)) as AsyncIterable<string[]>) yield { row: ++row, cells };
-  // Only a quote that is never closed gets here, and it swallows the rest of the file.
-  for (const fault of faults) yield { row: ++row, cells: [], fault };
-}
-
-/**
- * Everything between here and the reader of the rows happens in microtasks: without a turn in between, a file of short
- * rows holds up for seconds whatever else the process does, the mail of all projects included. Turns are given by the
- * clock, so that an import of long rows does not wait on one of short rows at every step.
- */
-async function* chunksOf(content: Buffer): AsyncGenerator<Buffer> {
-  let turnedAt = performance.now();
   for (let at = 0; at < content.length; at += CHUNK_BYTES) {
-    yield content.subarray(at, at + CHUNK_BYTES);
-    if (performance.now() - turnedAt < TURN_MS) continue;
+    parser.write(content.subarray(at, at + CHUNK_BYTES));
+    yield take();
     await nextTurn();
-    turnedAt = performance.now();
   }
+  parser.end();
+  await nextTurn();
+  yield take();
+  // Only a quote that is never closed gets here, and it swallows the rest of the file.
+  yield faults.map((fault) => ({ row: ++row, cells: [], fault }));
 }
 
 /** Whichever of the two stands more often in the header, outside quotes. */

@@ -68,7 +68,7 @@ async function importSlice(db: Db, job: Job, isOver: IsOver): Promise<JobProgres
 /** Only while nobody has counted: whoever comes second must not write over what has been done since. */
 async function counted(db: Db, job: Job, file: CsvFile): Promise<Job> {
   let total = 0;
-  for await (const _ of file.rows()) total++;
+  for await (const rows of file.rows()) total += rows.length;
   const result = { ...(job.result as ImportResult), totalRows: total };
   await Job.query(db).patch({ total, result }).where({ id: job.id, total: 0, processed: 0 });
   return Job.query(db).findById(job.id).throwIfNotFound();
@@ -77,13 +77,14 @@ async function counted(db: Db, job: Job, file: CsvFile): Promise<Job> {
 async function* chunksOf({ columns, rows }: CsvFile, skip: number): AsyncIterable<ImportChunk> {
   let chunk = new ImportChunk(columns);
   let index = 0;
-  for await (const row of rows()) {
-    if (index++ < skip) continue;
-    chunk.add(row);
-    if (!chunk.isFull) continue;
-    yield chunk;
-    chunk = new ImportChunk(columns);
-  }
+  for await (const batch of rows())
+    for (const row of batch) {
+      if (index++ < skip) continue;
+      chunk.add(row);
+      if (!chunk.isFull) continue;
+      yield chunk;
+      chunk = new ImportChunk(columns);
+    }
   if (chunk.size > 0) yield chunk;
 }
 
