@@ -11,6 +11,9 @@ interface Node {
   parsed: ParsedCondition | undefined;
 }
 
+/** Ids, each with the paths of the filters that name it. */
+type References = ReadonlyMap<string, string[]>;
+
 /** The segments of a project and what they refer to. */
 export class SegmentGraph {
   private readonly nodes: Map<string, Node>;
@@ -26,24 +29,17 @@ export class SegmentGraph {
 
   /** What is wrong with the references of one of them; paths are those of its own tree. */
   faultsOf(id: string, at: string): Fault[] {
-    const faults: Fault[] = [];
-    const tell = (field: string, message: string) =>
-      faults.push({ field, message: `"${field}" ${message}`, code: 'custom' });
-    for (const [target, paths] of this.references(id))
-      for (const path of paths) {
-        if (!this.nodes.has(target)) tell(path, 'names a segment that is not there');
-        else if (target === id || this.reachableFrom(target).has(id)) tell(path, 'leads back to this segment itself');
-      }
-    if (faults.length === 0)
-      for (const one of [id, ...this.dependentsOf(id)])
-        if (this.expandedSize(one) > MAX_EXPANDED_FILTERS) {
-          tell(
-            at,
-            `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`,
-          );
-          break;
-        }
-    return faults;
+    const faults = this.faultsIn(this.references(id), (target) => target === id || this.reachableFrom(target).has(id));
+    if (faults.length > 0) return faults;
+    const isTooLarge = [id, ...this.dependentsOf(id)].some((one) => this.expandedSize(one) > MAX_EXPANDED_FILTERS);
+    return isTooLarge ? [tooLarge(at)] : [];
+  }
+
+  /** The same for a tree that is no segment's, so that nothing can lead back to it. */
+  faultsOfTree({ uses }: ParsedCondition, at: string): Fault[] {
+    const faults = this.faultsIn(uses.segments, () => false);
+    const isTooLarge = () => this.withReferences(uses.filterCount, uses.segments) > MAX_EXPANDED_FILTERS;
+    return faults.length === 0 && isTooLarge() ? [tooLarge(at)] : faults;
   }
 
   /** Those that refer to it, directly or through others. */
@@ -66,7 +62,7 @@ export class SegmentGraph {
     return resolved.uses;
   }
 
-  private references(id: string): Map<string, string[]> {
+  private references(id: string): References {
     return this.nodes.get(id)?.parsed?.uses.segments ?? new Map();
   }
 
@@ -82,13 +78,32 @@ export class SegmentGraph {
     return reached;
   }
 
+  private faultsIn(references: References, leadsBack: (target: string) => boolean): Fault[] {
+    return [...references].flatMap(([target, paths]) => {
+      if (!this.nodes.has(target)) return paths.map((path) => fault(path, 'names a segment that is not there'));
+      return leadsBack(target) ? paths.map((path) => fault(path, 'leads back to this segment itself')) : [];
+    });
+  }
+
   /** Every reference is replaced by the condition it stands for, as often as it stands there. No circles by now. */
   private expandedSize(id: string, known = new Map<string, number>()): number {
     const before = known.get(id);
     if (before !== undefined) return before;
-    let size = this.nodes.get(id)?.parsed?.uses.filterCount ?? 0;
-    for (const [target, paths] of this.references(id)) size += paths.length * this.expandedSize(target, known);
+    const own = this.nodes.get(id)?.parsed?.uses.filterCount ?? 0;
+    const size = this.withReferences(own, this.references(id), known);
     known.set(id, size);
     return size;
   }
+
+  private withReferences(own: number, references: References, known = new Map<string, number>()): number {
+    return [...references].reduce(
+      (size, [target, paths]) => size + paths.length * this.expandedSize(target, known),
+      own,
+    );
+  }
 }
+
+const fault = (field: string, message: string): Fault => ({ field, message: `"${field}" ${message}`, code: 'custom' });
+
+const tooLarge = (at: string): Fault =>
+  fault(at, `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ApiError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
+import { conditionOf } from '../../../services/conditions/parse.ts';
 import { deleteContacts } from '../../../services/contacts/delete.ts';
 import { regenerateKeys } from '../../../services/projects/keys.ts';
 import { refreshSegment } from '../../../services/segments/count.ts';
@@ -9,6 +10,7 @@ import { findSegment, listSegments } from '../../../services/segments/find.ts';
 import { guarded } from '../../../services/segments/guard.ts';
 import { listMembers } from '../../../services/segments/members.ts';
 import { settleRecounts } from '../../../services/segments/recounts.ts';
+import { referenceFaults } from '../../../services/segments/references.ts';
 import { deleteSegment } from '../../../services/segments/remove.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
@@ -177,6 +179,20 @@ describe('segments', () => {
         status: 400,
       });
     });
+  });
+
+  it('are checked for conditions that are no segments too', async () => {
+    const a = await dynamic('A', tree(...Array.from({ length: 30 }, () => isPro.groups[0]?.filters[0] ?? {})));
+    const check = (...ids: string[]) => {
+      const condition = tree(...ids.map((id) => ({ field: `segment.${id}`, operator: 'memberOfSegment' })));
+      const parsed = conditionOf(condition, { at: 'audienceCondition' });
+      return referenceFaults(world.db, project.id, parsed, 'audienceCondition');
+    };
+    expect(await check(a.id)).to.deep.equal([]);
+    const [unknown] = await check(a.id, newId());
+    expect(unknown).to.include({ field: 'audienceCondition.groups.0.filters.1.field', code: 'custom' });
+    const [large] = await check(...Array.from({ length: 40 }, () => a.id));
+    expect(large).to.include({ field: 'audienceCondition' });
   });
 
   describe('static ones', () => {

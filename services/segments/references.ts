@@ -1,0 +1,17 @@
+import type { Db } from '../../db/connect.ts';
+import { Segment } from '../../db/models/segment.ts';
+import type { Fault } from '../../platform/errors.ts';
+import type { ParsedCondition } from '../conditions/types.ts';
+import { SegmentGraph } from './graph.ts';
+
+/** What is wrong with the segments that a condition refers to: for conditions of campaigns and workflow steps. */
+export async function referenceFaults(
+  db: Db,
+  projectId: string,
+  parsed: ParsedCondition,
+  at: string,
+): Promise<Fault[]> {
+  if (parsed.uses.segments.size === 0) return [];
+  const segments = await Segment.query(db).where({ projectId }).select('id', 'condition');
+  return new SegmentGraph(segments).faultsOfTree(parsed, at);
+}
