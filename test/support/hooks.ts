@@ -1,4 +1,8 @@
+import fc from 'fast-check';
 import { endAll } from './cleanup.ts';
+
+// The same cases in every run, so that a failure can be looked at; FAST_CHECK_SEED=<number> looks at others.
+fc.configureGlobal({ seed: Number(process.env.FAST_CHECK_SEED ?? 20_261_115) });
 
 const LEAK_AFTER_MS = 15_000;
 

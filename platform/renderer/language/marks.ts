@@ -36,6 +36,11 @@ export class Marks {
     return OPEN + number + CLOSE;
   }
 
+  /** HTML that was written elsewhere and has an outline of its own, in which nobody knew what it would come after. */
+  piece(html: string, outline: string, before: string): string {
+    return outline === html || UNFINISHED.test(before) ? this.plain(html) : outline;
+  }
+
   plain(html: string): string {
     if (hasMarks(html)) this.spoiled = true;
     return html;

@@ -77,8 +77,7 @@ export class Run {
   print(value: unknown): void {
     const { marks } = this;
     if (value instanceof SafeText) {
-      const isPlain = value.outline === value.text;
-      this.append(value.text, isPlain && marks ? marks.plain(value.text) : value.outline);
+      this.append(value.text, marks ? marks.piece(value.text, value.outline, this.tail) : value.outline);
       return;
     }
     const text = this.budget.text(textOf(value, this.budget));
@@ -96,13 +95,15 @@ export class Run {
 
   /** What `work` writes becomes a text of its own. */
   capture(work: () => void): SafeText {
-    const { out, outline } = this;
+    const { out, outline, tail } = this;
     this.out = '';
     this.outline = '';
+    this.tail = '';
     work();
     const captured = new SafeText(this.out, this.marks && this.outline);
     this.out = out;
     this.outline = outline;
+    this.tail = tail;
     return captured;
   }
 

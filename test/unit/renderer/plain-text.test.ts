@@ -40,6 +40,14 @@ describe('the text part', () => {
     expect(renderText('<body><p>Hi</p></body>', { name: 'Ann' }, footer)).to.equal('Hi\n\nBye Ann');
   });
 
+  it('is that of the HTML when values are put behind half a tag, also by way of a block', () => {
+    const html =
+      '{{ c | safe }}{% set s %}{{ a }}{% endset %}{{ s }}<p>x</p><{% set t %}y{% endset %}{{ a }}>z</{{ a }}>';
+    for (const c of ['<', '&', '<b', 'x'])
+      for (const a of ['Ann Bo', 'p', 'amp'])
+        expect(renderText(html, { a, c }), `${a} ${c}`).to.equal(plainText(render(html, { a, c })));
+  });
+
   it('is what the HTML alone would give, for any values', () => {
     const html =
       '<h1>{{ a }}</h1><p>x {{ b }} y{{ c }}z <b>{{ a }}</b></p><{{ tag }}>t</{{ tag }}><table><tr><td>{{ b }}<td>' +
