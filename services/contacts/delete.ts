@@ -11,7 +11,7 @@ export const CONTACT_DELETED = 'contact deleted';
 const removeContacts = `
   delete from contacts where id in (
     select id from contacts where project_id = ? and id = any (?::uuid[]) order by email collate "C" for update)
-  returning id`;
+  returning id, email`;
 
 const cancelPending = `
   update emails set status = 'CANCELLED', reason = ?, updated_at = now()
@@ -26,8 +26,20 @@ const eraseContents = `
   where e.project_id = ? and e.contact_id = any (?::uuid[]) and c.email_id = e.id
   returning c.attachment_set`;
 
-const eraseEvents = `
-  update events set data = '{}' where project_id = ? and contact_id = any (?::uuid[]) and data <> '{}'`;
+// Events, and what an import says of a bad row: there the address stands in the spelling of the file.
+const eraseHistory = `
+  with gone as (select ?::uuid as project_id, ?::uuid[] as ids, ?::text[] as emails),
+  emptied as (
+    update events e set data = '{}' from gone
+    where e.project_id = gone.project_id and e.contact_id = any (gone.ids) and e.data <> '{}'
+  )
+  update jobs j set result = jsonb_set(j.result, '{errors}', (
+    select jsonb_agg(
+      case when lower(fault ->> 'email') = any (gone.emails) then fault || '{"email": null}' else fault end order by place)
+    from jsonb_array_elements(j.result -> 'errors') with ordinality as faults (fault, place)))
+  from gone
+  where j.project_id = gone.project_id and j.type = 'IMPORT' and exists (
+    select 1 from jsonb_array_elements(j.result -> 'errors') as fault where lower(fault ->> 'email') = any (gone.emails))`;
 
 /**
  * Removes contacts, a thousand at a time or so, and erases what the project knows of them: their ledger rows and events
@@ -37,12 +49,13 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const { rows } = await trx.raw(removeContacts, [projectId, ids]);
-      const gone = (rows as { id: string }[]).map(({ id }) => id);
+      const contacts = rows as { id: string; email: string }[];
+      const gone = contacts.map(({ id }) => id);
       if (gone.length === 0) return [];
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, gone]);
       const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(eraseContents, [projectId, gone]);
       await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
-      await trx.raw(eraseEvents, [projectId, gone]);
+      await trx.raw(eraseHistory, [projectId, gone, contacts.map(({ email }) => email)]);
       return gone;
     }),
   );

@@ -145,6 +145,28 @@ describe('a job on contacts', () => {
     ]);
   });
 
+  it('forgets the address of a bad row when its contact is deleted, and keeps the rest of the report', async () => {
+    await imported('email\nann@example.com\n');
+    const { job } = await imported('email,subscribed\nbad,\nAnn@Example.com,maybe\nbob@example.com,maybe\n');
+    const other = await makeProject(world.db);
+    const foreign = await createImport(
+      world.db,
+      other.access,
+      Buffer.from('email,subscribed\nann@example.com,maybe\n'),
+    );
+    await slice(foreign);
+    const [ann] = await contacts();
+    expect(await bulk('BULK_DELETE', [ann.id])).to.include({ changed: 1 });
+    const { result } = await jobOf(job.id);
+    expect(result.failed).to.equal(3);
+    expect((result as ImportResult).errors.map(({ row, email }) => ({ row, email }))).to.deep.equal([
+      { row: 2, email: 'bad' },
+      { row: 3, email: null },
+      { row: 4, email: 'bob@example.com' },
+    ]);
+    expect(((await jobOf(foreign)).result as ImportResult).errors[0]?.email).to.equal('ann@example.com');
+  });
+
   it("deletes in bulk, and never touches another project's contacts", async () => {
     await imported('email\na@example.com\nb@example.com\n');
     const ids: string[] = (await contacts()).map(({ id }) => id);
