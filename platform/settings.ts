@@ -6,6 +6,9 @@ import joi from 'joi';
 /** Values that only development may use; production refuses to start with one of them. */
 const DEVELOPMENT_SECRET = 'everpost-development-secret-key';
 
+/** What `npm start` sends from: managed by us, and never looked up in DNS. */
+export const DEMO_DOMAIN = 'demo.localhost';
+
 /** A joi schema that remembers the type of what it lets through; the settings' types follow from the table below. */
 type Typed<T> = joi.Schema & { readonly value?: T };
 
@@ -123,8 +126,53 @@ export interface Settings {
   secretKeys: [string, ...string[]];
   trustProxy: boolean;
   metricsPort: number | undefined;
+  /** The provider's quota, over all workers together. */
+  sendRatePerSecond: number | undefined;
+  dkimSigning: boolean;
+  /** `ip:port` each; empty: the system's. */
+  dnsServers: string[];
+  signupEnabled: boolean;
+  emailVerificationRequired: boolean;
+  autoProjectDisable: boolean;
+  eventRetentionDays: number | undefined;
+  emailBodyRetentionDays: number;
+  campaignMaxBounceRate: number;
+  campaignMaxComplaintRate: number;
+  mailFrom: MailFromSettings;
+  /** Sends verification, reset and invitation mail. */
+  systemFrom: string;
+  /** `host:port` each, that WEBHOOK steps may reach although private. */
+  webhookAllowedHosts: string[];
+  domainCheck: { pendingSeconds: number; verifiedSeconds: number };
+  sns: { topicArns: string[]; certHosts: string[] };
+  /** Without a key billing is off. */
+  stripe: StripeSettings | undefined;
+  uploads: { folder: string } | { s3: S3Settings };
+  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>>;
   home: string;
   logLevel: string;
+}
+
+/** What returned mail comes back to. */
+export interface MailFromSettings {
+  subdomain: string | undefined;
+  spf: string | undefined;
+  mx: string | undefined;
+  bouncePort: number | undefined;
+}
+
+export interface StripeSettings {
+  secretKey: string;
+  webhookSecret: string | undefined;
+  apiBase: string | undefined;
+  priceId: string | undefined;
+}
+
+export interface S3Settings {
+  bucket: string;
+  region: string;
+  endpoint: string | undefined;
+  credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
 export interface TemporalSettings {
@@ -194,10 +242,65 @@ function shape(value: Values): Settings {
     secretKeys: [keys[0] ?? DEVELOPMENT_SECRET, ...keys.slice(1)],
     trustProxy: value.TRUST_PROXY,
     metricsPort: value.METRICS_PORT,
+    sendRatePerSecond: value.SEND_RATE_PER_SECOND,
+    dkimSigning: value.DKIM_SIGNING,
+    dnsServers: value.DNS_SERVERS,
+    signupEnabled: value.SIGNUP_ENABLED,
+    emailVerificationRequired: value.EMAIL_VERIFICATION_REQUIRED,
+    autoProjectDisable: value.AUTO_PROJECT_DISABLE,
+    eventRetentionDays: value.EVENT_RETENTION_DAYS,
+    emailBodyRetentionDays: value.EMAIL_BODY_RETENTION_DAYS,
+    campaignMaxBounceRate: value.CAMPAIGN_MAX_BOUNCE_RATE,
+    campaignMaxComplaintRate: value.CAMPAIGN_MAX_COMPLAINT_RATE,
+    mailFrom: {
+      subdomain: value.MAIL_FROM_SUBDOMAIN,
+      spf: value.MAIL_FROM_SPF,
+      mx: value.MAIL_FROM_MX,
+      bouncePort: value.BOUNCE_SMTP_PORT,
+    },
+    systemFrom: value.SYSTEM_FROM ?? `no-reply@${production ? new URL(baseUrl).hostname : DEMO_DOMAIN}`,
+    webhookAllowedHosts: value.WEBHOOK_ALLOWED_HOSTS,
+    domainCheck: {
+      pendingSeconds: value.DOMAIN_CHECK_PENDING_SECONDS,
+      verifiedSeconds: value.DOMAIN_CHECK_VERIFIED_SECONDS,
+    },
+    sns: { topicArns: value.SNS_TOPIC_ARNS, certHosts: value.SNS_CERT_HOSTS },
+    stripe: stripeOf(value),
+    uploads: uploadsOf(value),
+    oauth: {
+      ...oauthOf('github', value.OAUTH_GITHUB_ID, value.OAUTH_GITHUB_SECRET),
+      ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
+    },
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
   };
 }
+
+function stripeOf(value: Values): StripeSettings | undefined {
+  if (!value.STRIPE_SECRET_KEY) return undefined;
+  return {
+    secretKey: value.STRIPE_SECRET_KEY,
+    webhookSecret: value.STRIPE_WEBHOOK_SECRET,
+    apiBase: value.STRIPE_API_BASE,
+    priceId: value.STRIPE_PRICE_ID,
+  };
+}
+
+function uploadsOf(value: Values): Settings['uploads'] {
+  if (!value.S3_BUCKET) return { folder: value.UPLOADS_DIR ?? `${value.EVERPOST_HOME}/uploads` };
+  const [accessKeyId, secretAccessKey] = [value.S3_ACCESS_KEY_ID, value.S3_SECRET_ACCESS_KEY];
+  return {
+    s3: {
+      bucket: value.S3_BUCKET,
+      region: value.S3_REGION ?? 'us-east-1',
+      endpoint: value.S3_ENDPOINT,
+      credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
+    },
+  };
+}
+
+const oauthOf = (provider: 'github' | 'google', id?: string, secret?: string): Settings['oauth'] =>
+  id && secret ? { [provider]: { id, secret } } : {};
 
 function tlsOf(value: Values): TemporalSettings['tls'] {
   const tls = {

@@ -7,6 +7,7 @@ import * as idempotency from './005-idempotency.ts';
 import * as jobs from './006-jobs.ts';
 import * as send from './007-send.ts';
 import * as lifecycle from './008-lifecycle.ts';
+import * as sources from './009-sources.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -18,4 +19,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '006-jobs': jobs,
   '007-send': send,
   '008-lifecycle': lifecycle,
+  '009-sources': sources,
 };

@@ -10,6 +10,7 @@ export type EmailStatus =
   | 'BOUNCED'
   | 'COMPLAINED'
   | 'FAILED'
+  | 'SKIPPED'
   | 'CANCELLED'
   | 'UNKNOWN';
 
@@ -21,6 +22,11 @@ export class Email extends BaseModel {
   declare projectId: string;
   declare contactId: string;
   declare sourceType: 'TRANSACTIONAL' | 'WORKFLOW' | 'CAMPAIGN';
+  declare templateId: string | null;
+  declare campaignId: string | null;
+  declare workflowId: string | null;
+  declare executionId: string | null;
+  declare stepVisit: number | null;
   declare priority: number;
   declare status: EmailStatus;
   declare reason: string | null;
@@ -30,5 +36,12 @@ export class Email extends BaseModel {
   declare batchId: string | null;
   declare providerMessageId: string | null;
   declare sentAt: Date | null;
+  declare deliveredAt: Date | null;
+  declare openedAt: Date | null;
+  declare clickedAt: Date | null;
+  declare bouncedAt: Date | null;
+  declare complainedAt: Date | null;
+  declare bounceType: string | null;
+  declare createdAt: Date;
   declare updatedAt: Date;
 }

@@ -9,4 +9,7 @@ export class Event extends BaseModel {
   declare name: string;
   declare data: Record<string, unknown>;
   declare emailId: string | null;
+  declare position: string;
+  declare depth: number;
+  declare createdAt: Date;
 }

@@ -6,6 +6,7 @@ import { Membership } from '../../db/models/membership.ts';
 import { User } from '../../db/models/user.ts';
 import { randomText } from '../../platform/ids.ts';
 import { hashPassword } from '../../platform/secrets.ts';
+import { DEMO_DOMAIN } from '../../platform/settings.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { createProject } from '../../services/projects/create.ts';
 import { findByKey, regenerateKeys } from '../../services/projects/keys.ts';
@@ -21,7 +22,7 @@ export interface Credentials {
   user: { email: string; password: string };
 }
 
-const DOMAIN = 'demo.localhost';
+const DOMAIN = DEMO_DOMAIN;
 
 export interface DemoOptions {
   file: string;
