@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { SigningKeys } from '../../../platform/cursor.ts';
+import { openToken, signToken } from '../../../platform/signed-token.ts';
+
+const keys: SigningKeys = ['a first key of our own', 'an older key of our own'];
+
+describe('signed tokens', () => {
+  it('give back what was signed, text or bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (content) => {
+        expect(openToken(keys, 'page', signToken(keys, 'page', content))).to.deep.equal(Buffer.from(content));
+      }),
+    );
+    expect(openToken(keys, 'page', signToken(keys, 'page', 'grüße'))?.toString()).to.equal('grüße');
+  });
+
+  it('are made of what an address can hold as it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (content) => {
+        expect(signToken(keys, 'page', content)).to.match(/^[A-Za-z0-9_-]+$/);
+      }),
+    );
+  });
+
+  it('are signed by the first key and accepted from all of them', () => {
+    const old = signToken([keys[1] ?? ''], 'page', 'x');
+    expect(openToken(keys, 'page', old)?.toString()).to.equal('x');
+    expect(openToken([keys[0]], 'page', old)).to.equal(undefined);
+    expect(openToken([keys[0]], 'page', signToken(keys, 'page', 'x'))?.toString()).to.equal('x');
+  });
+
+  it('open for no other purpose', () => {
+    const token = signToken(keys, 'page', 'x');
+    expect(openToken(keys, 'click', token)).to.equal(undefined);
+    expect(openToken(keys, 'pag', signToken(keys, 'page', 'x'))).to.equal(undefined);
+  });
+
+  it('are refused with any one character changed, added or taken away', () => {
+    const token = signToken(keys, 'page', 'some content');
+    for (let at = 0; at < token.length; at++) {
+      const other = token[at] === 'A' ? 'B' : 'A';
+      expect(openToken(keys, 'page', token.slice(0, at) + other + token.slice(at + 1)), `${at}`).to.equal(undefined);
+      expect(openToken(keys, 'page', token.slice(0, at) + token.slice(at + 1)), `${at}`).to.equal(undefined);
+    }
+    for (const more of ['=', 'A', '.', ' ', '\n']) expect(openToken(keys, 'page', token + more)).to.equal(undefined);
+  });
+
+  it('never make whoever opens garbage throw', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String()), (garbage) => {
+        expect(openToken(keys, 'page', garbage)).to.equal(undefined);
+      }),
+    );
+    expect(openToken(keys, 'page', 'A'.repeat(1_000_000))).to.equal(undefined);
+  });
+});
