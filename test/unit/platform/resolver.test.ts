@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { createResolver, type Resolver } from '../../../platform/resolver.ts';
+import { type DnsStandIn, startDns } from '../../support/dns.ts';
+
+describe('the resolver', () => {
+  let dns: DnsStandIn;
+  let resolver: Resolver;
+
+  before(async () => {
+    dns = await startDns();
+    resolver = createResolver({ servers: [dns.address], timeoutMs: 100, deadlineMs: 1_000 });
+  });
+  after(async () => {
+    resolver.close();
+    await dns.stop();
+  });
+
+  it('joins the strings of a TXT record', async () => {
+    dns.set('long.example', 'TXT', [['v=DKIM1; p=', 'abc', 'def'], 'other']);
+    expect(await resolver.txt('long.example')).to.deep.equal({ kind: 'found', values: ['v=DKIM1; p=abcdef', 'other'] });
+  });
+
+  it('tells a name that is not there from one without such a record, and both from silence', async () => {
+    dns.set('bare.example', 'A', ['192.0.2.1']);
+    expect(await resolver.txt('nowhere.example')).to.deep.equal({ kind: 'absent', nameExists: false });
+    expect(await resolver.txt('bare.example')).to.deep.equal({ kind: 'absent', nameExists: true });
+    dns.fail('mute.example', 'silence');
+    dns.fail('ill.example', 'SERVFAIL');
+    expect(await resolver.txt('mute.example')).to.include({ kind: 'unknown' });
+    expect(await resolver.txt('ill.example')).to.deep.equal({ kind: 'unknown', reason: 'ESERVFAIL' });
+  });
+
+  it('asks over TCP when an answer does not fit', async () => {
+    const text = 'x'.repeat(250);
+    dns.set(
+      'huge.example',
+      'TXT',
+      Array.from({ length: 150 }, () => [text]),
+    );
+    const answer = await resolver.txt('huge.example');
+    expect(answer).to.deep.equal({ kind: 'found', values: Array.from({ length: 150 }, () => text) });
+    const asked = dns.queries.filter(({ name }) => name === 'huge.example').map(({ over }) => over);
+    expect(asked).to.deep.equal(['udp', 'tcp']);
+  });
+
+  it('keeps only so much of an answer', async () => {
+    dns.set(
+      'flood.example',
+      'TXT',
+      Array.from({ length: 1_000 }, (_, n) => `record ${n}`),
+    );
+    const answer = await resolver.txt('flood.example');
+    expect(answer.kind === 'found' && answer.values).to.have.length(200);
+  });
+
+  it('follows an alias that the server has resolved', async () => {
+    dns.set('alias.example', 'CNAME', ['target.example']);
+    dns.set('target.example', 'TXT', ['here']);
+    expect(await resolver.txt('alias.example')).to.deep.equal({ kind: 'found', values: ['here'] });
+  });
+
+  it('follows aliases itself where the server stops half way', async () => {
+    // The stand-in follows eight of them.
+    for (let n = 0; n < 12; n++) dns.set(`hop${n}.example`, 'CNAME', [`hop${n + 1}.example`]);
+    dns.set('hop12.example', 'TXT', ['at last']);
+    expect(await resolver.txt('hop0.example')).to.deep.equal({ kind: 'found', values: ['at last'] });
+  });
+
+  it('gives aliases that go in a circle up', async () => {
+    dns.set('here.example', 'CNAME', ['there.example']);
+    dns.set('there.example', 'CNAME', ['here.example']);
+    expect(await resolver.txt('here.example')).to.include({ kind: 'unknown' });
+  });
+
+  it('has addresses of both families, and an outage of one hides nothing', async () => {
+    dns.set('host.example', 'A', ['192.0.2.1']);
+    dns.set('host.example', 'AAAA', ['2001:db8::1']);
+    expect(await resolver.lookup('host.example')).to.deep.equal({
+      kind: 'found',
+      values: ['192.0.2.1', '2001:db8::1'],
+    });
+    expect(await resolver.lookup('192.0.2.7')).to.deep.equal({ kind: 'found', values: ['192.0.2.7'] });
+    expect(await resolver.lookup('nobody.example')).to.deep.equal({ kind: 'absent', nameExists: false });
+  });
+
+  it('has mail exchanges', async () => {
+    dns.set('mail.example', 'MX', [{ preference: 10, exchange: 'mx.mail.example' }]);
+    expect(await resolver.mx('mail.example')).to.deep.equal({
+      kind: 'found',
+      values: [{ exchange: 'mx.mail.example', priority: 10 }],
+    });
+  });
+
+  it('finds a name that cannot be absent, not unknown', async () => {
+    expect(await resolver.txt(`${'a'.repeat(70)}.example`)).to.deep.equal({ kind: 'absent', nameExists: false });
+  });
+
+  it('asks the next server when one is gone', async () => {
+    const gone = await startDns();
+    await gone.stop();
+    const two = createResolver({ servers: [gone.address, dns.address], timeoutMs: 100 });
+    dns.set('second.example', 'TXT', ['yes']);
+    expect(await two.txt('second.example')).to.deep.equal({ kind: 'found', values: ['yes'] });
+    two.close();
+  });
+
+  it('asks the system where no servers are given', async () => {
+    const system = createResolver({ servers: [] });
+    const answer = await system.lookup('localhost');
+    expect(answer.kind === 'found' && answer.values).to.include('127.0.0.1');
+    system.close();
+  });
+});
