@@ -8,6 +8,7 @@ import * as jobs from './006-jobs.ts';
 import * as send from './007-send.ts';
 import * as lifecycle from './008-lifecycle.ts';
 import * as sources from './009-sources.ts';
+import * as accounts from './017-accounts.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '007-send': send,
   '008-lifecycle': lifecycle,
   '009-sources': sources,
+  '017-accounts': accounts,
 };

@@ -1,0 +1,53 @@
+import { type Db, wake } from '../../db/connect.ts';
+import { contactValues, writeContact } from '../../db/models/contact-writing.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+import { SYSTEM_PROJECT_ID } from './project.ts';
+
+export interface SystemMail {
+  /** `settings.systemFrom`. */
+  from: string;
+  to: string;
+  subject: string;
+  /** Plain text each; whatever users put into them is shown as it is. */
+  paragraphs: string[];
+  /** A button below the paragraphs. */
+  link?: { url: string; text: string };
+  /** Below the button, small. */
+  closing?: string;
+}
+
+// One template for all of it: texts of users come in as variables, so they are never read as a template or as HTML.
+const SUBJECT = '{{ systemMail.subject }}';
+const BODY = `<!doctype html>
+<html><body style="font-family: sans-serif; line-height: 1.5; color: #1f2933; max-width: 36em; margin: 2em auto; padding: 0 1em">
+{% for paragraph in systemMail.paragraphs %}<p>{{ paragraph }}</p>
+{% endfor %}{% if systemMail.link %}<p><a href="{{ systemMail.link.url }}" style="display: inline-block; padding: .6em 1.2em; background: #1f4b99; color: #fff; border-radius: 4px; text-decoration: none">{{ systemMail.link.text }}</a></p>
+{% endif %}{% if systemMail.closing %}<p style="color: #616e7c; font-size: .9em">{{ systemMail.closing }}</p>
+{% endif %}</body></html>`;
+
+/** RFC 3834: no vacation notice shall answer it. */
+const HEADERS = JSON.stringify({ 'Auto-Submitted': 'auto-generated' });
+
+const write = statement(
+  'system-mail',
+  `with contact as materialized (select * from ${writeContact('$2::uuid', 8)}),
+   content as (
+     insert into email_contents (email_id, project_id, to_email, from_email, subject, html, type, variables, headers)
+     select $1::uuid, $2::uuid, $8::text, $3::text, $4::text, $5::text, 'TRANSACTIONAL', $6::jsonb, $7::jsonb from contact
+   )
+   insert into emails (id, project_id, contact_id) select $1::uuid, $2::uuid, contact.id from contact`,
+);
+
+/**
+ * Mail of our own, in the transaction of what it tells about. It goes the way of all transactional mail, as a row of the
+ * same ledger under the system project. Gives back the id of that row.
+ */
+export async function sendSystemMail(trx: Db, { from, to, ...systemMail }: SystemMail): Promise<string> {
+  const id = newId();
+  const contact = { email: to, subscribedWhenNew: true, patch: {}, deletes: [] };
+  const variables = JSON.stringify({ systemMail });
+  await write(trx, [id, SYSTEM_PROJECT_ID, from, SUBJECT, BODY, variables, HEADERS, ...contactValues(contact)]);
+  wake(trx, 'mail');
+  return id;
+}

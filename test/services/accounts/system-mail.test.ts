@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { emailActivities } from '../../../activities/emails.ts';
+import { inTransaction } from '../../../db/connect.ts';
+import { createMailer } from '../../../platform/mailer.ts';
+import { DeliveryLedger } from '../../../services/emails/delivery-ledger.ts';
+import { sendSystemMail } from '../../../services/system/mail.ts';
+import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
+import { addBatch, mailById } from '../../support/ledger.ts';
+import { testRenderer } from '../../support/renderer.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { activityEnvironment } from '../../support/temporal-work.ts';
+import { openWorld, type World } from '../../support/world.ts';
+
+describe('system mail', () => {
+  let world: World;
+  let smtp: SmtpStandIn;
+
+  before(async () => {
+    world = await openWorld();
+    smtp = await startSmtp();
+  });
+  after(async () => {
+    await smtp.close();
+    await world.close();
+  });
+
+  const mail = {
+    from: 'no-reply@everpost.example',
+    to: 'ann@example.com',
+    subject: 'Join {{ 7 * 7 }} <Shop>',
+    paragraphs: ['Bob & <b>Eve</b> invite you to {{ email }}.', '{% raw %}'],
+    link: { url: 'http://app.test/invitations/a?b=1&c=2', text: 'Accept' },
+  };
+
+  async function deliver(id: string): Promise<void> {
+    const { db } = world;
+    const batchId = await addBatch(db);
+    await db('emails').where({ id }).update({ batchId });
+    const mailer = createMailer({ url: smtp.url, maxConnections: 1 });
+    const { signal: stopping } = new AbortController();
+    const deps = { db, mailer, renderer: testRenderer(), ledger: new DeliveryLedger(db), stopping };
+    await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
+    mailer.close(true);
+  }
+
+  it('leaves through the ledger of all mail, from a domain that nobody owns', async () => {
+    const id = await sendSystemMail(world.db, mail);
+    expect(await mailById(world.db, id)).to.include({
+      projectId: SYSTEM_PROJECT_ID,
+      status: 'PENDING',
+      sourceType: 'TRANSACTIONAL',
+    });
+    await deliver(id);
+    expect(await mailById(world.db, id)).to.include({ status: 'SENT' });
+  });
+
+  it('shows what users wrote as they wrote it: neither a template nor HTML', async () => {
+    smtp.mails.length = 0;
+    await deliver(await sendSystemMail(world.db, mail));
+    const text = smtp.mails[0]?.raw.toString().replace(/=\r\n/g, '') ?? '';
+    expect(text).to.contain('Join {{ 7 * 7 }} <Shop>');
+    expect(text).to.contain('Bob &amp; &lt;b&gt;Eve&lt;/b&gt; invite you to {{ email }}.');
+    expect(text).to.contain('{% raw %}');
+    expect(text).to.match(/href=(3D)?"http:\/\/app\.test\/invitations\/a\?b(=|=3D)1&amp;c/);
+    expect(text).to.match(/^Auto-Submitted: auto-generated/m);
+  });
+
+  it('is not sent when what it tells about is rolled back', async () => {
+    const before = await world.db('emails').count();
+    await inTransaction(world.db, async (trx) => {
+      await sendSystemMail(trx, mail);
+      throw new Error('no');
+    }).catch(() => {});
+    expect(await world.db('emails').count()).to.deep.equal(before);
+  });
+});
