@@ -1,18 +1,27 @@
+export interface CoalesceOptions {
+  maxItems?: number;
+  /** How many runs may be under way at once. */
+  width?: number;
+}
+
 /**
- * Turns a function over many items into one over a single item: calls that come while one is under way are answered
+ * Turns a function over many items into one over a single item: calls that come while enough are under way are answered
  * together by the next. So writes are small when it is quiet and large under load, without a timer.
  */
-export function coalesced<In, Out>(run: (items: In[]) => Promise<Out[]>, maxItems = 100): (item: In) => Promise<Out> {
+export function coalesced<In, Out>(
+  run: (items: In[]) => Promise<Out[]>,
+  { maxItems = 100, width = 1 }: CoalesceOptions = {},
+): (item: In) => Promise<Out> {
   interface Call {
     item: In;
     resolve: (out: Out) => void;
     reject: (error: unknown) => void;
   }
   const waiting: Call[] = [];
-  let busy = false;
+  let running = 0;
 
   async function work(): Promise<void> {
-    busy = true;
+    running++;
     // Callers of the same tick share the first run.
     await Promise.resolve();
     while (waiting.length > 0) {
@@ -26,12 +35,12 @@ export function coalesced<In, Out>(run: (items: In[]) => Promise<Out[]>, maxItem
         for (const { reject } of calls) reject(error);
       }
     }
-    busy = false;
+    running--;
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (!busy) void work();
+      if (running < width) void work();
     });
 }

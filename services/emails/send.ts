@@ -1,18 +1,12 @@
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
-import {
-  type ContactWrite,
-  contactArrays,
-  contactValues,
-  writeContact,
-  writeContacts,
-} from '../../db/models/contact-writing.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
+import { together } from '../../db/together.ts';
 import { type ApiError, unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
-import { type Data, type DataChange, readData } from '../contacts/data.ts';
+import { type Data, readData } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
@@ -54,39 +48,63 @@ interface AcceptedRow {
   created_at: Date;
 }
 
-const VERIFIED = "exists (select 1 from domains where project_id = $1 and domain = $3 and status = 'VERIFIED')";
+/** What is the same for all recipients of a request, and the mails to them. */
+interface Ask {
+  content: Record<string, unknown>;
+  mails: (Record<string, unknown> & { id: string })[];
+}
 
-/** From an unverified domain nothing is written at all: the check is a condition of everything else. */
-const acceptance = (name: string, mail: string, contact: string) =>
-  statement<AcceptedRow>(
-    name,
-    `with project as materialized ${openProject(VERIFIED)},
-     ${mail},
-     ${contact},
-     content as (
-       insert into email_contents
-         (email_id, project_id, to_email, to_name, from_email, from_name, reply_to, subject, html, type, variables,
-          headers, attachment_set)
-       select mail.id, project.id, mail.email, mail.name, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text,
-         $10::jsonb, $11::jsonb, $12::uuid
-       from project, mail
-     )
-     insert into emails (id, project_id, contact_id, template_id)
-     select mail.id, project.id, contact.id, $13::uuid from project, mail join contact using (email)
-     returning id as email_id, contact_id, created_at`,
-  );
-
-// Nearly all mail has one recipient, and unfolding arrays costs a fifth of the whole statement.
-const acceptOne = acceptance(
+// From an unverified domain nothing is written at all: the check is a condition of everything else. As JSON, and not as
+// arrays or single parameters, because the requests of a project are accepted together when they come together.
+const acceptAll = statement<AcceptedRow>(
   'send',
-  'mail as (select $14::uuid as id, $15::text as email, $16::text as name)',
-  `contact as materialized (select $17 as email, written.* from project, ${writeContact('project.id', 17)} as written)`,
+  `with content as materialized (
+     select content.* from ${openProject()} as project, json_to_recordset($3::json) as content (n integer, domain text,
+       from_email text, from_name text, reply_to text, subject text, html text, type text, variables jsonb,
+       headers jsonb, attachment_set uuid, template_id uuid)
+     where exists (
+       select 1 from domains d where d.project_id = $1 and d.domain = content.domain and d.status = 'VERIFIED')
+   ),
+   mail as materialized (
+     select mail.* from json_to_recordset($4::json) as mail (content integer, id uuid, email text, name text,
+       contact_id uuid, subscribed boolean, patch jsonb, deletes jsonb, defaults jsonb, event_id uuid)
+     where content in (select n from content)
+     order by email collate "C", id
+   ),
+   contact as materialized (
+     select mail.id as email_id, written.id from mail, write_contact($1, mail.email, mail.contact_id, mail.subscribed,
+       false, mail.patch, mail.deletes, mail.defaults, mail.event_id) as written
+   ),
+   contents as (
+     insert into email_contents
+       (email_id, project_id, to_email, to_name, from_email, from_name, reply_to, subject, html, type, variables,
+        headers, attachment_set)
+     select mail.id, $1, mail.email, mail.name, c.from_email, c.from_name, c.reply_to, c.subject, c.html, c.type,
+       c.variables, c.headers, c.attachment_set
+     from mail join content c on c.n = mail.content
+   )
+   insert into emails (id, project_id, contact_id, template_id)
+   select mail.id, $1, contact.id, c.template_id
+   from mail join content c on c.n = mail.content join contact on contact.email_id = mail.id
+   returning id as email_id, contact_id, created_at`,
 );
-const acceptMany = acceptance(
-  'send-many',
-  'mail as (select * from unnest($14::uuid[], $15::text[], $16::text[]) as mail (id, email, name))',
-  writeContacts(17),
-);
+
+async function writeAll(db: Db, { projectId, keyGeneration }: ProjectAccess, asks: Ask[]): Promise<AcceptedRow[][]> {
+  const contents = asks.map(({ content }, n) => ({ ...content, n }));
+  const mails = asks.flatMap((ask, n) => ask.mails.map((mail) => ({ ...mail, content: n })));
+  const rows = await acceptAll(db, [projectId, keyGeneration, JSON.stringify(contents), JSON.stringify(mails)]);
+  const byId = new Map(rows.map((row) => [row.email_id, row]));
+  return asks.map((ask) => ask.mails.flatMap(({ id }) => byId.get(id) ?? []));
+}
+
+const writeTogether = together(writeAll, {
+  key: ({ projectId, keyGeneration }) => `${projectId}/${keyGeneration}`,
+  maxItems: 25,
+  width: 2,
+});
+
+/** What is larger gains nothing from company. */
+const SMALL = 64 * 1024;
 
 /** Contacts and ledger rows in one statement; a ledger row that is due is itself the intent to send. */
 export async function sendEmails(
@@ -118,43 +136,52 @@ async function accept(db: Db, project: ProjectAccess, input: SendInput, content:
   return present(mails, rows);
 }
 
-function write(
+async function write(
   db: Db,
   project: ProjectAccess,
   domain: string,
-  input: SendInput,
-  { from, reply, subject, body, type, headers, attachmentSet, templateId }: MailContent,
+  { data, subscribed }: SendInput,
+  content: MailContent,
   mails: Mail[],
 ): Promise<AcceptedRow[]> {
-  const change = readData(input.data);
-  const contacts = contactsOf(input, change);
-  const shared = [project.projectId, project.keyGeneration, domain, from.email, from.name, reply, subject, body];
-  shared.push(type, jsonOf(change.seen), jsonOf(headers), attachmentSet, templateId);
-  const [mail, ...others] = mails;
-  const [contact] = contacts;
-  if (mail && contact && others.length === 0)
-    return acceptOne(db, [...shared, mail.id, mail.email, mail.name, ...contactValues(contact)]);
-  const columns = [mails.map(({ id }) => id), mails.map(({ email }) => email), mails.map(({ name }) => name)];
-  return acceptMany(db, [...shared, ...columns, ...contactArrays(contacts)]);
+  const { patch, deletes, seen } = readData(data);
+  const ask = {
+    content: contentColumns(domain, content, seen),
+    // Each address of a request is one contact, however often it is there; the first name given for it counts.
+    mails: mails.map(({ id, email, name }) => {
+      const contact = {
+        contact_id: newId(),
+        subscribed,
+        patch,
+        deletes,
+        defaults: name ? { name } : {},
+        event_id: newId(),
+      };
+      return { id, email, name, ...contact };
+    }),
+  };
+  if (mails.length === 1 && content.body.length < SMALL) return writeTogether(db, project, ask);
+  const [rows = []] = await writeAll(db, project, [ask]);
+  return rows;
 }
 
-const jsonOf = (object: object): string | undefined => {
-  const text = JSON.stringify(object);
-  return text === '{}' ? undefined : text;
-};
+const contentColumns = (domain: string, content: MailContent, seen: Data) => ({
+  domain,
+  from_email: content.from.email,
+  from_name: content.from.name,
+  reply_to: content.reply,
+  subject: content.subject,
+  html: content.body,
+  type: content.type,
+  variables: filled(seen),
+  headers: filled(content.headers),
+  attachment_set: content.attachmentSet,
+  template_id: content.templateId,
+});
 
-function contactsOf({ to, subscribed }: SendInput, { patch, deletes }: DataChange): ContactWrite[] {
-  // One contact per address, however often it is among the recipients; the first name given for it counts.
-  const names = new Map<string, string | undefined>();
-  for (const { email, name } of to) names.set(email, names.get(email) ?? name);
-  return [...names].map(([email, name]) => ({
-    email,
-    subscribed,
-    subscribedWhenNew: false,
-    patch,
-    deletes,
-    defaults: name ? { name } : {},
-  }));
+function filled<T extends object>(object: T): T | undefined {
+  for (const _ in object) return object;
+  return undefined;
 }
 
 function present(mails: Mail[], rows: AcceptedRow[]): Accepted {

@@ -18,10 +18,13 @@ describe('coalesced', () => {
 
   it('never asks for more than its limit at once', async () => {
     const sizes: number[] = [];
-    const call = coalesced(async (items: number[]) => {
-      sizes.push(items.length);
-      return items;
-    }, 3);
+    const call = coalesced(
+      async (items: number[]) => {
+        sizes.push(items.length);
+        return items;
+      },
+      { maxItems: 3 },
+    );
     await Promise.all([1, 2, 3, 4, 5, 6, 7].map(call));
     expect(sizes).to.deep.equal([3, 3, 1]);
   });

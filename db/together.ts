@@ -1,0 +1,66 @@
+import { type CoalesceOptions, coalesced } from '../platform/coalesce.ts';
+import type { Db } from './connect.ts';
+
+/** Writes the items of one group, all or none of them. */
+type WriteAll<Group, In, Out> = (db: Db, group: Group, items: In[]) => Promise<Out[]>;
+type WriteOne<Group, In, Out> = (db: Db, group: Group, item: In) => Promise<Out>;
+
+export interface TogetherOptions<Group> extends CoalesceOptions {
+  key: (group: Group) => string;
+}
+
+interface Queue<In, Out> {
+  call: (item: In) => Promise<Out>;
+  open: number;
+}
+
+/**
+ * Lets writes that come at the same time share a statement and a commit, which is most of what a small one costs. Only
+ * those of one group do: who waits for a lock makes nobody wait but its own. When one of them makes the statement fail,
+ * each is written on its own. Inside a transaction there is nobody to share with.
+ */
+export function together<Group, In, Out>(
+  write: WriteAll<Group, In, Out>,
+  { key, ...options }: TogetherOptions<Group>,
+): WriteOne<Group, In, Out> {
+  // A transaction shares its pool's config object.
+  const pools = new WeakMap<object, Map<string, Queue<In, Out>>>();
+
+  async function alone(db: Db, group: Group, item: In): Promise<Out> {
+    const [out] = await write(db, group, [item]);
+    return out as Out;
+  }
+
+  function newQueue(db: Db, group: Group): Queue<In, Out> {
+    const settled = async (items: In[]): Promise<PromiseSettledResult<Out>[]> => {
+      try {
+        return (await write(db, group, items)).map((value) => ({ status: 'fulfilled', value }));
+      } catch (reason) {
+        if (items.length === 1) return [{ status: 'rejected', reason }];
+        return Promise.allSettled(items.map((item) => alone(db, group, item)));
+      }
+    };
+    const shared = coalesced(settled, options);
+    const call = async (item: In): Promise<Out> => {
+      const result = await shared(item);
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    };
+    return { call, open: 0 };
+  }
+
+  return async (db, group, item) => {
+    if (db.isTransaction) return alone(db, group, item);
+    const queues = pools.get(db.client.config) ?? new Map<string, Queue<In, Out>>();
+    pools.set(db.client.config, queues);
+    const name = key(group);
+    const queue = queues.get(name) ?? newQueue(db, group);
+    queues.set(name, queue);
+    queue.open++;
+    try {
+      return await queue.call(item);
+    } finally {
+      if (--queue.open === 0) queues.delete(name);
+    }
+  };
+}
