@@ -8,6 +8,8 @@ import * as jobs from './006-jobs.ts';
 import * as send from './007-send.ts';
 import * as lifecycle from './008-lifecycle.ts';
 import * as sources from './009-sources.ts';
+import * as tracking from './010-tracking.ts';
+import * as campaigns from './015-campaigns.ts';
 import * as accounts from './017-accounts.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
@@ -21,5 +23,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '007-send': send,
   '008-lifecycle': lifecycle,
   '009-sources': sources,
+  '010-tracking': tracking,
+  '015-campaigns': campaigns,
   '017-accounts': accounts,
 };

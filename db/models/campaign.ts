@@ -1,0 +1,47 @@
+import { BaseModel } from './base.ts';
+import type { TemplateType } from './template.ts';
+
+export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
+export type CampaignStatus = (typeof campaignStatuses)[number];
+
+export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
+export type AudienceType = (typeof audienceTypes)[number];
+
+/** One mail to many. Its recipients are rows of `emails`, from the freeze on. */
+export class Campaign extends BaseModel {
+  static override tableName = 'campaigns';
+  static override jsonAttributes = ['audienceCondition'];
+
+  declare id: string;
+  declare projectId: string;
+  declare name: string;
+  declare description: string | null;
+  declare subject: string;
+  declare body: string;
+  declare fromEmail: string;
+  declare fromName: string | null;
+  declare replyTo: string | null;
+  declare type: TemplateType;
+  declare status: CampaignStatus;
+  declare audienceType: AudienceType;
+  declare segmentId: string | null;
+  declare audienceCondition: Record<string, unknown> | null;
+  declare templateId: string | null;
+  declare audienceCount: number;
+  declare ratePerMinute: number | null;
+  declare paused: boolean;
+  declare pausedBy: 'PERSON' | 'BRAKE' | 'HOLD' | null;
+  declare pauseReason: string | null;
+  declare forgivenSent: number;
+  declare forgivenBounced: number;
+  declare forgivenComplained: number;
+  declare generation: number;
+  declare scheduledFor: Date | null;
+  declare scheduledAt: Date | null;
+  declare startedAt: Date | null;
+  declare frozenAt: Date | null;
+  declare sentAt: Date | null;
+  declare cancelledAt: Date | null;
+  declare deletedAt: Date | null;
+  declare updatedAt: Date;
+}
