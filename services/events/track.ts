@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
-import { contactValues, writeContact } from '../../db/models/contact-writing.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
+import { together } from '../../db/together.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
@@ -20,23 +21,64 @@ export interface Tracked {
   timestamp: Date;
 }
 
-const track = statement<{ contact_id: string; created_at: Date }>(
+interface Ask {
+  event_id: string;
+  name: string;
+  seen: Data;
+  email: string;
+  contact_id: string;
+  subscribed: boolean | undefined;
+  patch: Data;
+  deletes: string[];
+  change_id: string;
+}
+
+interface TrackedRow {
+  event_id: string;
+  contact_id: string;
+  created_at: Date;
+}
+
+// Contacts are locked in the order of their addresses, and those who track one contact at once come in their order.
+const track = statement<TrackedRow>(
   'track',
-  `insert into events (id, project_id, contact_id, name, data)
-   select $3::uuid, project.id, contact.id, $4::text, $5::jsonb
-   from ${openProject()} as project, ${writeContact('project.id', 6)} as contact
-   returning contact_id, created_at`,
+  `with ask as materialized (
+     select ask.* from ${openProject()} as project, json_to_recordset($3::json) as ask (event_id uuid, name text,
+       seen jsonb, email text, contact_id uuid, subscribed boolean, patch jsonb, deletes jsonb, change_id uuid)
+     order by email collate "C", event_id
+   ),
+   contact as materialized (
+     select ask.event_id, ask.name, ask.seen, written.id from ask, write_contact($1, ask.email, ask.contact_id,
+       ask.subscribed, true, ask.patch, ask.deletes, '{}', ask.change_id) as written
+   )
+   insert into events (id, project_id, contact_id, name, data)
+   select event_id, $1, id, name, seen from contact
+   returning id as event_id, contact_id, created_at`,
 );
+
+async function trackAll(
+  db: Db,
+  { projectId, keyGeneration }: ProjectAccess,
+  asks: Ask[],
+): Promise<(TrackedRow | undefined)[]> {
+  const rows = await track(db, [projectId, keyGeneration, JSON.stringify(asks)]);
+  const byId = new Map(rows.map((row) => [row.event_id, row]));
+  return asks.map(({ event_id }) => byId.get(event_id));
+}
+
+const trackTogether = together(trackAll, {
+  key: ({ projectId, keyGeneration }) => `${projectId}/${keyGeneration}`,
+  maxItems: 25,
+  width: 2,
+});
 
 /** Contact and event in one statement: either both are there or neither. */
 export async function trackEvent(db: Db, project: ProjectAccess, input: TrackInput): Promise<Tracked> {
   const { patch, deletes, seen } = readData(input.data);
-  const contact = { email: input.email, subscribed: input.subscribed, subscribedWhenNew: true, patch, deletes };
+  const contact = { email: input.email, contact_id: newId(), subscribed: input.subscribed, patch, deletes };
   // Ids are made in the order in which the events shall be read: a change of subscription comes before the event.
-  const contactParameters = contactValues(contact);
-  const eventId = newId();
-  const values = [project.projectId, project.keyGeneration, eventId, input.event, JSON.stringify(seen)];
-  const [row] = await tellingFaults(() => track(db, [...values, ...contactParameters]));
+  const ask = { ...contact, change_id: newId(), event_id: newId(), name: input.event, seen };
+  const row = await tellingFaults(() => retryDeadlocks(db, () => trackTogether(db, project, ask)));
   if (!row) throw await refusal(db, project);
-  return { contactId: row.contact_id, eventId, timestamp: row.created_at };
+  return { contactId: row.contact_id, eventId: row.event_id, timestamp: row.created_at };
 }
