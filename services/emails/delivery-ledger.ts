@@ -2,6 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { statement } from '../../db/statement.ts';
 import { coalesced } from '../../platform/coalesce.ts';
+import { attemptOutcome } from './attempts.ts';
 import type { MailInFlight, Settlement } from './delivery-settlement.ts';
 
 /** Who writes: results that are not final count only from the holder of the lease. */
@@ -57,7 +58,8 @@ const beginStatement = statement<BegunRow>(
 // A final result is knowledge, and counts as long as no later attempt has begun; anything else only from the holder.
 const finishStatement = statement<{ id: string }>(
   'delivery-finish',
-  `update emails e set
+  `with finished as (
+   update emails e set
      status = r.status,
      reason = r.reason,
      attempts = e.attempts - case when r.unburnt then 1 else 0 end,
@@ -68,14 +70,23 @@ const finishStatement = statement<{ id: string }>(
      sent_at = case when r.status = 'SENT' then now() else e.sent_at end,
      updated_at = now()
    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[], $7::boolean[], $8::boolean[],
-               $9::float8[], $10::text[])
-     as r (id, batch_id, token, attempts, status, reason, unburnt, unknown, again_after, provider_message_id)
+               $9::float8[], $10::text[], $11::text[])
+     as r (id, batch_id, token, attempts, status, reason, unburnt, unknown, again_after, provider_message_id, outcome)
    left join delivery_batches b on b.id = r.batch_id
    where e.id = r.id and e.attempts = r.attempts and (
      e.status = 'SENDING' and e.batch_id = r.batch_id and b.lease_token = r.token
      or r.status in ('SENT', 'FAILED') and e.status in ('SENDING', 'PENDING', 'UNKNOWN')
    )
-   returning e.id`,
+   returning e.id, r.attempts, old.updated_at as started_at, r.outcome, r.reason
+   ),
+   -- A late word about an attempt whose outcome was unknown makes it known.
+   attempt as (
+     insert into email_attempts (email_id, number, started_at, ended_at, outcome, answer)
+     select id, attempts, started_at, now(), outcome, reason from finished where outcome is not null
+     on conflict (email_id, number) do update
+     set ended_at = excluded.ended_at, outcome = excluded.outcome, answer = excluded.answer
+   )
+   select id from finished`,
 );
 
 interface Ask {
@@ -131,6 +142,7 @@ export async function finishAll(db: Db, finishes: Finish[]): Promise<boolean[]> 
     settlements.map(({ unknown }) => unknown ?? false),
     settlements.map(({ againAfter }) => againAfter ?? null),
     settlements.map(({ providerMessageId }) => providerMessageId ?? null),
+    settlements.map(attemptOutcome),
   ]);
   const written = new Set(rows.map(({ id }) => id));
   return finishes.map(({ id }) => written.has(id));

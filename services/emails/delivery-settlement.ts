@@ -13,6 +13,8 @@ export interface Settlement {
   unburnt?: boolean;
   /** The attempt ended with an unknown outcome. */
   unknown?: boolean;
+  /** It was put off once more than we are willing to wait. */
+  gaveUp?: boolean;
   /** Leaves its batch, to be folded again after so many seconds. Otherwise it is tried again in the same batch. */
   againAfter?: number;
   providerMessageId?: string | undefined;
@@ -30,7 +32,7 @@ export function settle(mail: MailInFlight, outcome: SendOutcome): Settlement {
     case 'deferred': {
       const againAfter = retryAfter(mail.attempts);
       if (againAfter !== undefined) return { status: 'PENDING', reason: outcome.reason, againAfter };
-      return { status: 'FAILED', reason: `gave up after ${mail.attempts} attempts: ${outcome.reason}` };
+      return { status: 'FAILED', reason: `gave up after ${mail.attempts} attempts: ${outcome.reason}`, gaveUp: true };
     }
     case 'unknown': {
       // A lost receipt is worse than a second copy; of a campaign it is the other way round.

@@ -49,7 +49,8 @@ describe('what becomes of a mail', () => {
 
   it('is FAILED when it was put off for days', () => {
     const settlement = settle(mail({ attempts: 13 }), { kind: 'deferred', reason: '451 later' });
-    expect(settlement).to.deep.equal({ status: 'FAILED', reason: 'gave up after 13 attempts: 451 later' });
+    const reason = 'gave up after 13 attempts: 451 later';
+    expect(settlement).to.deep.equal({ status: 'FAILED', reason, gaveUp: true });
   });
 
   it('keeps its attempt when nobody was there to take it', () => {
