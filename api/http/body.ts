@@ -45,6 +45,31 @@ export function jsonReader(limit = DEFAULT_LIMIT): BodyReader {
   };
 }
 
+/** What a form in a page sends: texts, each under its name. */
+export function formReader(): BodyReader {
+  const read = textReader(['application/x-www-form-urlencoded'], FIELDS_LIMIT);
+  return async (ctx) => {
+    if (hasNoBody(ctx)) return { value: {}, files: noFiles, mayHoldBadText: false };
+    expectType(ctx, 'application/x-www-form-urlencoded');
+    const text = await read(ctx);
+    return { value: Object.fromEntries(new URLSearchParams(text)), files: noFiles, mayHoldBadText: true };
+  };
+}
+
+/** The text as it came. */
+export function rawReader(limit = DEFAULT_LIMIT): BodyReader {
+  const read = textReader(['*/*'], limit);
+  return async (ctx) => ({ value: hasNoBody(ctx) ? '' : await read(ctx), files: noFiles, mayHoldBadText: false });
+}
+
+function textReader(textTypes: string[], textLimit: number): (ctx: Context) => Promise<string> {
+  const read = koaBody({ json: false, urlencoded: false, text: true, textTypes, textLimit, parsedMethods });
+  return async (ctx) => {
+    await reading(ctx, read, `The body is larger than the ${textLimit} bytes that this route takes.`);
+    return String(ctx.request.body ?? '');
+  };
+}
+
 export function multipartReader({ files: names, maxFileBytes }: Multipart): BodyReader {
   const limits = {
     maxFiles: names.length,

@@ -85,15 +85,15 @@ export function errorResponses(route: Route, headers: object): Responses {
   };
   const hasBody = Boolean(body || multipart);
   if (query || hasBody) add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
-  if (access === 'session') add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
+  if (access === 'session' || access === 'member') add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
   else if (access !== 'nobody') add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
-  if (access !== 'nobody' && method !== 'GET')
+  if (access !== 'nobody' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
   if (params) add(404, 'No such thing in this project (`RESOURCE_NOT_FOUND`)');
   if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');
   if (hasBody) add(415, 'The body has another Content-Type than this route takes (`BAD_REQUEST`)');
   if (body && !route.invalidBody) add(422, 'The body breaks rules, which `errors` lists (`VALIDATION_ERROR`)');
-  if (access === 'publicKey' || access === 'secretKey')
+  if (access !== 'session' && access !== 'nobody')
     add(429, 'The project made too many requests (`RATE_LIMIT_EXCEEDED`)', {
       'Retry-After': { $ref: '#/components/headers/RetryAfter' },
     });

@@ -15,6 +15,8 @@ const security = {
   publicKey: [{ publicKey: [] }],
   secretKey: [{ secretKey: [] }],
   session: [{ session: [] }],
+  member: [{ session: [] }],
+  memberOrKey: [{ secretKey: [] }, { session: [] }],
   nobody: [],
 };
 
@@ -49,6 +51,8 @@ function operationOf(route: Route, tag: string): object {
     summary,
     tags: [tag],
     security: takesSession(route) ? [...security.secretKey, { session: [], project: [] }] : security[access],
+    'x-access': access,
+    ...(route.role && { 'x-role': route.role }),
     parameters: [...parametersOf('path', params), ...parametersOf('query', query)],
     ...(requestBody && { requestBody }),
     responses: responsesOf(route),
@@ -69,12 +73,13 @@ function parametersOf(place: 'path' | 'query', shape: Shape = {}): object[] {
 const isRequired = (schema: joi.Schema): boolean =>
   (schema.describe() as { flags?: { presence?: string } }).flags?.presence === 'required';
 
-function requestBodyOf({ body, multipart }: Route): object | undefined {
+function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined {
   if (!body && !multipart) return undefined;
   const schema = body
     ? jsonSchemaOf(joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap))
     : { type: 'object' };
-  if (!multipart) return { required: true, content: { 'application/json': { schema } } };
+  const type = bodyKind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  if (!multipart) return { required: true, content: { [type]: { schema } } };
   const files = Object.fromEntries(multipart.files.map((name) => [name, { type: 'string', format: 'binary' }]));
   const fields = (schema as { properties?: object }).properties;
   const form = { ...schema, properties: { ...fields, ...files } };
@@ -82,7 +87,7 @@ function requestBodyOf({ body, multipart }: Route): object | undefined {
 }
 
 function responsesOf(route: Route): Responses {
-  const headers = route.access === 'publicKey' || route.access === 'secretKey' ? rateLimitHeaders : {};
+  const headers = route.access === 'session' || route.access === 'nobody' ? {} : rateLimitHeaders;
   const declared = Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer, headers)]);
   return { ...errorResponses(route, headers), ...Object.fromEntries(declared) };
 }

@@ -9,10 +9,11 @@ import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
 
 /**
- * Who may call a route. `secretKey` routes outside /v1 take a session with `X-Project-Id` as well; `nobody` means that
- * nobody is asked who they are.
+ * Who may call a route. `secretKey` routes outside /v1 take a session with `X-Project-Id` as well. `member` is a session
+ * whose user is a member of the project `:id` of the path, `memberOrKey` that or the secret key of that very project;
+ * `role` says as what. `nobody` means that nobody is asked who they are.
  */
-export type Access = 'publicKey' | 'secretKey' | 'session' | 'nobody';
+export type Access = 'publicKey' | 'secretKey' | 'session' | 'member' | 'memberOrKey' | 'nobody';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface UploadedFile {
@@ -37,9 +38,11 @@ interface ProjectCaller {
 
 export type CallerOf<A extends Access> = A extends 'session'
   ? { user: User }
-  : A extends 'nobody'
-    ? unknown
-    : ProjectCaller;
+  : A extends 'member'
+    ? { user: User; project: ProjectAccess; role: Role }
+    : A extends 'nobody'
+      ? unknown
+      : ProjectCaller;
 
 /** What every handler is given, beside who calls and what the declaration says of the input. */
 export interface Surroundings {
@@ -67,6 +70,14 @@ interface Declaration<P, Q, B> {
   query?: Q;
   body?: B;
   multipart?: Multipart;
+  /** The body is that of an HTML form, or its bare text, whatever its type: signatures are made over that. */
+  bodyKind?: 'form' | 'raw';
+  /** What a member needs to be at least, where any member is not enough. A key has the rights of an ADMIN. */
+  role?: Role;
+  /** It reads although it is no GET, or must work while the project is disabled. */
+  whileDisabled?: true;
+  /** Open to users who have not verified their address yet, where that is required. */
+  unverified?: true;
   /** Bytes of a JSON body; 1 MiB when nothing is said. */
   bodyLimit?: (settings: Settings) => number;
   /** A body that breaks a rule is 422, except where the contract says 400. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { gateOf, refuseIfDisabled } from '../middleware/access.ts';
 import { limitRate } from '../middleware/rate-limit.ts';
 import type { Answer } from './answers.ts';
-import { type BodyReader, jsonReader, multipartReader } from './body.ts';
+import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
 import type { AppParts, Context } from './context.ts';
 import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
@@ -17,7 +17,7 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
   const { path, answers } = route;
   const { db, settings, log } = parts;
   const name = `${route.method} ${path}`;
-  const gate = gateOf(route.access, path, parts);
+  const gate = gateOf(route, parts);
   const read = readerOf(route, parts);
   const checkParams = paramsCheck(route.params, answers);
   const checkQuery = queryCheck(route.query);
@@ -25,11 +25,11 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
 
   return async (ctx, given) => {
     ctx.state.route = path;
-    const caller = await gate(ctx);
+    const caller = await gate(ctx, given);
     if (caller.project) {
       const limiting = parts.limiter && limitRate(ctx, parts.limiter, caller.project.projectId);
       if (limiting) await limiting;
-      refuseIfDisabled(ctx, caller.project);
+      if (!route.whileDisabled) refuseIfDisabled(ctx, caller.project);
     }
     const params = checkParams(given);
     const query = route.query ? checkQuery(ctx.query) : none;
@@ -47,8 +47,10 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
   };
 }
 
-function readerOf({ body, multipart, bodyLimit }: Route, { settings }: AppParts): BodyReader | undefined {
+function readerOf({ body, bodyKind, multipart, bodyLimit }: Route, { settings }: AppParts): BodyReader | undefined {
   if (multipart) return multipartReader(multipart);
+  if (bodyKind === 'form') return formReader();
+  if (bodyKind === 'raw') return rawReader(bodyLimit?.(settings));
   return body && jsonReader(bodyLimit?.(settings));
 }
 

@@ -2,10 +2,10 @@ import type { Role } from '../../db/models/membership.ts';
 import type { User } from '../../db/models/user.ts';
 import { ApiError, invalidKey, projectDisabled } from '../../platform/errors.ts';
 import { type KeyKind, keyKind, type ProjectAccess } from '../../services/projects/keys.ts';
-import { findMembership } from '../../services/projects/membership.ts';
+import { findMembership, noProject } from '../../services/projects/membership.ts';
 import { findSessionUser } from '../../services/sessions/sessions.ts';
 import type { AppParts, Context } from '../http/context.ts';
-import type { Access } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import { isPublicApi } from './cors.ts';
 
 export const SESSION_COOKIE = 'everpost_session';
@@ -16,24 +16,45 @@ export interface Caller {
   user?: User;
 }
 
-type Gate = (ctx: Context) => Promise<Caller>;
+type Gate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
+type Declared = Pick<Route, 'access' | 'path' | 'role' | 'unverified'>;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const nobody: Caller = {};
 
 /** The one place that decides who is let in to a route. */
-export function gateOf(access: Access, path: string, parts: Parts): Gate {
-  switch (access) {
+export function gateOf(route: Declared, parts: Parts): Gate {
+  const { settings } = parts;
+  const user = (ctx: Context) => sessionUser(ctx, parts, route);
+  const keyOr = (otherwise: Gate): Gate => {
+    if (isPublicApi(route.path)) return (ctx) => keyHolder(ctx, 'secret', parts);
+    return (ctx, params) => (comesWithCookie(ctx) ? otherwise(ctx, params) : keyHolder(ctx, 'secret', parts));
+  };
+  const member: Gate = async (ctx, params) => memberOf(await user(ctx), params.id ?? '', route, parts);
+  switch (route.access) {
     case 'nobody':
-      return async () => nobody;
+      return async (ctx) => {
+        // Logging in and out changes who the browser is, which no other site may do to it either.
+        if (ctx.req.headers.origin !== undefined && ctx.cookies.get(SESSION_COOKIE)) refuseForeignOrigin(ctx, settings);
+        return nobody;
+      };
     case 'session':
-      return async (ctx) => ({ user: await sessionUser(ctx, parts) });
+      return async (ctx) => ({ user: await user(ctx) });
+    case 'member':
+      return member;
     case 'publicKey':
       return (ctx) => keyHolder(ctx, 'public', parts);
     case 'secretKey':
-      if (isPublicApi(path)) return (ctx) => keyHolder(ctx, 'secret', parts);
-      return (ctx) => (comesWithCookie(ctx) ? projectMember(ctx, parts) : keyHolder(ctx, 'secret', parts));
+      return keyOr(async (ctx) => projectMember(ctx, await user(ctx), route, parts));
+    case 'memberOrKey': {
+      const gate = keyOr(member);
+      return async (ctx, params) => {
+        const caller = await gate(ctx, params);
+        if (caller.project?.projectId !== params.id?.toLowerCase()) throw noProject();
+        return caller;
+      };
+    }
   }
 }
 
@@ -70,27 +91,50 @@ function bearer(header: string): string | undefined {
 const comesWithCookie = (ctx: Context): boolean =>
   ctx.req.headers.authorization === undefined && ctx.cookies.get(SESSION_COOKIE) !== undefined;
 
-async function sessionUser(ctx: Context, { db, settings }: Parts): Promise<User> {
+/** A browser sends the cookie along with another site's form, but cannot lie about where the form stands. */
+function refuseForeignOrigin({ method, req }: Context, { corsOrigins }: Parts['settings']): void {
+  const { origin } = req.headers;
+  if (origin === undefined || isSafe(method) || corsOrigins.includes(origin)) return;
+  throw new ApiError(403, 'FORBIDDEN', 'A request with a session may not come from this origin.', {
+    suggestion: 'Add the origin to CORS_ORIGINS if it is one of yours.',
+  });
+}
+
+async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }: Declared): Promise<User> {
   const token = ctx.cookies.get(SESSION_COOKIE);
-  const origin = ctx.req.headers.origin;
-  // A browser sends the cookie along with another site's form, but cannot lie about where the form stands.
-  if (token && origin !== undefined && !isSafe(ctx.method) && !settings.corsOrigins.includes(origin))
-    throw new ApiError(403, 'FORBIDDEN', 'A request with a session may not come from this origin.', {
-      suggestion: 'Add the origin to CORS_ORIGINS if it is one of yours.',
-    });
+  if (token) refuseForeignOrigin(ctx, settings);
   const user = token && (await findSessionUser(db, token));
+  if (user && settings.emailVerificationRequired && !user.emailVerified && !unverified)
+    throw new ApiError(403, 'EMAIL_VERIFICATION_REQUIRED', 'Verify your e-mail address first.', {
+      suggestion: 'Follow the link in the mail, or ask for another one with POST /auth/request-verification.',
+    });
   if (user) return user;
   throw new ApiError(401, 'UNAUTHORIZED', token ? 'This session has ended.' : 'This route needs a session.', {
     suggestion: 'Log in with POST /auth/login and send the cookie it sets.',
   });
 }
 
-async function projectMember(ctx: Context, parts: Parts): Promise<Caller> {
-  const user = await sessionUser(ctx, parts);
+async function projectMember(ctx: Context, user: User, route: Declared, parts: Parts): Promise<Caller> {
   const projectId = ctx.get('X-Project-Id');
   if (!projectId)
     throw new ApiError(400, 'BAD_REQUEST', 'A request with a session says by X-Project-Id which project it is about.');
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
   if (!membership) throw new ApiError(403, 'FORBIDDEN', 'You are no member of the project in X-Project-Id.');
+  requireRole(membership.role, route);
   return { user, ...membership };
+}
+
+/** The project in the path: to whom it does not belong it does not exist. */
+async function memberOf(user: User, projectId: string, route: Declared, parts: Parts): Promise<Caller> {
+  const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
+  if (!membership) throw noProject();
+  requireRole(membership.role, route);
+  return { user, ...membership };
+}
+
+const ranks: Record<Role, number> = { MEMBER: 0, ADMIN: 1, OWNER: 2 };
+
+function requireRole(role: Role, { role: needed = 'MEMBER' }: Declared): void {
+  if (ranks[role] < ranks[needed])
+    throw new ApiError(403, 'FORBIDDEN', `This needs the role ${needed} in the project; yours is ${role}.`);
 }

@@ -9,4 +9,5 @@ export class Membership extends BaseModel {
   declare projectId: string;
   declare userId: string;
   declare role: Role;
+  declare status: 'ACTIVE' | 'PENDING';
 }

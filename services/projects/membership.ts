@@ -1,16 +1,20 @@
 import type { Db } from '../../db/connect.ts';
-import type { Role } from '../../db/models/membership.ts';
-import { Membership } from '../../db/models/membership.ts';
+import { Membership, type Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { accessOf, type ProjectAccess } from './keys.ts';
 
-/** What a member may work on, and as what. */
+/** What a member may work on, and as what. Who is only invited is none yet. */
 export async function findMembership(
   db: Db,
   userId: string,
   projectId: string,
 ): Promise<{ project: ProjectAccess; role: Role } | undefined> {
-  const membership = await Membership.query(db).findById([projectId, userId]);
+  const membership = await Membership.query(db).findOne({ projectId, userId, status: 'ACTIVE' });
   const project = membership && (await Project.query(db).findById(projectId));
   return project && { project: accessOf(project), role: membership.role };
 }
+
+/** The same for a project that is not there and for one that the caller has nothing to do with. */
+export const noProject = () =>
+  new ApiError(404, 'RESOURCE_NOT_FOUND', 'There is no such project, or you are no member of it.');
