@@ -1,0 +1,26 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+// https://www.standardwebhooks.com: what receivers verify with libraries that exist in every language.
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+
+export interface SignedMessage {
+  /** The same for every attempt, so that a receiver can tell a repetition. */
+  id: string;
+  sentAt: Date;
+  body: string;
+}
+
+export type SignatureHeaders = Record<(typeof SIGNATURE_HEADERS)[number], string>;
+
+export const SIGNATURE_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+
+export function signatureHeaders(secret: string, { id, sentAt, body }: SignedMessage): SignatureHeaders {
+  const timestamp = String(Math.floor(sentAt.getTime() / 1000));
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+}

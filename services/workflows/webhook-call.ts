@@ -1,0 +1,80 @@
+import type { OutboundAnswer, OutboundHttp } from '../../platform/outbound-http.ts';
+import { SIGNATURE_HEADERS, signatureHeaders } from '../../platform/standard-webhooks.ts';
+
+/** What goes out, with every variable filled in. */
+export interface WebhookRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** What is kept of an answer. */
+export interface WebhookOutput {
+  status: number;
+  body: string;
+  /** Whether the answer was longer than what is kept. */
+  truncated: boolean;
+}
+
+export type WebhookOutcome =
+  | { kind: 'completed'; output: WebhookOutput }
+  /** To be tried again, no sooner than the receiver asks for. */
+  | { kind: 'retry'; reason: string; output?: WebhookOutput; retryAfterMs?: number }
+  | { kind: 'failed'; reason: string; output?: WebhookOutput };
+
+export interface WebhookCall {
+  /** The same for every attempt. */
+  id: string;
+  secret: string;
+  now: Date;
+  request: WebhookRequest;
+}
+
+const MAX_OUTPUT = 16_384;
+const RETRIED = new Set([408, 429]);
+const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
+const USER_AGENT = 'Everpost-Webhooks/1';
+
+/** One attempt. Says what came of it, and never throws but when it is called off. */
+export async function callWebhook(
+  http: OutboundHttp,
+  { id, secret, now, request }: WebhookCall,
+  signal?: AbortSignal,
+): Promise<WebhookOutcome> {
+  const { method, url, body } = request;
+  const signature = signatureHeaders(secret, { id, sentAt: now, body: hasBody(method) ? body : '' });
+  const headers = { 'user-agent': USER_AGENT, ...lowerCased(request.headers), ...signature };
+  const answer = await http({ method, url, headers, body, publicHeaders: [...SIGNATURE_HEADERS] }, signal);
+  return outcomeOf(answer, now);
+}
+
+const hasBody = (method: string): boolean => !['GET', 'HEAD'].includes(method.toUpperCase());
+
+const lowerCased = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+export function outcomeOf(answer: OutboundAnswer, now: Date): WebhookOutcome {
+  if (answer.kind === 'refused') return { kind: 'failed', reason: `The request was not made: ${answer.reason}.` };
+  if (answer.kind === 'unreachable') return { kind: 'retry', reason: `There was no answer: ${answer.reason}.` };
+  const { status } = answer;
+  const output = outputOf(answer);
+  if (status >= 200 && status < 300) return { kind: 'completed', output };
+  const reason = `The receiver answered ${status}.`;
+  if (status < 500 && !RETRIED.has(status)) return { kind: 'failed', reason, output };
+  return { kind: 'retry', reason, output, ...retryAfter(answer.headers['retry-after'], now) };
+}
+
+function outputOf({ status, body, cut }: Extract<OutboundAnswer, { kind: 'answered' }>): WebhookOutput {
+  // Postgres keeps neither a NUL nor half of a surrogate pair.
+  const text = body.replaceAll('\0', '');
+  const kept = text.slice(0, MAX_OUTPUT).replace(/\p{Surrogate}/gu, '');
+  return { status, body: kept, truncated: cut || text.length > MAX_OUTPUT };
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3); at most a day, so that no receiver can park an execution for ever. */
+function retryAfter(header: string | undefined, now: Date): { retryAfterMs?: number } {
+  if (!header) return {};
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now.getTime();
+  return Number.isFinite(ms) && ms > 0 ? { retryAfterMs: Math.min(ms, MAX_RETRY_AFTER_MS) } : {};
+}

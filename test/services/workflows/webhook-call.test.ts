@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { type OutboundHttp, outboundHttp } from '../../../platform/outbound-http.ts';
+import { createResolver } from '../../../platform/resolver.ts';
+import { newWebhookSecret } from '../../../platform/standard-webhooks.ts';
+import { callWebhook, outcomeOf, type WebhookRequest } from '../../../services/workflows/webhook-call.ts';
+import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
+
+const now = new Date();
+
+describe('a call of a webhook', () => {
+  let receiver: HttpReceiver;
+  let http: OutboundHttp;
+  const secret = newWebhookSecret();
+
+  before(async () => {
+    receiver = await startHttpReceiver();
+    http = outboundHttp({ resolver: createResolver({ servers: [] }), allowedHosts: [receiver.host] });
+  });
+  after(() => receiver.stop());
+  beforeEach(() => {
+    receiver.requests.splice(0);
+    receiver.answer({});
+  });
+
+  const request = (change: Partial<WebhookRequest> = {}): WebhookRequest => ({
+    method: 'POST',
+    url: receiver.url,
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"name":"Änne"}',
+    ...change,
+  });
+
+  it('is signed so that the official library verifies it, and only with the right secret', async () => {
+    await callWebhook(http, { id: 'msg_1', secret, now, request: request() });
+    const [{ headers, body } = { headers: {}, body: '' }] = receiver.requests;
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).to.deep.equal({ name: 'Änne' });
+    const other = new Webhook(newWebhookSecret());
+    expect(() => other.verify(body, headers as Record<string, string>)).to.throw();
+    expect(() => new Webhook(secret).verify(`${body} `, headers as Record<string, string>)).to.throw();
+  });
+
+  it('has the same id on every attempt, and a time of its own', async () => {
+    for (const minutes of [0, 2])
+      await callWebhook(http, {
+        id: 'msg_1',
+        secret,
+        now: new Date(now.getTime() + minutes * 60_000),
+        request: request(),
+      });
+    const [first, second] = receiver.requests;
+    expect(first?.headers['webhook-id']).to.equal(second?.headers['webhook-id']);
+    expect(Number(second?.headers['webhook-timestamp']) - Number(first?.headers['webhook-timestamp'])).to.equal(120);
+  });
+
+  it('cannot be given a signature by its own headers', async () => {
+    await callWebhook(http, { id: 'msg_1', secret, now, request: request({ headers: { 'Webhook-Id': 'forged' } }) });
+    expect(receiver.requests[0]?.headers['webhook-id']).to.equal('msg_1');
+  });
+
+  it('is completed by any 2xx, with the answer', async () => {
+    receiver.answer({ status: 202, body: 'thanks\0' });
+    expect(await callWebhook(http, { id: '1', secret, now, request: request() })).to.deep.equal({
+      kind: 'completed',
+      output: { status: 202, body: 'thanks', truncated: false },
+    });
+  });
+
+  it('keeps of a long answer only the beginning', async () => {
+    receiver.answer({ body: 'x'.repeat(2_000_000) });
+    const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
+    expect(outcome).to.have.nested.property('output.truncated', true);
+    expect(outcome).to.have.nested.property('output.body').with.length(16_384);
+  });
+
+  it('is tried again after 408, 429, 5xx and where nobody answers', async () => {
+    for (const status of [408, 429, 500, 502, 503]) {
+      receiver.answer({ status });
+      const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
+      expect(outcome, String(status)).to.have.property('kind', 'retry');
+      expect(outcome).to.have.nested.property('output.status', status);
+    }
+    receiver.answer({ instead: 'drop' });
+    expect(await callWebhook(http, { id: '1', secret, now, request: request() })).to.include({ kind: 'retry' });
+  });
+
+  it('fails for good on any other 4xx, a redirect to nowhere and an address that is refused', async () => {
+    for (const status of [400, 401, 404, 410, 304]) {
+      receiver.answer({ status });
+      const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
+      expect(outcome, String(status)).to.have.property('kind', 'failed');
+    }
+    const inside = request({ url: 'http://127.0.0.1:1/' });
+    const outcome = await callWebhook(http, { id: '1', secret, now, request: inside });
+    expect(outcome).to.include({ kind: 'failed' }).and.to.have.property('reason').that.includes('127.0.0.1');
+  });
+
+  it('waits as long as Retry-After says, in seconds or until a date, and at most a day', () => {
+    const waiting = (value: string) =>
+      outcomeOf({ kind: 'answered', status: 503, headers: { 'retry-after': value }, body: '', cut: false }, now);
+    const soon = new Date(Math.ceil(now.getTime() / 1000) * 1000 + 60_000);
+    expect(waiting('120')).to.include({ retryAfterMs: 120_000 });
+    expect(waiting(soon.toUTCString())).to.include({ retryAfterMs: soon.getTime() - now.getTime() });
+    expect(waiting('99999999')).to.include({ retryAfterMs: 86_400_000 });
+    for (const value of ['soon', '-5', '0', new Date(0).toUTCString()])
+      expect(waiting(value), value).to.not.have.property('retryAfterMs');
+  });
+});

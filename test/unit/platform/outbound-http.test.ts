@@ -1,0 +1,185 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type OutboundRequest, type OutboundRules, outboundHttp } from '../../../platform/outbound-http.ts';
+import { createResolver, type Resolver } from '../../../platform/resolver.ts';
+import { type DnsStandIn, startDns } from '../../support/dns.ts';
+import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
+
+describe('outbound HTTP', () => {
+  let here: HttpReceiver;
+  let there: HttpReceiver;
+  let dns: DnsStandIn;
+  let resolver: Resolver;
+
+  beforeEach(async () => {
+    [here, there, dns] = await Promise.all([startHttpReceiver(), startHttpReceiver(), startDns()]);
+    resolver = createResolver({ servers: [dns.address] });
+  });
+  afterEach(async () => {
+    resolver.close();
+    await Promise.all([here.stop(), there.stop(), dns.stop()]);
+  });
+
+  const portOf = (receiver: HttpReceiver): string => receiver.host.split(':')[1] ?? '';
+  const call = (request: Partial<OutboundRequest> & { url: string }, rules: Partial<OutboundRules> = {}) =>
+    outboundHttp({ resolver, allowedHosts: [here.host, there.host], ...rules })({
+      method: 'POST',
+      headers: {},
+      body: '{"a":1}',
+      ...request,
+    });
+
+  it('sends method, headers and body, and gives the answer', async () => {
+    here.answer({ status: 201, body: { ok: true }, headers: { 'x-kind': 'test' } });
+    const answer = await call({ url: `${here.url}/hook?a=b#part`, method: 'put', headers: { 'X-Key': 'k' } });
+    expect(answer).to.deep.include({ kind: 'answered', status: 201, body: '{"ok":true}', cut: false });
+    expect(answer).to.have.nested.property('headers.x-kind', 'test');
+    const [got] = here.requests;
+    expect(got).to.include({ method: 'PUT', path: '/hook?a=b', body: '{"a":1}' });
+    expect(got?.headers).to.include({ 'x-key': 'k', host: here.host, 'content-length': '7' });
+  });
+
+  it('makes a login in the URL a header, and never lets a header say how the message is carried', async () => {
+    const url = `http://user:pa%20ss@${here.host}/`;
+    await call({ url, headers: { Host: 'elsewhere', 'Transfer-Encoding': 'chunked', Connection: 'upgrade' } });
+    const headers = here.requests[0]?.headers;
+    expect(headers?.authorization).to.equal(`Basic ${Buffer.from('user:pa ss').toString('base64')}`);
+    expect(headers).to.include({ host: here.host, 'content-length': '7' });
+  });
+
+  describe('refuses, without a connection,', () => {
+    const bad = [
+      'ftp://example.com/',
+      'file:///etc/passwd',
+      'gopher://127.0.0.1/',
+      'nonsense',
+      'http://',
+      'http://a b/',
+    ];
+    for (const url of bad)
+      it(`the URL ${url}`, async () => {
+        expect(await call({ url })).to.include({ kind: 'refused' });
+      });
+
+    it('a private address that no exception names', async () => {
+      expect(await call({ url: here.url }, { allowedHosts: [] })).to.include({ kind: 'refused' });
+      expect(await call({ url: here.url }, { allowedHosts: [`127.0.0.1:1`] })).to.include({ kind: 'refused' });
+      expect(here.requests).to.have.length(0);
+    });
+
+    it('a name that leads to a private address, and says where it led', async () => {
+      dns.set('inside.example', 'A', ['127.0.0.1']);
+      const answer = await call({ url: `http://inside.example:${portOf(here)}/` });
+      expect(answer).to.have.property('kind', 'refused');
+      expect(answer).to.have.property('reason').that.includes('inside.example').and.includes('127.0.0.1');
+      expect(here.requests).to.have.length(0);
+    });
+
+    it('a name of which one address among several is private, over IPv4 or IPv6 and through an alias', async () => {
+      dns.set('mixed.example', 'A', ['8.8.8.8', '10.0.0.1']);
+      dns.set('six.example', 'AAAA', ['2a00::1', '::ffff:169.254.169.254']);
+      dns.set('alias.example', 'CNAME', ['six.example']);
+      for (const host of ['mixed.example', 'six.example', 'alias.example', 'mixed.example.'])
+        expect(await call({ url: `http://${host}/` }), host).to.include({ kind: 'refused' });
+    });
+
+    it('a header that cannot be one', async () => {
+      expect(await call({ url: here.url, headers: { 'x-a': 'b\r\nX-Evil: 1' } })).to.include({ kind: 'refused' });
+      expect(here.requests).to.have.length(0);
+    });
+  });
+
+  it('connects to the address that was checked, whatever the name leads to a moment later', async () => {
+    const name = 'rebinding.example';
+    let asked = 0;
+    // The first answer is what is checked; every later one would lead elsewhere.
+    const shifty = {
+      lookup: async () => ({ kind: 'found' as const, values: asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'] }),
+    };
+    const rules = { resolver: shifty, allowedHosts: [`${name}:${portOf(here)}`] };
+    expect(await call({ url: `http://${name}:${portOf(here)}/` }, rules)).to.include({ kind: 'answered' });
+    expect(asked).to.equal(1);
+    expect(here.requests[0]?.headers.host).to.equal(`${name}:${portOf(here)}`);
+  });
+
+  it('says that a name is not there, or that nobody could be asked, as something that may pass', async () => {
+    dns.fail('broken.example', 'SERVFAIL');
+    for (const host of ['gone.example', 'broken.example'])
+      expect(await call({ url: `http://${host}/` }), host).to.include({ kind: 'unreachable' });
+  });
+
+  it('says so when nothing listens, and when the connection is cut', async () => {
+    here.answer({ instead: 'drop' });
+    expect(await call({ url: here.url })).to.include({ kind: 'unreachable' });
+    await here.stop();
+    expect(await call({ url: here.url })).to.include({ kind: 'unreachable' });
+  });
+
+  it('waits so long for names, redirects and the answer together, and no longer', async () => {
+    here.answer({ instead: 'hang' });
+    const answer = await call({ url: here.url }, { timeoutMs: 100 });
+    expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no answer within 0.1 s' });
+    dns.fail('silent.example', 'silence');
+    expect(await call({ url: 'http://silent.example/' }, { timeoutMs: 100 })).to.include({ kind: 'unreachable' });
+  });
+
+  it('reads an answer up to the limit, packed or not', async () => {
+    const rules = { maxBytes: 1000 };
+    here.answer({ body: 'x'.repeat(1000) });
+    expect(await call({ url: here.url }, rules)).to.include({ cut: false, body: 'x'.repeat(1000) });
+    here.answer({ body: 'x'.repeat(5000) });
+    expect(await call({ url: here.url }, rules)).to.include({ cut: true, body: 'x'.repeat(1000) });
+    here.answer({ body: gzipSync('y'.repeat(5_000_000)), headers: { 'content-encoding': 'gzip' } });
+    expect(await call({ url: here.url }, rules)).to.include({ cut: true, body: 'y'.repeat(1000) });
+  });
+
+  describe('a redirect', () => {
+    it('is followed five times, and no further', async () => {
+      for (let n = 0; n < 5; n++) here.redirect(`/${n}`, `/${n + 1}`, 307);
+      expect(await call({ url: `${here.url}/0` })).to.include({ kind: 'answered', status: 200 });
+      here.redirect('/5', '/6', 307);
+      expect(await call({ url: `${here.url}/0` })).to.deep.equal({ kind: 'refused', reason: 'more than 5 redirects' });
+    });
+
+    it('is checked like the first address', async () => {
+      const only = { allowedHosts: [here.host] };
+      dns.set('inside.example', 'A', ['127.0.0.1']);
+      for (const target of [
+        there.url,
+        `http://inside.example:${portOf(there)}/`,
+        'file:///etc/passwd',
+        'http://[::1]/',
+      ]) {
+        here.redirect('/', target);
+        expect(await call({ url: here.url }, only), target).to.include({ kind: 'refused' });
+      }
+      expect(there.requests).to.have.length(0);
+    });
+
+    it('repeats method and body on 307 and 308, and asks with GET on 301, 302 and 303', async () => {
+      for (const status of [301, 302, 303, 307, 308]) {
+        here.redirect('/', '/to', status);
+        await call({ url: here.url, headers: { 'content-type': 'application/json' } });
+        const [, second] = here.requests.splice(0);
+        const repeated = status >= 307;
+        expect(second, String(status)).to.include(
+          repeated ? { method: 'POST', body: '{"a":1}' } : { method: 'GET', body: '' },
+        );
+        expect(second?.headers['content-type']).to.equal(repeated ? 'application/json' : undefined);
+      }
+    });
+
+    it('keeps headers at the same origin, and shows another one none that may be secret', async () => {
+      const headers = { authorization: 'Bearer s', cookie: 'c=1', 'x-api-key': 'k', accept: 'x/y', 'webhook-id': '1' };
+      const request = { headers, publicHeaders: ['webhook-id'] };
+      here.redirect('/same', '/end', 307);
+      await call({ url: `${here.url}/same`, ...request });
+      expect(here.requests[1]?.headers).to.include(headers);
+      here.redirect('/other', there.url, 307);
+      await call({ url: `http://u:p@${here.host}/other`, ...request });
+      const seen = there.requests[0]?.headers;
+      expect(seen).to.include({ accept: 'x/y', 'webhook-id': '1' });
+      expect(seen).to.not.have.any.keys('authorization', 'cookie', 'x-api-key');
+    });
+  });
+});
