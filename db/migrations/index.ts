@@ -9,7 +9,10 @@ import * as send from './007-send.ts';
 import * as lifecycle from './008-lifecycle.ts';
 import * as sources from './009-sources.ts';
 import * as tracking from './010-tracking.ts';
+import * as events from './012-events.ts';
+import * as workflows from './013-workflows.ts';
 import * as campaigns from './015-campaigns.ts';
+import * as domains from './016-domains.ts';
 import * as accounts from './017-accounts.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
@@ -24,6 +27,9 @@ export const migrations: Record<string, Knex.Migration> = {
   '008-lifecycle': lifecycle,
   '009-sources': sources,
   '010-tracking': tracking,
+  '012-events': events,
+  '013-workflows': workflows,
   '015-campaigns': campaigns,
+  '016-domains': domains,
   '017-accounts': accounts,
 };
