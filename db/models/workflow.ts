@@ -1,0 +1,69 @@
+import { BaseModel } from './base.ts';
+
+export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
+export type TriggerType = (typeof triggerTypes)[number];
+
+export interface TriggerConfig {
+  eventName?: string;
+  cron?: string;
+  timezone?: string;
+  segmentId?: string | null;
+}
+
+export class Workflow extends BaseModel {
+  static override tableName = 'workflows';
+  static override jsonAttributes = ['triggerConfig'];
+
+  declare id: string;
+  declare projectId: string;
+  declare name: string;
+  declare description: string | null;
+  declare triggerType: TriggerType;
+  declare triggerConfig: TriggerConfig;
+  declare enabled: boolean;
+  declare allowReentry: boolean;
+  /** The newest one. */
+  declare version: number;
+  /** The newest one that may be started. */
+  declare validVersion: number | null;
+  declare updatedAt: Date;
+}
+
+/** A step as it is edited; executions go by the graph of their version. */
+export class WorkflowStep extends BaseModel {
+  static override tableName = 'workflow_steps';
+  static override jsonAttributes = ['position', 'config'];
+
+  declare id: string;
+  declare projectId: string;
+  declare workflowId: string;
+  declare type: 'SEND_EMAIL' | 'DELAY' | 'WAIT_FOR_EVENT' | 'CONDITION' | 'WEBHOOK' | 'UPDATE_CONTACT' | 'EXIT';
+  declare name: string;
+  declare position: { x: number; y: number };
+  declare config: Record<string, unknown>;
+  declare templateId: string | null;
+  declare updatedAt: Date;
+}
+
+export class WorkflowTransition extends BaseModel {
+  static override tableName = 'workflow_transitions';
+
+  declare id: string;
+  declare projectId: string;
+  declare workflowId: string;
+  declare fromStepId: string;
+  declare toStepId: string;
+  declare branch: 'yes' | 'no' | 'event' | 'timeout' | null;
+}
+
+/** A graph that is never changed again. */
+export class WorkflowVersion extends BaseModel {
+  static override tableName = 'workflow_versions';
+  static override idColumn = ['workflow_id', 'version'];
+  static override jsonAttributes = ['graph'];
+
+  declare workflowId: string;
+  declare version: number;
+  declare graph: Record<string, unknown>;
+  declare templateIds: string[];
+}

@@ -1,0 +1,41 @@
+import joi from 'joi';
+import { before, units as conditionUnits, type Unit } from '../conditions/instants.ts';
+
+export const units = ['seconds', ...conditionUnits] as const;
+
+export interface Span {
+  amount: number;
+  unit: 'seconds' | Unit;
+}
+
+/** Nothing waits longer than a hundred years. */
+const MAX_AMOUNT: Record<Span['unit'], number> = {
+  seconds: 3_155_760_000,
+  minutes: 52_596_000,
+  hours: 876_600,
+  days: 36_525,
+  weeks: 5_217,
+  months: 1_200,
+};
+
+/** The moment that lies a span behind `now`. A month later is the same day, or the last one of a shorter month. */
+export function after(now: Date, { amount, unit }: Span): Date {
+  if (unit === 'seconds') return new Date(now.getTime() + Math.round(amount * 1000));
+  return new Date(before(now, { amount: -amount, unit }));
+}
+
+/** Keys of a schema; together they make a span. */
+export const spanKeys = {
+  amount: joi.number().greater(0).max(MAX_AMOUNT.seconds).custom(inUnit),
+  unit: joi.string().valid(...units),
+};
+
+function inUnit(amount: number, helpers: joi.CustomHelpers) {
+  const unit: unknown = helpers.state.ancestors[0]?.unit;
+  const known = units.find((name) => name === unit);
+  if (known === 'months' && !Number.isInteger(amount)) return helpers.error('number.integer');
+  if (known && amount > MAX_AMOUNT[known]) return helpers.error('number.max', { limit: MAX_AMOUNT[known] });
+  return amount;
+}
+
+export const MAX_SECONDS = MAX_AMOUNT.seconds;

@@ -1,0 +1,53 @@
+import joi from 'joi';
+import { keysOf } from '../../conditions/field-path.ts';
+import { momentOf } from '../../conditions/instants.ts';
+import type { Data } from '../../contacts/data.ts';
+import { after, type Span, spanKeys } from '../spans.ts';
+import { fail, type StepType, sleepUntil } from './step-type.ts';
+
+export interface DelayConfig extends Partial<Span> {
+  /** A date, or `data.<key>` for the contact's own. */
+  until?: string;
+}
+
+export const delay: StepType<DelayConfig> = {
+  type: 'DELAY',
+  exits: ['next'],
+  config: joi
+    .object({ ...spanKeys, until: joi.string().custom(dateOrPath) })
+    .oxor('amount', 'until')
+    .unknown(),
+  faults: ({ config: { amount, unit, until } }) => {
+    if (until !== undefined) return [];
+    if (amount === undefined) return ['says neither how long nor until when'];
+    return unit === undefined ? ['has no unit of time'] : [];
+  },
+  uses: ({ config: { until } }) => ({ fields: until && pathOf(until) ? [`data.${pathOf(until)?.[0]}`] : [] }),
+  run: ({ config: { amount, unit, until } }, { contact, now }) => {
+    if (until !== undefined) return sleepUntilDate(until, contact.data);
+    if (amount === undefined || unit === undefined) return fail('the step says neither how long nor until when');
+    return sleepUntil(after(now, { amount, unit }));
+  },
+};
+
+/** A contact without its date is nobody's guess: sending at once could be as wrong as never. */
+function sleepUntilDate(until: string, data: Data) {
+  const path = pathOf(until);
+  const value = path ? valueAt(data, path) : until;
+  const moment = typeof value === 'string' ? momentOf(value) : undefined;
+  if (moment === undefined) return fail(`the contact has no date in ${until}`);
+  return sleepUntil(new Date(moment));
+}
+
+const pathOf = (until: string): string[] | undefined =>
+  /^data[.[]/.test(until) ? keysOf(until.slice('data'.length)) : undefined;
+
+const valueAt = (data: Data, path: string[]): unknown =>
+  path.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Data)[key] : undefined),
+    data,
+  );
+
+function dateOrPath(value: string, helpers: joi.CustomHelpers) {
+  return momentOf(value) !== undefined || pathOf(value) ? value : helpers.error('string.isoDate');
+}

@@ -1,0 +1,14 @@
+import joi from 'joi';
+import { exit as end, type StepType } from './step-type.ts';
+
+export interface ExitConfig {
+  reason?: string | null;
+}
+
+export const exit: StepType<ExitConfig> = {
+  type: 'EXIT',
+  exits: [],
+  config: joi.object({ reason: joi.string().max(500).allow('', null) }).unknown(),
+  faults: () => [],
+  run: ({ config: { reason } }) => end(reason || null),
+};

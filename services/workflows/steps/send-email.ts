@@ -1,0 +1,54 @@
+import joi from 'joi';
+import { addressRule } from '../../../platform/address.ts';
+import type { Step } from '../graph.ts';
+import { fail, leaveBy, type StepType, skip } from './step-type.ts';
+
+export interface SendEmailConfig {
+  templateId?: string | null;
+  from?: string | null;
+  fromName?: string | null;
+  replyTo?: string | null;
+  recipient?: { type: 'CONTACT' | 'CUSTOM'; email?: string | null } | null;
+}
+
+export const sendEmail: StepType<SendEmailConfig> = {
+  type: 'SEND_EMAIL',
+  exits: ['next'],
+  config: joi
+    .object({
+      templateId: joi.string().guid({ separator: '-', wrapper: false }).allow(null),
+      from: addressRule().allow(null),
+      fromName: joi.string().max(255).allow('', null),
+      replyTo: addressRule().allow(null),
+      recipient: joi
+        .object({ type: joi.string().valid('CONTACT', 'CUSTOM').required(), email: addressRule().allow(null) })
+        .unknown()
+        .allow(null),
+    })
+    .unknown(),
+  faults: (step) => {
+    const { recipient } = step.config;
+    return [
+      ...(templateOf(step) ? [] : ['has no template']),
+      ...(recipient?.type === 'CUSTOM' && !recipient.email ? ['does not say to whom it goes'] : []),
+    ];
+  },
+  uses: (step) => ({ templates: [templateOf(step) ?? []].flat() }),
+  run: async (step, run) => {
+    const { from, fromName, replyTo, recipient } = step.config;
+    const templateId = templateOf(step);
+    if (!templateId) return fail('the step has no template');
+    const result = await run.sendEmail({
+      templateId,
+      from: from ?? undefined,
+      fromName: fromName || undefined,
+      replyTo: replyTo ?? undefined,
+      to: recipient?.type === 'CUSTOM' ? (recipient.email ?? undefined) : undefined,
+    });
+    if ('failed' in result) return fail(result.failed);
+    return 'skipped' in result ? skip(result.skipped) : leaveBy('next', { emailId: result.emailId });
+  },
+};
+
+export const templateOf = ({ templateId, config }: Step<SendEmailConfig>): string | undefined =>
+  config.templateId ?? templateId ?? undefined;

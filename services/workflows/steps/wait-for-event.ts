@@ -1,0 +1,32 @@
+import joi from 'joi';
+import { after, MAX_SECONDS, type Span, spanKeys } from '../spans.ts';
+import { fail, type StepType, waitFor } from './step-type.ts';
+
+export interface WaitForEventConfig {
+  eventName?: string;
+  /** In seconds, where it is a number. */
+  timeout?: number | Span;
+}
+
+export const waitForEvent: StepType<WaitForEventConfig> = {
+  type: 'WAIT_FOR_EVENT',
+  exits: ['event', 'timeout'],
+  config: joi
+    .object({
+      eventName: joi.string().min(1).max(255),
+      timeout: joi.alternatives().conditional(joi.object(), {
+        // biome-ignore lint/suspicious/noThenProperty: joi calls it so
+        then: joi.object({ amount: spanKeys.amount.required(), unit: spanKeys.unit.required() }).unknown(),
+        otherwise: joi.number().greater(0).max(MAX_SECONDS),
+      }),
+    })
+    .unknown(),
+  faults: ({ config }) => (config.eventName ? [] : ['does not say which event it waits for']),
+  uses: ({ config: { eventName } }) => ({ events: eventName ? [eventName] : [] }),
+  run: ({ config: { eventName, timeout } }, { now }) => {
+    if (!eventName) return fail('the step does not say which event it waits for');
+    if (timeout === undefined) return waitFor(eventName);
+    const span: Span = typeof timeout === 'number' ? { amount: timeout, unit: 'seconds' } : timeout;
+    return waitFor(eventName, after(now, span));
+  },
+};

@@ -1,0 +1,93 @@
+import joi from 'joi';
+import type { Data } from '../../contacts/data.ts';
+import { callWebhook, fail, type Run, type StepType } from './step-type.ts';
+
+export interface WebhookConfig {
+  url?: string;
+  method?: string;
+  headers?: Record<string, string> | null;
+  /** Text, or JSON whose texts are rendered. */
+  body?: unknown;
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** Header names as RFC 9110 has them. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+const MAX_BYTES = 256 * 1024;
+
+export const webhook: StepType<WebhookConfig> = {
+  type: 'WEBHOOK',
+  exits: ['next'],
+  config: joi
+    .object({
+      url: joi.string().max(2_000).allow(''),
+      method: joi
+        .string()
+        .uppercase()
+        .valid(...methods),
+      headers: joi.object().pattern(TOKEN, joi.string().max(998).allow('')).max(50).allow(null),
+      body: joi.any(),
+    })
+    .unknown(),
+  refusals: (config) =>
+    Buffer.byteLength(JSON.stringify(config)) > MAX_BYTES
+      ? [{ field: 'body', message: `"body" is larger than ${MAX_BYTES / 1024} KB`, code: 'too_big' }]
+      : [],
+  faults: ({ config }) => (config.url ? [] : ['has no address to call']),
+  run: async ({ config }, run) => {
+    const { url, method = 'POST', headers, body } = config;
+    if (!url) return fail('the step has no address to call');
+    const rendered = await renderAll(
+      { url, headers: headers ?? {}, body: body ?? defaultBody(run) },
+      run,
+      body == null,
+    );
+    return callWebhook({
+      url: oneLine(rendered.url),
+      method,
+      headers: Object.fromEntries(Object.entries(rendered.headers).map(([name, value]) => [name, oneLine(value)])),
+      body: rendered.body,
+    });
+  },
+};
+
+export const defaultBody = ({ contact, workflow, execution, context }: Run): Data => ({
+  contact: {
+    ...contact,
+    createdAt: contact.createdAt.toISOString(),
+    updatedAt: contact.updatedAt.toISOString(),
+  },
+  workflow,
+  execution,
+  event: context,
+});
+
+interface Texts {
+  url: string;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+/** The default body is made of values, which are no templates. */
+async function renderAll(texts: Texts, run: Run, keepBody: boolean): Promise<Texts> {
+  const { body, ...rest } = texts;
+  const asked: string[] = [];
+  const gather = (text: string) => asked.push(text);
+  const given = keepBody ? rest : texts;
+  mapTexts(given, gather);
+  const templates = [...new Set(asked.filter((text) => /\{[{%#]/.test(text)))];
+  const answers = templates.length > 0 ? await run.render(templates) : [];
+  const filled = new Map(templates.map((template, place) => [template, answers[place] ?? '']));
+  const result = mapTexts(given, (text) => filled.get(text) ?? text) as Texts;
+  return { ...result, body: keepBody ? body : result.body };
+}
+
+function mapTexts(value: unknown, change: (text: string) => unknown): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change)]));
+  return value;
+}
+
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
