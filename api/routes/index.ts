@@ -10,6 +10,7 @@ import { send } from './send.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { users } from './users.ts';
+import { webhookSecrets } from './webhook-secret.ts';
 
 /** Every route there is. `document` gives their description, which is made from this very list. */
 export const routeGroups = (parts: AppParts, document: () => object): RouteGroup[] => [
@@ -22,5 +23,6 @@ export const routeGroups = (parts: AppParts, document: () => object): RouteGroup
   templates,
   segments,
   users,
+  webhookSecrets,
   operations(parts, document),
 ];

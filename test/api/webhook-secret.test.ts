@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { Membership } from '../../db/models/membership.ts';
+import { newId } from '../../platform/ids.ts';
+import { createSession } from '../../services/sessions/sessions.ts';
+import { createUser } from '../../services/users/create.ts';
+import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
+
+describe('the webhook secret of a project', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const path = (id = project.id) => `/projects/${id}/webhook-secret`;
+
+  it('is made once, however many ask for it at the same time', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => project.server.get(path())));
+    const secrets = new Set(answers.map(({ body }) => body.secret));
+    expect(secrets.size).to.equal(1);
+    expect([...secrets][0]).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect((await project.owner.get(path())).body.secret).to.equal([...secrets][0]);
+  });
+
+  it('is replaced by rotating it, which answers the new one', async () => {
+    const before = (await project.server.get(path())).body.secret;
+    const rotated = await project.owner.post(`${path()}/rotate`);
+    expect(rotated).to.have.status(200);
+    expect(rotated.body.secret)
+      .to.match(/^whsec_/)
+      .and.not.equal(before);
+    expect((await project.server.get(path())).body).to.deep.equal(rotated.body);
+  });
+
+  it('lies sealed in the database', async () => {
+    const { secret } = (await project.server.get(path())).body;
+    const row = await api.db('webhookSecrets').where({ projectId: project.id }).first();
+    expect(row.sealed).to.match(/^v1\./).and.not.include(secret.slice(6));
+  });
+
+  it('is 404 under the id of another project, of none, and under what is no id', async () => {
+    const other = await api.project();
+    for (const caller of [project.server, project.owner])
+      for (const id of [other.id, newId(), 'mine']) {
+        expect(await caller.get(path(id))).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+        expect(await caller.post(`${path(id)}/rotate`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+      }
+    expect(await api.db('webhookSecrets').where({ projectId: other.id })).to.have.length(0);
+  });
+
+  it('is for admins and owners: 403 for a plain member, 401 for the public key', async () => {
+    const user = await createUser(api.db, { email: 'member@example.com', password: 'correct horse' });
+    await Membership.query(api.db).insert({ projectId: project.id, userId: user.id, role: 'MEMBER' });
+    const member = client(api.url, { cookie: `everpost_session=${await createSession(api.db, user.id)}` });
+    expect(await member.get(path())).to.be.envelope(403, 'FORBIDDEN');
+    await Membership.query(api.db).where({ userId: user.id }).patch({ role: 'ADMIN' });
+    expect(await member.get(path())).to.have.status(200);
+    expect(await project.browser.get(path())).to.be.envelope(401, 'INVALID_API_KEY');
+  });
+});
