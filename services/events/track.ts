@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { recordingEvents } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { together } from '../../db/together.ts';
@@ -51,8 +52,7 @@ const track = statement<TrackedRow>(
      select ask.event_id, ask.name, ask.seen, written.id from ask, write_contact($1, ask.email, ask.contact_id,
        ask.subscribed, true, ask.patch, ask.deletes, '{}', ask.change_id) as written
    )
-   insert into events (id, project_id, contact_id, name, data)
-   select event_id, $1, id, name, seen from contact
+   ${recordingEvents('select event_id, $1, id, name, seen, null::uuid, 0 from contact')}
    returning id as event_id, contact_id, created_at`,
 );
 

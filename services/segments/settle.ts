@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { recordingEvents } from '../../db/models/event-writing.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { loadFacts } from '../conditions/facts.ts';
@@ -46,10 +47,11 @@ const move = statement<{ entered: number; left: number }>(
      join segments s on s.id = moves.segment_id
    ),
    announced as (
-     insert into events (id, project_id, contact_id, name, data)
-     select event_id, project_id, contact_id, 'segment.' || slug || case when enters then '.entry' else '.exit' end,
-       jsonb_build_object('segmentId', segment_id, 'segmentName', name)
-     from moved
+     ${recordingEvents(
+       `select event_id, project_id, contact_id, 'segment.' || slug || case when enters then '.entry' else '.exit' end,
+          jsonb_build_object('segmentId', segment_id, 'segmentName', name), null::uuid, 0
+        from moved order by event_id`,
+     )}
    ),
    recounts as (insert into segment_recounts select distinct segment_id from moved),
    settled as (delete from contact_changes where id = any ($5::bigint[]))

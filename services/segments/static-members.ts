@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { contactArrays, writeContacts } from '../../db/models/contact-writing.ts';
+import { recordingEvents } from '../../db/models/event-writing.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
@@ -41,12 +42,14 @@ const foundOrCreated = `project as materialized (select $1::uuid as id), ${write
 /** Who changed sides, in the CTE `moved (contact_id)`, is told of where the segment is tracked, and noted. */
 const follow = (by: '+' | '-'): string => `
   announced as (
-    insert into events (id, project_id, contact_id, name, data)
-    select given.event_id, s.project_id, contact.id, $5::text, jsonb_build_object('segmentId', s.id, 'segmentName', s.name)
-    from moved join contact on contact.id = moved.contact_id
-      join unnest($3::text[], $4::uuid[]) as given (email, event_id) using (email)
-      cross join segments s
-    where s.id = $2 and s.track_membership
+    ${recordingEvents(
+      `select given.event_id, s.project_id, contact.id, $5::text,
+         jsonb_build_object('segmentId', s.id, 'segmentName', s.name), null::uuid, 0
+       from moved join contact on contact.id = moved.contact_id
+         join unnest($3::text[], $4::uuid[]) as given (email, event_id) using (email)
+         cross join segments s
+       where s.id = $2 and s.track_membership`,
+    )}
   ),
   noted as (
     insert into contact_changes (project_id, contact_id, looks)
