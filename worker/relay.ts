@@ -5,6 +5,7 @@ import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { takeApartStale } from '../services/emails/delivery-batch.ts';
 import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
+import { settleNotices } from '../services/emails/settle-notices.ts';
 import { tellResults } from '../services/emails/tell-results.ts';
 import { type ClaimedIntent, claimIntents } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
@@ -32,7 +33,7 @@ const SWEEP_MS = 60_000;
 /** Carries what is written down in Postgres over to Temporal. Every worker may have one; they share the work. */
 export class Relay {
   private readonly options: RelayOptions;
-  private readonly loops = new Map<Lane | 'results', Loop>();
+  private readonly loops = new Map<Lane | 'results' | 'notices', Loop>();
   private sweptAt = Number.NEGATIVE_INFINITY;
   private reachable = true;
 
@@ -52,9 +53,10 @@ export class Relay {
   start(): void {
     for (const lane of lanes) this.loop(lane, () => (lane === 'mail' ? this.mailRound() : this.round(lane)));
     this.loop('results', async () => ((await tellResults(this.options.db)) > 0 ? 'more' : 'idle'));
+    this.loop('notices', async () => ((await settleNotices(this.options.db)) > 0 ? 'more' : 'idle'));
   }
 
-  private loop(name: Lane | 'results', round: () => Promise<Pace>): void {
+  private loop(name: Lane | 'results' | 'notices', round: () => Promise<Pace>): void {
     const { log } = this.options;
     this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs: IDLE_MS, troubleMs: TROUBLE_MS, log }));
   }

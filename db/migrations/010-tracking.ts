@@ -3,10 +3,6 @@ import type { Knex } from 'knex';
 // What became of a mail after it left, and of each attempt to send it. See docs/decisions/023-notices.md.
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    alter table emails
-      -- Of the execution that it came from; what is recorded of the mail is caused as deeply.
-      add column depth smallint not null default 0;
-
     -- Lists and their totals come from this index alone: by status, and by the time that ids only come near to.
     drop index emails_project;
     create index emails_project on emails (project_id, id) include (status, created_at);
@@ -50,6 +46,5 @@ export async function down(db: Knex): Promise<void> {
     drop table email_notices, email_attempts;
     drop index emails_workflow, emails_campaign_page, emails_template, emails_project;
     create index emails_project on emails (project_id, id);
-    alter table emails drop column depth;
   `);
 }

@@ -1,0 +1,80 @@
+import type { Db } from '../../db/connect.ts';
+import type { Email } from '../../db/models/email.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+import { messageId } from '../../platform/mailer.ts';
+
+/** What every event of a mail says of it. */
+export interface MailFacts {
+  id: string;
+  project_id: string;
+  contact_id: string;
+  source_type: Email['sourceType'];
+  template_id: string | null;
+  campaign_id: string | null;
+  workflow_id: string | null;
+  /** Null once it is erased. */
+  from_email: string | null;
+  subject: string | null;
+}
+
+/** Columns of `MailFacts` for a ledger row `mail`, with what `mailFactsFrom` joins to it. */
+export const mailFacts = (mail: string): string => `
+  ${mail}.id, ${mail}.project_id, ${mail}.contact_id, ${mail}.source_type, ${mail}.template_id, ${mail}.campaign_id,
+  ${mail}.workflow_id, coalesce(content.from_email, campaign.from_email) as from_email,
+  coalesce(content.rendered_subject, content.subject, ${mail}.rendered_subject, campaign.subject) as subject`;
+
+/** The content of campaign mail is the campaign's. */
+export const mailFactsFrom = (mail: string): string => `
+  left join email_contents content on content.email_id = ${mail}.id
+  left join campaigns campaign on campaign.id = ${mail}.campaign_id`;
+
+export function mailEventData(mail: MailFacts, more: Record<string, unknown>): Record<string, unknown> {
+  const { id, from_email: from } = mail;
+  return {
+    emailId: id,
+    messageId: from === null ? null : messageId({ id, from: { email: from } }),
+    subject: mail.subject,
+    from,
+    templateId: mail.template_id,
+    campaignId: mail.campaign_id,
+    workflowId: mail.workflow_id,
+    sourceType: mail.source_type,
+    ...more,
+  };
+}
+
+// Whatever is recorded of a contact is recorded under its lock; addresses are the order in which everybody locks.
+const lock = statement(
+  'mail-events-contacts',
+  `select 1 from contacts where id = any ($1::uuid[]) order by email collate "C" for update`,
+);
+
+export const lockContactsOf = async (trx: Db, contactIds: string[]): Promise<void> => {
+  if (contactIds.length > 0) await lock(trx, [contactIds]);
+};
+
+export interface MailEvent {
+  name: string;
+  mail: Pick<MailFacts, 'id' | 'project_id' | 'contact_id'>;
+  data: Record<string, unknown>;
+}
+
+const record = statement(
+  'mail-events-record',
+  `insert into events (id, project_id, contact_id, name, data, email_id)
+   select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::jsonb[], $6::uuid[])`,
+);
+
+/** In the order given, under the locks of their contacts. */
+export async function recordMailEvents(trx: Db, events: MailEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await record(trx, [
+    events.map(() => newId()),
+    events.map(({ mail }) => mail.project_id),
+    events.map(({ mail }) => mail.contact_id),
+    events.map(({ name }) => name),
+    events.map(({ data }) => JSON.stringify(data)),
+    events.map(({ mail }) => mail.id),
+  ]);
+}

@@ -1,0 +1,34 @@
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { type MailEvent, type MailFacts, recordMailEvents } from './mail-events.ts';
+
+/** A contact that a mail could not reach for good, or who complained of it. */
+export interface Loss {
+  mail: MailFacts;
+  reason: 'bounce' | 'complaint';
+  /** That the mail went to; null once it is erased. */
+  address: string | null;
+  /** Whether it still is the contact's. */
+  isCurrent: boolean;
+}
+
+const unsubscribe = statement<{ id: string }>(
+  'lost-unsubscribe',
+  `update contacts set subscribed = false, updated_at = now() where id = any ($1::uuid[]) and subscribed returning id`,
+);
+
+/** Hard bounces and complaints end the subscription, under the contact's lock. */
+export async function unsubscribeLost(trx: Db, losses: Loss[]): Promise<void> {
+  if (losses.length === 0) return;
+  // Whoever has another address by now is still there; whoever complained does not want to hear from us anywhere.
+  const ending = losses.filter(({ reason, isCurrent }) => reason === 'complaint' || isCurrent);
+  const rows = await unsubscribe(trx, [ending.map(({ mail }) => mail.contact_id)]);
+  const events = rows.flatMap(({ id }): MailEvent[] => {
+    const loss = ending.find(({ mail }) => mail.contact_id === id);
+    if (!loss) return [];
+    const { mail, reason } = loss;
+    const data = { reason, emailId: mail.id, campaignId: mail.campaign_id, workflowId: mail.workflow_id };
+    return [{ name: 'contact.unsubscribed', mail, data }];
+  });
+  await recordMailEvents(trx, events);
+}

@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import type { Email, EmailStatus } from '../../db/models/email.ts';
+import { newId } from '../../platform/ids.ts';
+import { deleteContacts } from '../../services/contacts/delete.ts';
+import { type Notice, recordNotices } from '../../services/emails/notices.ts';
+import { sendEmails } from '../../services/emails/send.ts';
+import { settleNotices } from '../../services/emails/settle-notices.ts';
+import { tellResults } from '../../services/emails/tell-results.ts';
+import { mailById } from '../support/ledger.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+describe('notices of mail', () => {
+  let world: World;
+  let project: TestProject;
+  let people = 0;
+
+  before(async () => {
+    world = await openWorld();
+    project = await makeProject(world.db);
+  });
+  after(() => world.close());
+  beforeEach(() => world.db.raw('truncate emails, email_contents, email_notices, events'));
+
+  /** A mail that the relay took, and that is told so. */
+  const sent = async (state: Partial<Email> = {}): Promise<Email> => {
+    const mail = await accepted({ status: 'SENT', sentAt: new Date(), ...state });
+    await tellResults(world.db);
+    await world.db('events').where({ emailId: mail.id }).del();
+    return mail;
+  };
+  const accepted = async (state: Partial<Email> = {}): Promise<Email> => {
+    const { emails } = await sendEmails(world.db, project.access, {
+      to: [{ email: `p${++people}@example.com` }],
+      from: { email: `hello@${project.senderDomain}` },
+      subject: 'Hello',
+      body: '<p>Hello</p>',
+      subscribed: true,
+    });
+    const id = emails[0]?.email ?? '';
+    if (Object.keys(state).length > 0) await world.db('emails').where({ id }).update(state);
+    return mailById(world.db, id);
+  };
+  const hear = async (mail: Email, ...notices: Omit<Notice, 'mail'>[]): Promise<void> => {
+    await recordNotices(
+      world.db,
+      notices.map((notice) => ({ mail: { id: mail.id }, ...notice })),
+    );
+    await settleNotices(world.db);
+  };
+  const events = (mail: Email): Promise<{ name: string; data: Record<string, unknown> }[]> =>
+    world.db('events').where({ contactId: mail.contactId }).orderBy('position').select('name', 'data');
+  const names = async (mail: Email) => (await events(mail)).map(({ name }) => name);
+  const waiting = () => world.db('email_notices');
+
+  const steps: [Notice['kind'], EmailStatus, keyof Email][] = [
+    ['delivery', 'DELIVERED', 'deliveredAt'],
+    ['open', 'OPENED', 'openedAt'],
+    ['click', 'CLICKED', 'clickedAt'],
+    ['bounce', 'BOUNCED', 'bouncedAt'],
+    ['complaint', 'COMPLAINED', 'complainedAt'],
+  ];
+
+  for (const [kind, status, column] of steps)
+    it(`take a mail to ${status}, with its time and one event that says what is known`, async () => {
+      const mail = await sent();
+      const at = new Date(Date.now() - 60_000);
+      await hear(mail, { kind, at });
+      const after = await mailById(world.db, mail.id);
+      expect(after.status).to.equal(status);
+      expect(after[column]).to.deep.equal(at);
+      const [event, ...others] = (await events(mail)).filter(({ name }) => name !== 'contact.unsubscribed');
+      expect(others).to.deep.equal([]);
+      expect(event?.name).to.equal(`email.${kind}`);
+      expect(event?.data).to.deep.include({
+        emailId: mail.id,
+        messageId: `<${mail.id}@${project.senderDomain}>`,
+        subject: 'Hello',
+        from: `hello@${project.senderDomain}`,
+        templateId: null,
+        campaignId: null,
+        workflowId: null,
+        sourceType: 'TRANSACTIONAL',
+        isFirst: true,
+        [column]: at.toISOString(),
+      });
+      expect(await waiting()).to.deep.equal([]);
+    });
+
+  it('never take a mail backwards, whatever order they come in', async () => {
+    const mail = await sent();
+    for (const [kind, status] of [...steps].reverse()) {
+      await hear(mail, { kind });
+      expect((await mailById(world.db, mail.id)).status, `${kind} ${status}`).to.equal('COMPLAINED');
+    }
+    const after = await mailById(world.db, mail.id);
+    for (const [, , column] of steps) expect(after[column], column).to.be.instanceOf(Date);
+  });
+
+  it('count once, however often they come, in one go or in several', async () => {
+    const mail = await sent();
+    const at = new Date(Date.now() - 5_000);
+    for (let n = 0; n < 3; n++)
+      await hear(mail, ...Array.from({ length: 2 }, () => ({ kind: 'delivery', at: n ? new Date() : at }) as const));
+    await hear(mail, { kind: 'complaint' }, { kind: 'complaint' });
+    await hear(mail, { kind: 'complaint' });
+    expect(await names(mail)).to.deep.equal(['email.delivery', 'email.complaint', 'contact.unsubscribed']);
+    expect((await mailById(world.db, mail.id)).deliveredAt).to.deep.equal(at);
+  });
+
+  it('tell every open and every click with its link, and which was the first', async () => {
+    const mail = await sent();
+    await hear(mail, { kind: 'open' }, { kind: 'open' });
+    await hear(mail, { kind: 'click', link: 'https://a.example/' }, { kind: 'click', link: 'https://b.example/' });
+    await hear(mail, { kind: 'click', link: 'https://a.example/' });
+    const told = (await events(mail)).map(({ name, data }) => [name, data.link, data.isFirst]);
+    expect(told).to.deep.equal([
+      ['email.open', undefined, true],
+      ['email.open', undefined, false],
+      ['email.click', 'https://a.example/', true],
+      ['email.click', 'https://b.example/', false],
+      ['email.click', 'https://a.example/', false],
+    ]);
+  });
+
+  it('fill no table when somebody reloads a link for ever', async () => {
+    const mail = await sent();
+    const clicks = Array.from({ length: 300 }, () => ({ kind: 'click', link: 'https://a.example/' }) as const);
+    await hear(mail, ...clicks);
+    expect(await events(mail)).to.have.length(10);
+    expect(await waiting()).to.deep.equal([]);
+  });
+
+  it('find a mail by the id that the relay gave it', async () => {
+    const mail = await sent({ providerMessageId: 'ses-1' });
+    await recordNotices(world.db, [{ mail: { providerMessageId: 'ses-1' }, kind: 'delivery' }]);
+    await settleNotices(world.db);
+    expect(await mailById(world.db, mail.id)).to.include({ status: 'DELIVERED' });
+  });
+
+  it('wait for a mail whose result is not written yet, and come after email.sent', async () => {
+    const mail = await accepted({ status: 'SENDING', attempts: 1 });
+    await hear(mail, { kind: 'open' });
+    expect(await mailById(world.db, mail.id)).to.include({ status: 'SENDING', openedAt: null });
+    await world.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
+    const settle = async () => {
+      await world.db('email_notices').update({ dueAt: new Date(0) });
+      await settleNotices(world.db);
+    };
+    await settle();
+    expect(await names(mail), 'email.sent is not told yet').to.deep.equal([]);
+    await tellResults(world.db);
+    await settle();
+    expect(await names(mail)).to.deep.equal(['email.sent', 'email.open']);
+    expect(await mailById(world.db, mail.id)).to.include({ status: 'OPENED' });
+  });
+
+  it('make a result known of which nobody knew', async () => {
+    const mail = await accepted({ status: 'UNKNOWN', unknownOutcomes: 1, reason: 'the outcome is unknown' });
+    await hear(mail, { kind: 'delivery' });
+    expect(await mailById(world.db, mail.id)).to.include({ status: 'SENT', reason: null });
+    await tellResults(world.db);
+    await world.db('email_notices').update({ dueAt: new Date(0) });
+    await settleNotices(world.db);
+    expect(await names(mail)).to.deep.equal(['email.sent', 'email.delivery']);
+    expect(await mailById(world.db, mail.id)).to.include({ status: 'DELIVERED' });
+  });
+
+  for (const status of ['FAILED', 'CANCELLED', 'SKIPPED'] as const)
+    it(`leave ${status} mail alone`, async () => {
+      const mail = await accepted({ status });
+      await hear(mail, { kind: 'open' });
+      expect(await mailById(world.db, mail.id)).to.include({ status, openedAt: null });
+      expect(await waiting()).to.deep.equal([]);
+    });
+
+  it('of a mail that is nowhere are given up after a while', async () => {
+    await recordNotices(world.db, [{ mail: { id: newId() }, kind: 'open' }]);
+    await settleNotices(world.db);
+    expect(await waiting()).to.have.length(1);
+    await world.db('email_notices').update({ dueAt: new Date(0), createdAt: new Date(Date.now() - 3_600_000) });
+    expect(await settleNotices(world.db)).to.equal(1);
+    expect(await waiting()).to.deep.equal([]);
+  });
+
+  const isSubscribed = async ({ contactId }: Email) =>
+    (await world.db('contacts').where({ id: contactId }).first()).subscribed;
+
+  it('of a hard bounce unsubscribe the contact, once', async () => {
+    const mail = await sent();
+    await hear(mail, { kind: 'bounce', bounceType: 'Permanent', reason: '550 no such user' });
+    await hear(mail, { kind: 'bounce', bounceType: 'Permanent' });
+    expect(await isSubscribed(mail)).to.equal(false);
+    expect(await mailById(world.db, mail.id)).to.include({ bounceType: 'Permanent', reason: '550 no such user' });
+    const [bounce, unsubscribed, ...others] = await events(mail);
+    expect(others).to.deep.equal([]);
+    expect(bounce?.data).to.include({ bounceType: 'Permanent', reason: '550 no such user' });
+    expect(unsubscribed).to.deep.include({ name: 'contact.unsubscribed' });
+    expect(unsubscribed?.data).to.include({ reason: 'bounce', emailId: mail.id });
+  });
+
+  for (const bounceType of ['Transient', 'Undetermined', undefined] as const)
+    it(`of a bounce that is ${bounceType ?? 'not said to be permanent'} leave the contact subscribed`, async () => {
+      const mail = await sent();
+      await hear(mail, { kind: 'bounce', bounceType });
+      expect(await isSubscribed(mail)).to.equal(true);
+      expect(await mailById(world.db, mail.id)).to.include({
+        status: 'BOUNCED',
+        bounceType: bounceType ?? 'Undetermined',
+      });
+    });
+
+  it('of a hard bounce after a soft one are news', async () => {
+    const mail = await sent();
+    await hear(mail, { kind: 'bounce', bounceType: 'Transient' });
+    await hear(mail, { kind: 'bounce', bounceType: 'Permanent' });
+    await hear(mail, { kind: 'bounce', bounceType: 'Transient' });
+    expect(await names(mail)).to.deep.equal(['email.bounce', 'email.bounce', 'contact.unsubscribed']);
+    expect((await mailById(world.db, mail.id)).bounceType).to.equal('Permanent');
+    expect(await isSubscribed(mail)).to.equal(false);
+  });
+
+  it('of a complaint unsubscribe the contact, and say so', async () => {
+    const mail = await sent();
+    await hear(mail, { kind: 'complaint' });
+    expect(await isSubscribed(mail)).to.equal(false);
+    const [, unsubscribed] = await events(mail);
+    expect(unsubscribed?.data).to.include({ reason: 'complaint', emailId: mail.id });
+  });
+
+  it('of an address that the contact no longer has leave it subscribed', async () => {
+    const mail = await sent();
+    await world
+      .db('contacts')
+      .where({ id: mail.contactId })
+      .update({ email: `moved${mail.id}@example.com` });
+    await hear(mail, { kind: 'bounce', bounceType: 'Permanent' });
+    expect(await isSubscribed(mail)).to.equal(true);
+    expect(await names(mail)).to.deep.equal(['email.bounce']);
+  });
+
+  it('of a contact that is deleted keep the count, and nothing that was said', async () => {
+    const mail = await sent();
+    await deleteContacts(world.db, project.id, [mail.contactId]);
+    await hear(mail, { kind: 'click', link: 'https://a.example/?who=ann' }, { kind: 'complaint' });
+    const [click] = await events(mail);
+    expect(click?.data).to.include({ emailId: mail.id, subject: null, from: null, messageId: null, link: null });
+    expect(await mailById(world.db, mail.id)).to.include({ status: 'COMPLAINED' });
+  });
+
+  it('are each dealt with once, however many are at it', async () => {
+    const mails = await Promise.all(Array.from({ length: 20 }, () => accepted()));
+    await world.db('emails').update({ status: 'SENT', sentAt: new Date(), told: true });
+    await recordNotices(
+      world.db,
+      mails.flatMap(({ id }) => steps.map(([kind]) => ({ mail: { id }, kind }))),
+    );
+    await Promise.all(Array.from({ length: 8 }, () => settleNotices(world.db, 10)));
+    while ((await settleNotices(world.db, 10)) > 0);
+    const counts = await world.db('events').where('name', 'like', 'email.%').groupBy('name').select('name').count();
+    expect(counts).to.have.length(5);
+    for (const { name, count } of counts) expect(Number(count), String(name)).to.equal(20);
+  });
+});
