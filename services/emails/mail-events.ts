@@ -1,8 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { statement } from '../../db/statement.ts';
-import { newId } from '../../platform/ids.ts';
 import { messageId } from '../../platform/mailer.ts';
+import { recordEvents } from '../events/record.ts';
 
 /** What every event of a mail says of it. */
 export interface MailFacts {
@@ -60,21 +60,16 @@ export interface MailEvent {
   data: Record<string, unknown>;
 }
 
-const record = statement(
-  'mail-events-record',
-  `insert into events (id, project_id, contact_id, name, data, email_id)
-   select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::jsonb[], $6::uuid[])`,
-);
-
 /** In the order given, under the locks of their contacts. */
 export async function recordMailEvents(trx: Db, events: MailEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  await record(trx, [
-    events.map(() => newId()),
-    events.map(({ mail }) => mail.project_id),
-    events.map(({ mail }) => mail.contact_id),
-    events.map(({ name }) => name),
-    events.map(({ data }) => JSON.stringify(data)),
-    events.map(({ mail }) => mail.id),
-  ]);
+  await recordEvents(
+    trx,
+    events.map(({ name, mail: { id, project_id, contact_id }, data }) => ({
+      projectId: project_id,
+      contactId: contact_id,
+      name,
+      data,
+      emailId: id,
+    })),
+  );
 }
