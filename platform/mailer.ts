@@ -1,45 +1,21 @@
-import { domainToASCII } from 'node:url';
-import MailComposer from 'nodemailer/lib/mail-composer';
+import { composeMail, type OutgoingMail } from './mime.ts';
 import { answerText, outcomeOf, providerIdOf, type SendOutcome } from './send-outcome.ts';
 import { Slots } from './slots.ts';
-import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget } from './smtp-session.ts';
+import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget, type WireMail } from './smtp-session.ts';
 
+export { type MailAddress, type MailAttachment, MailSkeleton, messageId, type OutgoingMail } from './mime.ts';
 export type { SendOutcome } from './send-outcome.ts';
-
-export interface MailAddress {
-  email: string;
-  name?: string | null;
-}
-
-export interface OutgoingMail {
-  /** Makes the Message-ID, together with the sender's domain: the same mail always has the same one. */
-  id: string;
-  from: MailAddress;
-  to: MailAddress;
-  replyTo?: string | null;
-  subject: string;
-  html: string;
-  text?: string;
-  /** They replace ours where both are there; whoever lets them in has looked at the names. */
-  headers?: Record<string, string>;
-  attachments?: MailAttachment[];
-}
-
-export interface MailAttachment {
-  filename: string;
-  contentType: string;
-  /** The body shows it by `cid:<contentId>`. */
-  contentId?: string | null;
-  disposition: 'attachment' | 'inline';
-  content: Buffer;
-}
+export type { WireMail } from './smtp-session.ts';
 
 type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
 
 /** A connection to the SMTP server, for one mail. */
 export interface MailLine {
-  /** Never throws. An aborted signal cuts the connection at once. */
-  send(mail: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome>;
+  /**
+   * Never throws. An aborted signal cuts the connection at once. Whoever has many mails to send composes them before,
+   * so that no connection waits for it: `composeMail`, or one `MailSkeleton` for all mails of a campaign.
+   */
+  send(mail: OutgoingMail | WireMail, signal?: AbortSignal): Promise<SendOutcome>;
   /** Gives it back for the next mail, whether it was used or not. */
   release(): Promise<void>;
 }
@@ -62,11 +38,6 @@ export interface MailerOptions {
 const TIMEOUTS: SmtpTimeouts = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 60_000 };
 /** Most servers hang up on a silent client after a minute or more. */
 const IDLE_MS = 20_000;
-
-export function messageId({ id, from }: Pick<OutgoingMail, 'id' | 'from'>): string {
-  const domain = from.email.slice(from.email.lastIndexOf('@') + 1);
-  return `<${id}@${domainToASCII(domain) || domain}>`;
-}
 
 export function createMailer({ url, maxConnections, timeouts }: MailerOptions): Mailer {
   const pool = new Pool(smtpTarget(url, { ...TIMEOUTS, ...timeouts }));
@@ -94,10 +65,10 @@ class Line implements MailLine {
     this.used = used;
   }
 
-  async send(mail: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
-    let composed: Composed;
+  async send(mail: OutgoingMail | WireMail, signal?: AbortSignal): Promise<SendOutcome> {
+    let composed: WireMail;
     try {
-      composed = await compose(mail);
+      composed = 'raw' in mail ? mail : await composeMail(mail);
     } catch (error) {
       return { kind: 'refused', reason: `cannot be written as a mail: ${answerText(error)}` };
     }
@@ -115,53 +86,21 @@ class Line implements MailLine {
     await this.pool.giveBack(this.session, this.clean);
   }
 
-  private async exchange(composed: Composed, signal?: AbortSignal): Promise<SendOutcome> {
-    const exchange = await this.session.send(composed.envelope, composed.raw);
+  private async exchange(mail: WireMail, signal?: AbortSignal): Promise<SendOutcome> {
+    const exchange = await this.session.send(mail);
     this.clean = exchange.accepted;
-    if (exchange.accepted) return { kind: 'sent', providerMessageId: providerIdOf(exchange.info) };
+    if (exchange.accepted) return { kind: 'sent', providerMessageId: providerIdOf(exchange.response) };
     const { error, handedOver } = exchange;
     if (signal?.aborted && !handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
-    if (!this.used || handedOver || !isLost(error)) return outcomeOf(error, handedOver);
+    const lost = error.kind === 'lost' || error.responseCode === 421;
+    if (!this.used || handedOver || !lost) return outcomeOf(error, handedOver);
     // That a connection died while it was idle says nothing about the mail.
     this.session.close(true);
     const fresh = await this.pool.open(signal);
     if ('kind' in fresh) return fresh;
     [this.session, this.used] = [fresh, false];
-    return this.exchange(composed, signal);
+    return this.exchange(mail, signal);
   }
-}
-
-const isLost = ({ responseCode }: { responseCode?: number | undefined }) => !responseCode || responseCode === 421;
-
-interface Composed {
-  envelope: { from: string | false; to: string[] };
-  raw: Buffer;
-}
-
-/** Nothing in a mail may read files or fetch addresses, whatever its text says. */
-async function compose(mail: OutgoingMail): Promise<Composed> {
-  const { headers = {}, attachments = [] } = mail;
-  const repliesElsewhere = Object.keys(headers).some((name) => name.toLowerCase() === 'reply-to');
-  const composed = new MailComposer({
-    messageId: messageId(mail),
-    from: { name: mail.from.name ?? '', address: mail.from.email },
-    to: { name: mail.to.name ?? '', address: mail.to.email },
-    ...(mail.replyTo && !repliesElsewhere && { replyTo: mail.replyTo }),
-    subject: mail.subject,
-    html: mail.html,
-    ...(mail.text && { text: mail.text }),
-    headers,
-    attachments: attachments.map(({ filename, contentType, contentId, disposition, content }) => ({
-      filename,
-      contentType,
-      ...(contentId && { cid: contentId }),
-      contentDisposition: disposition,
-      content,
-    })),
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  }).compile();
-  return { envelope: composed.getEnvelope(), raw: await composed.build() };
 }
 
 /** Sessions that wait for the next mail. How many there can be is decided by the slots. */

@@ -1,5 +1,4 @@
-import type { NodemailerError } from 'nodemailer/lib/errors';
-import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
+import type { SmtpFailure } from './smtp-conversation.ts';
 
 export type SendOutcome =
   | { kind: 'sent'; providerMessageId: string | undefined }
@@ -17,39 +16,38 @@ const REASON_LENGTH = 500;
 const AUTH_CODES = [530, 534, 535, 538];
 
 /** What a failed exchange means for the mail. */
-export function outcomeOf(error: NodemailerError, handedOver: boolean): SendOutcome {
-  const { code, responseCode = 0 } = error;
+export function outcomeOf(error: Pick<SmtpFailure, 'kind' | 'responseCode'>, handedOver: boolean): SendOutcome {
+  const { kind, responseCode = 0 } = error;
   const reason = answerText(error);
   if (AUTH_CODES.includes(responseCode)) return { kind: 'unreachable', reason };
-  if (responseCode >= 400) return { kind: error.permanent ? 'refused' : 'deferred', reason };
+  // 503, "bad sequence of commands", speaks of the conversation and not of the mail.
+  if (responseCode >= 500 && responseCode < 600 && responseCode !== 503) return { kind: 'refused', reason };
+  if (responseCode >= 400) return { kind: 'deferred', reason };
   if (handedOver) return { kind: 'unknown', reason };
-  // Without an answer of the server these come from nodemailer itself: no recipient, too large for this server.
-  if (!responseCode && (code === 'EENVELOPE' || code === 'EMESSAGE')) return { kind: 'refused', reason };
-  return { kind: 'deferred', reason };
+  return { kind: kind === 'permanent' ? 'refused' : 'deferred', reason };
 }
 
 /** The server's own words where there are any. */
 export function answerText(error: unknown): string {
-  const { response, message } = error as Partial<NodemailerError>;
+  const { response, message } = error as Partial<SmtpFailure>;
   return (response || message || String(error)).replaceAll('\0', '').trim().slice(0, REASON_LENGTH);
 }
 
-// Postfix, Mailpit and many others; Exim; Amazon SES; Google.
+// Postfix, Mailpit and many others; Exim; Amazon SES; Google; Microsoft 365.
 const idPatterns = [
   /\bqueued as\s+([^\s;,]+)/i,
   /\bid=([^\s;,]+)/i,
   /^250 (?:\d\.\d\.\d )?Ok ([0-9a-f]+(?:-[0-9a-f]+)+)$/i,
   /^250 2\.0\.0 OK\s+(\S+ \S+) - gsmtp/i,
+  /^250 2\.0\.0 OK (<[^<>\s]+\.prod\.outlook\.com>)/i,
 ];
 
 /** The id that the provider gave the mail, for finding it again in its logs and notices. */
-export function providerIdOf({
-  response,
-  serverMessageId,
-}: Pick<SMTPConnectionSendInfo, 'response' | 'serverMessageId'>): string | undefined {
+export function providerIdOf(response: string): string | undefined {
+  const text = response.trim();
   for (const pattern of idPatterns) {
-    const id = pattern.exec(response.trim())?.[1];
+    const id = pattern.exec(text)?.[1];
     if (id) return id.slice(0, 200);
   }
-  return serverMessageId;
+  return undefined;
 }

@@ -1,130 +1,171 @@
-import { Readable } from 'node:stream';
-import type { NodemailerError } from 'nodemailer/lib/errors';
-import { parseConnectionUrl } from 'nodemailer/lib/shared';
-import SMTPConnection, {
-  type SMTPConnectionOptions,
-  type SMTPConnectionSendInfo,
-  type SMTPEnvelope,
-} from 'nodemailer/lib/smtp-connection';
+import { openSmtp, type SmtpAbilities, type SmtpTarget } from './smtp-connect.ts';
+import { answered, type SmtpConversation, SmtpFailure, type SmtpReply } from './smtp-conversation.ts';
 
-export interface SmtpTarget {
-  options: SMTPConnectionOptions;
-  auth: { user: string; pass: string } | undefined;
-}
+export { type SmtpTarget, type SmtpTimeouts, smtpTarget } from './smtp-connect.ts';
 
-export interface SmtpTimeouts {
-  connectMs: number;
-  greetingMs: number;
-  /** Silence of the server in the middle of a conversation. */
-  silenceMs: number;
+/** A mail as it goes over the wire. */
+export interface WireMail {
+  from: string;
+  to: string;
+  /** Addresses that only SMTPUTF8 can carry (RFC 6531). */
+  utf8: boolean;
+  /** Head and body, lines ending in CRLF. */
+  raw: Buffer;
 }
 
 export type Exchange =
-  | { accepted: true; info: SMTPConnectionSendInfo }
+  | { accepted: true; response: string }
   /** `handedOver`: all of the message was given to the connection, so the server may have taken it. */
-  | { accepted: false; error: NodemailerError; handedOver: boolean };
+  | { accepted: false; error: SmtpFailure; handedOver: boolean };
 
 const CHUNK = 64 * 1024;
-
-export function smtpTarget(url: string, { connectMs, greetingMs, silenceMs }: SmtpTimeouts): SmtpTarget {
-  const { auth, ...options } = parseConnectionUrl(url);
-  return {
-    options: {
-      ...options,
-      connectionTimeout: connectMs,
-      dnsTimeout: connectMs,
-      greetingTimeout: greetingMs,
-      socketTimeout: silenceMs,
-    } as SMTPConnectionOptions,
-    auth: auth?.user ? { user: auth.user, pass: auth.pass ?? '' } : undefined,
-  };
-}
+const [LF, CR, DOT] = [10, 13, 46];
 
 /**
- * One conversation with the SMTP server, over nodemailer's connection. Its own pool cannot be used: it does not tell
- * whether a message that failed may have been taken, and cannot be cut short.
+ * One session with the SMTP server: mails one after the other, two round trips each where the server takes commands in
+ * one go (RFC 2920), four otherwise. It always knows whether a mail that failed may have been taken.
  */
 export class SmtpSession {
-  private readonly connection: SMTPConnection;
-  /** Fails the step that is under way. */
-  private fail: ((error: Error) => void) | undefined;
+  private readonly conversation: SmtpConversation;
+  private readonly abilities: SmtpAbilities;
 
-  private constructor(connection: SMTPConnection) {
-    this.connection = connection;
-    connection.on('error', (error) => this.fail?.(error));
-    // Whoever waits for an answer gets the proper error first, where there is one.
-    connection.on('end', () => setImmediate(() => this.fail?.(new Error('the connection was closed'))));
+  private constructor(conversation: SmtpConversation, abilities: SmtpAbilities) {
+    this.conversation = conversation;
+    this.abilities = abilities;
   }
 
-  /** Connects, greets and logs in. */
-  static async open({ options, auth }: SmtpTarget, signal?: AbortSignal): Promise<SmtpSession> {
-    signal?.throwIfAborted();
-    const connection = new SMTPConnection({ ...options });
-    const session = new SmtpSession(connection);
-    const hangUp = () => session.close(true);
-    signal?.addEventListener('abort', hangUp, { once: true });
-    try {
-      await session.step((done) => connection.connect(done));
-      if (auth && connection.allowsAuth) await session.step((done) => connection.login({ ...auth }, done));
-      return session;
-    } catch (error) {
-      session.close(true);
-      throw error;
-    } finally {
-      signal?.removeEventListener('abort', hangUp);
-    }
+  static async open(target: SmtpTarget, signal?: AbortSignal): Promise<SmtpSession> {
+    const { conversation, abilities } = await openSmtp(target, signal);
+    return new SmtpSession(conversation, abilities);
   }
 
   get usable(): boolean {
-    return !this.connection.destroyed;
+    return !this.conversation.ended;
   }
 
   onEnd(listener: () => void): void {
-    this.connection.once('end', listener);
+    this.conversation.onEnd(listener);
   }
 
-  send(envelope: SMTPEnvelope, raw: Buffer): Promise<Exchange> {
-    let handedOver = false;
-    const body = Readable.from(chunksOf(raw), { objectMode: false });
-    // Comes before nodemailer hears of the end and writes the final dot; without the dot no server takes a mail.
-    body.once('end', () => {
-      handedOver = true;
-    });
-    return this.step<SMTPConnectionSendInfo>((done) =>
-      this.connection.send({ ...envelope, size: raw.length }, body, done),
-    ).then(
-      (info): Exchange => ({ accepted: true, info: info as SMTPConnectionSendInfo }),
-      (error: NodemailerError): Exchange => ({ accepted: false, error, handedOver }),
-    );
+  /** Never throws. */
+  async send(mail: WireMail): Promise<Exchange> {
+    const progress = { handedOver: false };
+    try {
+      const raw = readyForWire(mail.raw);
+      this.refuseImpossible(mail, raw);
+      await this.envelope(mail, raw.length);
+      const answer = await this.body(raw, progress);
+      if (answer.code < 200 || answer.code > 299) throw answered(answer);
+      return { accepted: true, response: answer.text };
+    } catch (error) {
+      const failure = error instanceof SmtpFailure ? error : new SmtpFailure('lost', String(error));
+      return { accepted: false, error: failure, ...progress };
+    }
   }
 
   /** Makes a session fit for the next mail after the server has refused one. */
   async reset(): Promise<boolean> {
-    return this.step((done) => this.connection.reset(done)).then(
-      () => true,
+    return this.conversation.command('RSET').then(
+      ({ code }) => code === 250,
       () => false,
     );
   }
 
-  /** Hard: nothing more leaves, not even what is in the socket's buffer. */
+  /** Hard: nothing more leaves. Otherwise it takes its leave first. */
   close(hard = false): void {
-    if (hard && this.connection._socket) this.connection._socket.destroy();
-    if (hard || !this.usable) this.connection.close();
-    else this.connection.quit();
-    this.fail?.(new Error('the connection was cut by us'));
+    const { conversation } = this;
+    if (hard) conversation.cut('the connection was cut by us');
+    if (!this.usable) return;
+    const gone = () => conversation.cut('the connection was closed by us');
+    conversation.command('QUIT').then(gone, gone);
   }
 
-  /** Waits for one step of the conversation; nodemailer reports some failures as events alone. */
-  private step<T>(take: (done: (error?: Error | null, result?: T) => void) => void): Promise<T | undefined> {
-    return new Promise<T | undefined>((resolve, reject) => {
-      this.fail = reject;
-      take((error, result) => (error ? reject(error) : resolve(result)));
-    }).finally(() => {
-      this.fail = undefined;
+  private refuseImpossible({ utf8 }: WireMail, raw: Buffer): void {
+    const { max } = this.abilities.size;
+    if (max > 0 && raw.length > max)
+      throw new SmtpFailure('permanent', `the mail has ${raw.length} bytes, and the SMTP server takes ${max} at most`);
+    if (utf8 && !this.abilities.utf8)
+      throw new SmtpFailure('permanent', 'the SMTP server takes ASCII addresses only (it has no SMTPUTF8)');
+  }
+
+  /** MAIL, RCPT and DATA. Throws the first refusal. */
+  private async envelope({ from, to, utf8 }: WireMail, size: number): Promise<void> {
+    const told = this.abilities.size.told ? ` SIZE=${size}` : '';
+    const wide = utf8 ? ` SMTPUTF8${this.abilities.eightBit ? ' BODY=8BITMIME' : ''}` : '';
+    const lines = [`MAIL FROM:<${from}>${told}${wide}`, `RCPT TO:<${to}>`, 'DATA'];
+    if (!this.abilities.pipelining) {
+      for (const line of lines) checkStep(line, await this.conversation.command(line));
+      return;
+    }
+    const replies = lines.map(() => this.conversation.reply());
+    this.conversation.write(`${lines.join('\r\n')}\r\n`);
+    const answers = await settled(replies);
+    const [, , data] = answers;
+    const refused = answers.findIndex((answer, step) => !isYes(lines[step], answer));
+    // The server waits for the text of a mail that it has refused: it gets none (RFC 2920, 3.1).
+    if (refused >= 0 && refused < 2 && data?.code === 354) await this.conversation.command('.').catch(() => {});
+    lines.forEach((line, step) => {
+      checkStep(line, answers[step]);
     });
+  }
+
+  private async body(raw: Buffer, progress: { handedOver: boolean }): Promise<SmtpReply> {
+    const { conversation } = this;
+    let early = false;
+    const answer = conversation.reply().finally(() => {
+      early = !progress.handedOver;
+    });
+    answer.catch(() => {});
+    let at = 0;
+    for (; raw.length - at > CHUNK; at += CHUNK) {
+      if (!conversation.write(raw.subarray(at, at + CHUNK))) await conversation.drained();
+      if (early || conversation.ended) return this.interrupted(answer);
+    }
+    if (conversation.ended) return answer;
+    // Without the dot no server takes a mail; from here on nobody knows until it answers.
+    progress.handedOver = true;
+    conversation.write(raw.subarray(at), '.\r\n');
+    return answer;
+  }
+
+  /** The server has answered in the middle of the text: whatever comes next would be read as commands. */
+  private async interrupted(answer: Promise<SmtpReply>): Promise<SmtpReply> {
+    const reply = await answer;
+    this.close(true);
+    return reply.code >= 400 ? reply : Promise.reject(new SmtpFailure('lost', `answered too early: ${reply.text}`));
   }
 }
 
-function* chunksOf(raw: Buffer): Generator<Buffer> {
-  for (let at = 0; at < raw.length; at += CHUNK) yield raw.subarray(at, at + CHUNK);
+const isYes = (line: string | undefined, answer: SmtpReply | undefined): boolean =>
+  answer !== undefined && (line === 'DATA' ? answer.code === 354 : answer.code >= 200 && answer.code <= 299);
+
+function checkStep(line: string, answer: SmtpReply | undefined): void {
+  if (answer && !isYes(line, answer)) throw answered(answer);
+}
+
+/** Those that came, until one failed; fails only where not even a refusal has come. */
+async function settled(replies: Promise<SmtpReply>[]): Promise<SmtpReply[]> {
+  const came: SmtpReply[] = [];
+  for (const end of await Promise.allSettled(replies)) {
+    if (end.status === 'fulfilled') came.push(end.value);
+    else if (came.some(({ code }) => code >= 400)) break;
+    else throw end.reason;
+  }
+  return came;
+}
+
+/**
+ * Ends in CRLF, has no bare line feed, and its lines do not begin with a dot that the server would take away
+ * (RFC 5321, 4.5.2). Nearly always it is so already, and nothing is copied.
+ */
+export function readyForWire(raw: Buffer): Buffer {
+  let fine = raw.length >= 2 && raw[raw.length - 1] === LF && raw[0] !== DOT;
+  for (let at = raw.indexOf(LF); fine && at >= 0; at = raw.indexOf(LF, at + 1))
+    fine = raw[at - 1] === CR && raw[at + 1] !== DOT;
+  if (fine) return raw;
+  const text = raw
+    .toString('latin1')
+    .replace(/\r?\n/g, '\r\n')
+    .replace(/(^|\n)\./g, '$1..');
+  return Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1');
 }
