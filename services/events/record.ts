@@ -10,14 +10,14 @@ export interface NewEvent {
   data?: Record<string, unknown>;
   /** The mail that it is about. */
   emailId?: string | null;
-  /** How many workflows deep it was caused: 0 by the world. */
+  /** How many workflows deep it was caused; left out: as deep as the transaction says. */
   depth?: number;
 }
 
 const record = statement(
   'events-record',
   recordingEvents(
-    `select id, project_id, contact_id, name, data, email_id, depth
+    `select id, project_id, contact_id, name, data, email_id, coalesce(depth, cascade_depth())
      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::jsonb[], $6::uuid[], $7::smallint[]) with ordinality
        as given (id, project_id, contact_id, name, data, email_id, depth, place)
      order by place`,
@@ -38,7 +38,7 @@ export async function recordEvents(trx: Db, events: NewEvent[]): Promise<string[
     events.map(({ name }) => name),
     events.map(({ data }) => JSON.stringify(data ?? {})),
     events.map(({ emailId }) => emailId ?? null),
-    events.map(({ depth }) => depth ?? 0),
+    events.map(({ depth }) => depth ?? null),
   ]);
   return ids;
 }

@@ -52,7 +52,7 @@ const track = statement<TrackedRow>(
      select ask.event_id, ask.name, ask.seen, written.id from ask, write_contact($1, ask.email, ask.contact_id,
        ask.subscribed, true, ask.patch, ask.deletes, '{}', ask.change_id) as written
    )
-   ${recordingEvents('select event_id, $1, id, name, seen, null::uuid, 0 from contact')}
+   ${recordingEvents('select event_id, $1, id, name, seen, null::uuid, cascade_depth() from contact')}
    returning id as event_id, contact_id, created_at`,
 );
 

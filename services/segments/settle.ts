@@ -49,7 +49,7 @@ const move = statement<{ entered: number; left: number }>(
    announced as (
      ${recordingEvents(
        `select event_id, project_id, contact_id, 'segment.' || slug || case when enters then '.entry' else '.exit' end,
-          jsonb_build_object('segmentId', segment_id, 'segmentName', name), null::uuid, 0
+          jsonb_build_object('segmentId', segment_id, 'segmentName', name), null::uuid, cascade_depth()
         from moved order by event_id`,
      )}
    ),

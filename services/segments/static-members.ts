@@ -44,7 +44,7 @@ const follow = (by: '+' | '-'): string => `
   announced as (
     ${recordingEvents(
       `select given.event_id, s.project_id, contact.id, $5::text,
-         jsonb_build_object('segmentId', s.id, 'segmentName', s.name), null::uuid, 0
+         jsonb_build_object('segmentId', s.id, 'segmentName', s.name), null::uuid, cascade_depth()
        from moved join contact on contact.id = moved.contact_id
          join unnest($3::text[], $4::uuid[]) as given (email, event_id) using (email)
          cross join segments s
