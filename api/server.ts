@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { readSettings, SettingsError } from '../platform/settings.ts';
+import { checkDomainNow } from '../temporal/check-domain.ts';
 import { createTemporal } from '../temporal/connection.ts';
 import { type Api, startApi } from './start.ts';
 
@@ -16,7 +17,12 @@ async function run(): Promise<void> {
     });
   const temporal = settings.temporal.address ? createTemporal(settings.temporal) : undefined;
   const checkTemporal = async () => (await temporal?.check()) ?? false;
-  const api = await startApi({ settings, log, checkTemporal });
+  const api = await startApi({
+    settings,
+    log,
+    checkTemporal,
+    askLoop: async (loop) => (temporal ? checkDomainNow(temporal, loop) : 'away'),
+  });
   endOnSignal(api, log, async () => temporal?.close());
 }
 

@@ -3,7 +3,10 @@ import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
+import { createResolver } from '../platform/resolver.ts';
 import type { Settings } from '../platform/settings.ts';
+import { checkDomain } from '../services/domains/check.ts';
+import { type DomainPlace, loopOf } from '../services/domains/loop.ts';
 import { KeyCache } from '../services/projects/key-cache.ts';
 import { RateLimiter, rateStore } from '../services/projects/rate-limiter.ts';
 import { createApp } from './app.ts';
@@ -25,12 +28,14 @@ export interface ApiOptions {
   log: Logger;
   /** Whether Temporal answers; the API itself does not need it. */
   checkTemporal(): Promise<boolean>;
+  /** The loop of a domain, asked to check it now: whether it has, or could not be asked. */
+  askLoop?(loop: ReturnType<typeof loopOf>): Promise<'checked' | 'late' | 'away'>;
   /** Beside our own: how tests reach the stages that no route of ours uses yet. */
   moreRoutes?: RouteGroup[];
 }
 
 /** Puts the parts together and listens. */
-export async function startApi({ settings, log, checkTemporal, moreRoutes }: ApiOptions): Promise<Api> {
+export async function startApi({ settings, log, checkTemporal, askLoop, moreRoutes }: ApiOptions): Promise<Api> {
   const { databaseUrl = '', databasePoolSize: poolSize, rateLimitPerMinute, metricsPort, host } = settings;
   const opened: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
@@ -53,7 +58,15 @@ export async function startApi({ settings, log, checkTemporal, moreRoutes }: Api
       opened.push(() => probes.stop());
     }
     const ready = createReadiness(db, checkTemporal);
-    const parts = { settings, db, log, keys, limiter, metrics, ready, isClosing: () => closing };
+    const resolver = createResolver({ servers: settings.dnsServers });
+    opened.push(async () => resolver.close());
+    const checkNow = async (domain: DomainPlace): Promise<void> => {
+      // One that is late goes on, and is seen by the next look. Without Temporal we look ourselves.
+      const answer = (await askLoop?.(loopOf(domain))) ?? 'away';
+      if (answer === 'away') await checkDomain({ db, resolver, settings }, domain.id);
+    };
+    const isClosing = () => closing;
+    const parts = { settings, db, log, keys, limiter, metrics, ready, resolver, checkDomain: checkNow, isClosing };
     const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host);
     opened.push(() => server.close());

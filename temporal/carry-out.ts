@@ -53,7 +53,7 @@ async function send({ client }: Temporal, order: Order): Promise<unknown> {
   return order.action === 'signal' ? handle.signal(order.signal, ...order.args) : handle.cancel();
 }
 
-function attributesOf(order: { projectId?: string; contactId?: string; resourceId?: string } & object) {
+export function attributesOf(order: { projectId?: string; contactId?: string; resourceId?: string } & object) {
   const pairs: SearchAttributePair[] = [];
   for (const name of ['projectId', 'contactId', 'resourceId'] as const) {
     const value = order[name];

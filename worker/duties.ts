@@ -1,6 +1,8 @@
+import { domainActivities } from '../activities/domains.ts';
 import { emailActivities } from '../activities/emails.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
 import { segmentActivities } from '../activities/segments.ts';
+import type { CheckDeps } from '../services/domains/check.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
 import { MAX_BATCHES } from '../services/emails/fold.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
@@ -34,6 +36,16 @@ export function bulkDuty(deps: JobActivityDeps): Duty {
     taskQueue: taskQueues.bulk,
     activities: { ...jobActivities(deps), ...segmentActivities(deps) },
     maxConcurrentActivityTaskExecutions: 4,
+    maxConcurrentActivityTaskPolls: 2,
+  };
+}
+
+/** They mostly wait for name servers; somebody may be waiting for the answer. */
+export function domainsDuty(deps: CheckDeps): Duty {
+  return {
+    taskQueue: taskQueues.domains,
+    activities: domainActivities(deps),
+    maxConcurrentActivityTaskExecutions: 20,
     maxConcurrentActivityTaskPolls: 2,
   };
 }

@@ -6,10 +6,11 @@ import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMailer } from '../platform/mailer.ts';
 import { startProbes } from '../platform/probes.ts';
 import { createRenderer } from '../platform/renderer/index.ts';
+import { createResolver } from '../platform/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
-import { bulkDuty, mailDuty, workflowsDuty } from './duties.ts';
+import { bulkDuty, domainsDuty, mailDuty, workflowsDuty } from './duties.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay } from './relay.ts';
@@ -89,12 +90,14 @@ function endAnyway(log: Logger): void {
 
 async function startWork(parts: Parts): Promise<End> {
   const { settings, roles, temporal, log } = parts;
+  const resolver = createResolver({ servers: settings.dnsServers });
   const stopping = new AbortController();
   // Every batch that is being sent listens to it.
   setMaxListeners(0, stopping.signal);
   const mail = roles.has('mail') ? startMail(parts, stopping.signal) : undefined;
   const duties: Duty[] = mail ? [mail.duty] : [];
   if (roles.has('bulk')) duties.push(bulkDuty({ db: parts.db, stopping: stopping.signal }));
+  if (roles.has('bulk')) duties.push(domainsDuty({ db: parts.db, resolver, settings }));
   if (roles.has('workflows')) duties.push(await workflowsDuty());
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
   const stopRelay = roles.has('relay') ? await startRelay(parts) : () => {};
@@ -102,6 +105,7 @@ async function startWork(parts: Parts): Promise<End> {
     stopping.abort(new Error('the worker is shutting down'));
     await Promise.all([stopRelay(), workers.stop()]);
     await mail?.close();
+    resolver.close();
   };
 }
 

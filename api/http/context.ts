@@ -2,7 +2,9 @@ import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { Db } from '../../db/connect.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Readiness } from '../../platform/probes.ts';
+import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
+import type { DomainPlace } from '../../services/domains/loop.ts';
 import type { KeyCache } from '../../services/projects/key-cache.ts';
 import type { RateLimiter } from '../../services/projects/rate-limiter.ts';
 import type { Metrics } from '../metrics.ts';
@@ -17,6 +19,9 @@ export interface AppParts {
   limiter: RateLimiter | undefined;
   metrics: Metrics;
   ready(): Promise<Readiness>;
+  /** Looks the records of a domain up now, and is back when that is done or takes too long. */
+  checkDomain(domain: DomainPlace): Promise<void>;
+  resolver: Resolver;
   /** From then on every answer ends its connection. */
   isClosing(): boolean;
 }

@@ -3,6 +3,7 @@ import type { RouteGroup } from '../http/route.ts';
 import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
 import { contacts } from './contacts.ts';
+import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { operations } from './operations.ts';
 import { segments } from './segments.ts';
@@ -22,6 +23,7 @@ export const routeGroups = (parts: AppParts, document: () => object): RouteGroup
   contactJobs,
   templates,
   segments,
+  domains(parts),
   users,
   webhookSecrets,
   operations(parts, document),

@@ -1,10 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { unverifiedSender } from '../../platform/errors.ts';
+import { senderDomain } from './name.ts';
 
 /** For whoever writes an address to send from down: until its transaction ends, the domain cannot be deleted. */
 export async function requireVerifiedSender(trx: Db, projectId: string, email: string): Promise<void> {
-  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const domain = senderDomain(email);
   const verified = await Domain.query(trx).findOne({ projectId, domain, status: 'VERIFIED' }).forKeyShare();
   if (!verified) throw unverifiedSender(domain);
 }

@@ -3,6 +3,9 @@ export const workflowIds = {
   /** A batch of mail spans projects. */
   delivery: (batchId: string) => `delivery/${batchId}`,
   job: (projectId: string, jobId: string) => `job/${projectId}/${jobId}`,
+  campaign: (projectId: string, campaignId: string, generation: number) =>
+    `campaign/${projectId}/${campaignId}/${generation}`,
+  domain: (projectId: string, domainId: string, generation: number) => `domain/${projectId}/${domainId}/${generation}`,
 };
 
 /** For what belongs to no single project. */

@@ -1,0 +1,53 @@
+import type { DomainWithRecords } from '../../services/domains/find.ts';
+import { recordPurposes } from '../../services/domains/records.ts';
+import { dateTime, flag, list, nullable, object, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+
+const recordSchema = object({
+  purpose: oneOf(...recordPurposes),
+  type: oneOf('TXT', 'MX'),
+  name: text(),
+  value: text(),
+  priority: optional(wholeNumber({ min: 0 })),
+  required: flag(),
+  status: oneOf('MISSING', 'FOUND', 'MISMATCH'),
+  /** What is published instead, or as it should be. */
+  found: nullable(text()),
+  /** Only where the last look got no answer: the status is then what was known before. */
+  error: optional(text()),
+});
+
+export const domainSchema = object({
+  id: uuid(),
+  domain: text(),
+  status: oneOf('PENDING', 'VERIFIED'),
+  verified: flag(),
+  records: list(recordSchema),
+  verifiedAt: nullable(dateTime()),
+  lastCheckedAt: nullable(dateTime()),
+  projectId: uuid(),
+  createdAt: dateTime(),
+  updatedAt: dateTime(),
+});
+
+export const presentDomain = ({ domain, records }: DomainWithRecords) => ({
+  id: domain.id,
+  domain: domain.domain,
+  status: domain.status,
+  verified: domain.status === 'VERIFIED',
+  records: records.map(({ purpose, type, name, value, priority, required, status, found, error }) => ({
+    purpose,
+    type,
+    name,
+    value,
+    ...(priority !== undefined && { priority }),
+    required,
+    status,
+    found,
+    ...(error && { error }),
+  })),
+  verifiedAt: domain.verifiedAt,
+  lastCheckedAt: domain.lastCheckedAt,
+  projectId: domain.projectId,
+  createdAt: domain.createdAt,
+  updatedAt: domain.updatedAt,
+});

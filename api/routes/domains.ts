@@ -1,0 +1,77 @@
+import joi from 'joi';
+import { createDomain } from '../../services/domains/create.ts';
+import { deleteDomain } from '../../services/domains/delete.ts';
+import { findDomain, listDomains } from '../../services/domains/find.ts';
+import { answer, created, failure, missing, noContent, notFoundOf, ok } from '../http/answers.ts';
+import type { AppParts } from '../http/context.ts';
+import { type RouteGroup, route, routes } from '../http/route.ts';
+import { list, text, uuid } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { domainSchema, presentDomain } from '../presenters/domain.ts';
+
+const MAX_GIVEN = 1_000;
+
+const params = { id: uuid() };
+const noDomain = missing('domain');
+const noProject = missing('project');
+/** The caller's own project, by its id or by this word. */
+const CURRENT = 'current';
+const projectIdOrCurrent = (): Typed<string> => joi.string().guid({ separator: '-', wrapper: false }).allow(CURRENT);
+
+export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGroup =>
+  routes('Domains', [
+    route({
+      method: 'GET',
+      path: '/domains/project/:projectId',
+      summary: 'The domains of a project with their DNS records; `current` stands for the project of the key',
+      access: 'secretKey',
+      params: { projectId: projectIdOrCurrent() },
+      answers: { 200: answer('Verified and pending ones.', list(domainSchema)), 404: noProject },
+      handle: async ({ db, project, settings, params: { projectId } }) => {
+        if (projectId !== CURRENT && projectId.toLowerCase() !== project.projectId) throw notFoundOf(noProject);
+        return ok((await listDomains(db, project.projectId, settings)).map(presentDomain));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/domains',
+      summary: 'Add a domain to send from; the answer has the DNS records to publish',
+      access: 'secretKey',
+      body: { domain: text({ max: MAX_GIVEN }) },
+      answers: {
+        201: answer('The domain, pending until its records are found.', domainSchema),
+        409: failure('It is there already, in this project or another.', 'CONFLICT'),
+      },
+      handle: async ({ db, project, settings, body }) =>
+        created(presentDomain(await createDomain(db, project, body.domain, settings))),
+    }),
+    route({
+      method: 'GET',
+      path: '/domains/:id/verify',
+      summary: 'Look the DNS records of a domain up now',
+      access: 'secretKey',
+      params,
+      answers: { 200: answer('The domain as it is after that.', domainSchema), 404: noDomain },
+      handle: async ({ db, project, settings, params: { id } }) => {
+        const { domain } = await findDomain(db, project.projectId, id, settings);
+        if (!domain.managed) await checkDomain(domain);
+        return ok(presentDomain(await findDomain(db, project.projectId, id, settings)));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/domains/:id',
+      summary: 'Remove a domain; nothing can be sent from it any more',
+      access: 'secretKey',
+      params,
+      answers: {
+        204: answer('It is gone.'),
+        404: noDomain,
+        409: failure('A template or an unfinished campaign sends from it.', 'CONFLICT'),
+      },
+      handle: async ({ db, project, params }) => {
+        await deleteDomain(db, project, params.id);
+        return noContent();
+      },
+    }),
+  ]);

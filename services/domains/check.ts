@@ -1,0 +1,84 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Domain, type RecordCheck } from '../../db/models/domain.ts';
+import { DomainKey } from '../../db/models/domain-key.ts';
+import type { Resolver } from '../../platform/resolver.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { announceDomains } from './announce.ts';
+import { checkKey, judge, type Verdict, verdictOf, type WantedRecord, wantedRecords, withChecks } from './records.ts';
+import { regain } from './regain.ts';
+import { tellMembers } from './tell-members.ts';
+
+export interface CheckDeps {
+  db: Db;
+  resolver: Resolver;
+  settings: Pick<Settings, 'mailFrom' | 'domainCheck' | 'systemFrom' | 'baseUrl'>;
+}
+
+/** How a check went. `gone`: there is nothing to check any more, at least not for whoever asked. */
+export type Checked = { gone: true } | { gone: false; status: Domain['status']; verdict: Verdict; nextSeconds: number };
+
+/** So many failed checks in a row take a verification away. */
+const LOSS_AFTER = 3;
+
+/**
+ * Looks the records of a domain up and writes down what that means. `generation` is that of the loop which asks: one
+ * that has been replaced by a newer one finds nothing to do. The questions are asked outside of the transaction.
+ */
+export async function checkDomain(deps: CheckDeps, domainId: string, generation?: number): Promise<Checked> {
+  const { db, resolver, settings } = deps;
+  const before = await Domain.query(db).findById(domainId);
+  if (!before || before.managed || isOutdated(before, generation)) return { gone: true };
+  const keys = await DomainKey.query(db).where({ domainId }).orderBy('id');
+  const wanted = wantedRecords(before.domain, keys, settings.mailFrom);
+  const answers = await Promise.all(
+    wanted.map((record) => (record.type === 'MX' ? resolver.mx(record.name) : resolver.txt(record.name))),
+  );
+  return inTransaction(db, async (trx) => {
+    const domain = await Domain.query(trx).findById(domainId).forNoKeyUpdate();
+    if (!domain || isOutdated(domain, generation)) return { gone: true };
+    const checks: Record<string, RecordCheck> = {};
+    wanted.forEach((record, place) => {
+      const [key, answer] = [checkKey(record), answers[place]];
+      if (answer) checks[key] = judge(record, answer, domain.checks[key]);
+    });
+    return write(trx, deps, domain, wanted, checks);
+  });
+}
+
+const isOutdated = (domain: Domain, generation: number | undefined): boolean =>
+  generation !== undefined && domain.generation !== generation;
+
+async function write(
+  trx: Db,
+  { settings }: CheckDeps,
+  domain: Domain,
+  wanted: WantedRecord[],
+  checks: Record<string, RecordCheck>,
+): Promise<Checked> {
+  const verdict = verdictOf(withChecks(wanted, checks));
+  const { status, failedChecks } = afterCheck(domain, verdict);
+  const now = new Date();
+  const changed = status !== domain.status;
+  const verifiedAt = status === 'PENDING' ? null : changed ? now : domain.verifiedAt;
+  await Domain.query(trx)
+    .findById(domain.id)
+    .patch({ status, failedChecks, checks, verifiedAt, lastCheckedAt: now, ...(changed && { updatedAt: now }) });
+  if (changed) {
+    await announceDomains(trx, domain.projectId);
+    await tellMembers(trx, settings, domain, status);
+    if (status === 'VERIFIED') await regain(trx, domain);
+  }
+  const { pendingSeconds, verifiedSeconds } = settings.domainCheck;
+  return { gone: false, status, verdict, nextSeconds: status === 'VERIFIED' ? verifiedSeconds : pendingSeconds };
+}
+
+/** The whole rule, pure: what could not be asked changes nothing, and one or two bad answers may be a mistake. */
+export function afterCheck(
+  { status, failedChecks }: Pick<Domain, 'status' | 'failedChecks'>,
+  verdict: Verdict,
+): Pick<Domain, 'status' | 'failedChecks'> {
+  if (verdict === 'unknown') return { status, failedChecks };
+  if (verdict === 'passed') return { status: 'VERIFIED', failedChecks: 0 };
+  const failed = failedChecks + 1;
+  return { status: failed >= LOSS_AFTER ? 'PENDING' : status, failedChecks: failed };
+}

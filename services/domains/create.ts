@@ -1,0 +1,50 @@
+import { UniqueViolationError } from 'objection';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Domain } from '../../db/models/domain.ts';
+import { ApiError, validationError } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Settings } from '../../platform/settings.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+import { announceDomains } from './announce.ts';
+import { type DomainWithRecords, recordsOf } from './find.ts';
+import { addSigningKey, makeDomainKey } from './keys.ts';
+import { startLoop } from './loop.ts';
+import { readDomainName } from './name.ts';
+
+/** Adds a domain to send from; its records are checked from now on. */
+export async function createDomain(
+  db: Db,
+  project: ProjectAccess,
+  given: string,
+  settings: Pick<Settings, 'secretKeys' | 'mailFrom'>,
+): Promise<DomainWithRecords> {
+  const read = readDomainName(given);
+  if ('fault' in read)
+    throw validationError([{ field: 'domain', message: `"domain" ${read.fault}`, code: 'invalid_string' }]);
+  const { name } = read;
+  // Before the key, which takes a while to make; the unique index has the last word.
+  const there = await Domain.query(db).findOne({ domain: name });
+  if (there) throw taken(name, there.projectId === project.projectId);
+  const key = await makeDomainKey(settings.secretKeys);
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const { projectId } = project;
+    const domain = await Domain.query(trx)
+      .insertAndFetch({ id: newId(), projectId, domain: name })
+      .catch((error: unknown) => {
+        throw error instanceof UniqueViolationError ? taken(name, false) : error;
+      });
+    const added = await addSigningKey(trx, domain.id, key);
+    await startLoop(trx, domain);
+    await announceDomains(trx, projectId);
+    return recordsOf(domain, [added], settings);
+  });
+}
+
+const taken = (name: string, byItself: boolean) =>
+  new ApiError(409, 'CONFLICT', `The domain ${name} ${byItself ? 'is already there' : 'belongs to another project'}.`, {
+    suggestion: byItself
+      ? 'GET /domains/project/current lists it with its records.'
+      : 'A domain can be used by one project; delete it there first, or use a subdomain.',
+  });

@@ -1,0 +1,36 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Domain } from '../../db/models/domain.ts';
+import { ApiError, notFound } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+import { announceDomains } from './announce.ts';
+import { endLoop } from './loop.ts';
+import { spellingsOf } from './name.ts';
+
+/** Who still sends from a domain. Whoever writes a sender down holds the domain's row meanwhile, so this is all of them. */
+const usedBy = `
+  select 'template' as kind, name from templates
+  where project_id = :projectId and substring(from_email from '[^@]*$') = any (:spellings)
+  union all
+  select 'campaign', name from campaigns
+  where project_id = :projectId and substring(from_email from '[^@]*$') = any (:spellings)
+    and status in ('DRAFT', 'SCHEDULED', 'SENDING')
+  limit 1`;
+
+export async function deleteDomain(db: Db, project: ProjectAccess, id: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const { projectId } = project;
+    const domain = await Domain.query(trx).findOne({ projectId, id }).forUpdate();
+    if (!domain) throw notFound('domain');
+    const { rows } = await trx.raw(usedBy, { projectId, spellings: spellingsOf(domain.domain) });
+    const [user] = rows as { kind: string; name: string }[];
+    if (user)
+      throw new ApiError(409, 'CONFLICT', `The ${user.kind} "${user.name}" sends from ${domain.domain}.`, {
+        suggestion: `Give the ${user.kind} another sender, or delete it first.`,
+      });
+    await Domain.query(trx).deleteById(id);
+    if (!domain.managed) await endLoop(trx, domain);
+    await announceDomains(trx, projectId);
+  });
+}

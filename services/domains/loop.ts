@@ -1,0 +1,25 @@
+import type { Db } from '../../db/connect.ts';
+import type { Domain } from '../../db/models/domain.ts';
+import { workflowIds } from '../outbox/ids.ts';
+import { intend } from '../outbox/write.ts';
+
+export type DomainPlace = Pick<Domain, 'id' | 'projectId' | 'generation'>;
+
+/** The durable loop that checks a domain, as Temporal knows it. */
+export const loopOf = ({ id, projectId, generation }: DomainPlace) => ({
+  workflowType: 'domain' as const,
+  workflowId: workflowIds.domain(projectId, id, generation),
+  args: [{ domainId: id, generation }],
+  projectId,
+  resourceId: id,
+});
+
+/** In the transaction that writes the domain's row. */
+export async function startLoop(trx: Db, domain: DomainPlace): Promise<void> {
+  await intend(trx, { lane: 'control', action: 'start', ...loopOf(domain) });
+}
+
+export async function endLoop(trx: Db, domain: DomainPlace): Promise<void> {
+  const { workflowId, projectId } = loopOf(domain);
+  await intend(trx, { lane: 'control', action: 'cancel', workflowId, projectId });
+}

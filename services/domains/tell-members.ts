@@ -1,0 +1,39 @@
+import type { Db } from '../../db/connect.ts';
+import type { Domain } from '../../db/models/domain.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { sendSystemMail } from '../system/mail.ts';
+
+/** Everybody who works with the project learns that a domain may be sent from, or no longer. */
+export async function tellMembers(
+  trx: Db,
+  { systemFrom }: Pick<Settings, 'systemFrom'>,
+  { domain, projectId }: Pick<Domain, 'domain' | 'projectId'>,
+  status: Domain['status'],
+): Promise<void> {
+  const members: { email: string; project: string }[] = await trx('memberships as m')
+    .join('users as u', 'u.id', 'm.userId')
+    .join('projects as p', 'p.id', 'm.projectId')
+    .where({ 'm.projectId': projectId, 'm.status': 'ACTIVE' })
+    .orderByRaw('u.email collate "C"')
+    .select('u.email', 'p.name as project');
+  for (const { email, project } of members)
+    await sendSystemMail(trx, { from: systemFrom, to: email, ...textOf(domain, project, status) });
+}
+
+function textOf(domain: string, project: string, status: Domain['status']) {
+  if (status === 'VERIFIED')
+    return {
+      subject: `${domain} is verified`,
+      paragraphs: [
+        `All records of the domain ${domain} were found. The project ${project} can send from it now.`,
+        'Keep the records where they are: they are looked at every hour.',
+      ],
+    };
+  return {
+    subject: `${domain} is no longer verified`,
+    paragraphs: [
+      `Several checks in a row did not find the DNS records of the domain ${domain} as they must be, so the project ${project} cannot send from it any more.`,
+      'Mail that was accepted already waits, and goes out when the records are found again. GET /domains/project/current shows what is missing.',
+    ],
+  };
+}
