@@ -164,6 +164,20 @@ export async function up(db: Knex): Promise<void> {
     -- A change of a contact may move it into a segment or out of it, which is an event again.
     alter table contact_changes add column depth smallint not null default cascade_depth();
 
+    -- An execution that is to take a step, under its contact's lock and its own; what the step does to the contact is one
+    -- workflow deeper than what caused the execution. A function: what it reads is as new as the locks it waited for.
+    create function hold_execution(p_id uuid) returns setof executions language plpgsql rows 1 as $$
+    declare
+      held executions;
+    begin
+      select * into held from executions where id = p_id;
+      perform 1 from contacts where id = held.contact_id for update;
+      select * into held from executions where id = p_id for update;
+      if not found then return; end if;
+      perform set_config('everpost.depth', (held.depth + 1)::text, true);
+      return next held;
+    end $$;
+
     -- Events are written under their contact's lock, and so are waits: whoever comes second sees the first.
     create function queue_event() returns trigger language plpgsql as $$
     begin
@@ -193,6 +207,7 @@ export async function down(db: Knex): Promise<void> {
     alter table contact_changes drop column depth;
     alter table events alter column depth set default 0;
     drop function cascade_depth();
+    drop function hold_execution(uuid);
     drop table event_queue, workflow_ticks, workflow_removals, execution_steps, executions, workflow_transitions,
       workflow_steps, workflow_versions, workflows;
   `);

@@ -49,9 +49,9 @@ export function createRenderer({ log, processes, limits }: RendererOptions): Ren
     log,
   });
   return {
-    render: async ({ subject, html, items }) =>
+    render: async ({ subject, html, plain = false, items }) =>
       pool.render(
-        { subject, html },
+        { subject, html, plain },
         items.map(({ data, builtIn, footer = '' }) => ({ footer, variables: JSON.stringify({ data, builtIn }) })),
       ),
     get pids() {

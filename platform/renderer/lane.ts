@@ -148,7 +148,7 @@ function batchOf<Job extends MailSources>(units: Unit<Job>[]): Batch {
   let last: Job | undefined;
   for (const { job, order } of units) {
     if (job === last) batch.at(-1)?.orders.push(order);
-    else batch.push({ subject: job.subject, html: job.html, orders: [order] });
+    else batch.push({ subject: job.subject, html: job.html, plain: job.plain ?? false, orders: [order] });
     last = job;
   }
   return batch;

@@ -9,6 +9,8 @@ import { plainText } from './plain-text.ts';
 export interface MailSources {
   subject: string;
   html: string;
+  /** The body is no HTML: nothing in it is escaped, and no text is made from it. */
+  plain?: boolean;
 }
 
 export interface Mail {
@@ -36,7 +38,9 @@ const texts = new LRUCache<string, string[]>({
  * `footer` is a template as well, written at the end of the body. Throws a LimitError for a template that asks for more
  * than a mail may cost.
  */
-export function renderMail({ subject, html }: MailSources, footer: string, variables: Record<string, unknown>): Mail {
+export function renderMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Mail {
+  const { subject, html, plain } = sources;
+  if (plain) return { subject: renderSubject(subject, variables), html: unescaped(html, variables), text: '' };
   const body = templateOf(html);
   const foot = templateOf(footer);
   const marks = new Marks(body.marked || foot.marked);
@@ -56,10 +60,13 @@ export function renderMail({ subject, html }: MailSources, footer: string, varia
   };
 }
 
-function renderSubject(source: string, variables: Record<string, unknown>): string {
+const renderSubject = (source: string, variables: Record<string, unknown>): string =>
+  oneLine(unescaped(source, variables));
+
+function unescaped(source: string, variables: Record<string, unknown>): string {
   const run = new Run({ variables, budget: new Budget(source.length) });
   templateOf(source).write(run);
-  return oneLine(run.out);
+  return run.out;
 }
 
 /** A subject, whatever its values brought along. */

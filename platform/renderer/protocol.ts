@@ -13,6 +13,7 @@ export interface Order {
 export interface Group {
   subject: string;
   html: string;
+  plain: boolean;
   orders: Order[];
 }
 

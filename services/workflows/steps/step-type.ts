@@ -4,6 +4,7 @@ import type { Fault } from '../../../platform/errors.ts';
 import type { ParsedCondition } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
 import type { Exit, Step, StepTypeName } from '../graph.ts';
+import type { WebhookRequest } from '../webhook-call.ts';
 
 /** What a step has come to. */
 export type Outcome =
@@ -27,14 +28,6 @@ export const waitFor = (event: string, until?: Date): Outcome => ({ kind: 'wait'
 export const callWebhook = (request: WebhookRequest): Outcome => ({ kind: 'webhook', request });
 export const exit = (reason: string | null): Outcome => ({ kind: 'end', status: 'EXITED', reason });
 export const fail = (reason: string): Outcome => ({ kind: 'end', status: 'FAILED', reason });
-
-/** With all variables filled in. Anything but text is sent as JSON. */
-export interface WebhookRequest {
-  url: string;
-  method: string;
-  headers: Record<string, string>;
-  body: unknown;
-}
 
 export interface StepMail {
   templateId: string;

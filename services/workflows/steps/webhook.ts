@@ -37,19 +37,20 @@ export const webhook: StepType<WebhookConfig> = {
   run: async ({ config }, run) => {
     const { url, method = 'POST', headers, body } = config;
     if (!url) return fail('the step has no address to call');
-    const rendered = await renderAll(
-      { url, headers: headers ?? {}, body: body ?? defaultBody(run) },
-      run,
-      body == null,
-    );
+    const rendered = await renderAll({ url, headers: headers ?? {}, body }, run);
+    const sent = body == null ? defaultBody(run) : rendered.body;
+    const lines = Object.entries(rendered.headers).map(([name, value]) => [name.toLowerCase(), oneLine(value)]);
     return callWebhook({
       url: oneLine(rendered.url),
       method,
-      headers: Object.fromEntries(Object.entries(rendered.headers).map(([name, value]) => [name, oneLine(value)])),
-      body: rendered.body,
+      headers: { 'content-type': contentType(sent), ...Object.fromEntries(lines) },
+      body: typeof sent === 'string' ? sent : JSON.stringify(sent),
     });
   },
 };
+
+const contentType = (body: unknown): string =>
+  typeof body === 'string' && !/^\s*[{[]/.test(body) ? 'text/plain; charset=utf-8' : 'application/json';
 
 export const defaultBody = ({ contact, workflow, execution, context }: Run): Data => ({
   contact: {
@@ -62,24 +63,18 @@ export const defaultBody = ({ contact, workflow, execution, context }: Run): Dat
   event: context,
 });
 
-interface Texts {
-  url: string;
-  headers: Record<string, string>;
-  body: unknown;
-}
+type Texts = Required<Pick<WebhookConfig, 'url'>> & { headers: Record<string, string>; body: unknown };
 
-/** The default body is made of values, which are no templates. */
-async function renderAll(texts: Texts, run: Run, keepBody: boolean): Promise<Texts> {
-  const { body, ...rest } = texts;
-  const asked: string[] = [];
-  const gather = (text: string) => asked.push(text);
-  const given = keepBody ? rest : texts;
-  mapTexts(given, gather);
-  const templates = [...new Set(asked.filter((text) => /\{[{%#]/.test(text)))];
+async function renderAll(texts: Texts, run: Run): Promise<Texts> {
+  const asked = new Set<string>();
+  mapTexts(texts, (text) => {
+    if (/\{[{%#]/.test(text)) asked.add(text);
+    return text;
+  });
+  const templates = [...asked];
   const answers = templates.length > 0 ? await run.render(templates) : [];
   const filled = new Map(templates.map((template, place) => [template, answers[place] ?? '']));
-  const result = mapTexts(given, (text) => filled.get(text) ?? text) as Texts;
-  return { ...result, body: keepBody ? body : result.body };
+  return mapTexts(texts, (text) => filled.get(text) ?? text) as Texts;
 }
 
 function mapTexts(value: unknown, change: (text: string) => unknown): unknown {

@@ -1,0 +1,47 @@
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import type { Data } from '../contacts/data.ts';
+import type { HeldExecution } from './held-execution.ts';
+
+export interface CountingEvent {
+  position: string;
+  data: Data;
+}
+
+// The time keeps the walk over the index short; which events count is decided by their positions, given out under the
+// contact's lock. An event of a long transaction may carry a time somewhat before the start.
+const find = statement<CountingEvent>(
+  'wait-event',
+  `select position, data from events
+   where project_id = $1 and name = $2 and contact_id = $3 and created_at >= $4::timestamptz - interval '1 hour'
+     and position > $5 and ($6::timestamptz is null or created_at <= $6::timestamptz)
+   order by position limit 1`,
+);
+
+/** The first event that ends a wait for it, if there is one by now; what came after the time-out does not. */
+export async function countingEvent(
+  trx: Db,
+  execution: HeldExecution,
+  name: string,
+  until: Date | null,
+): Promise<CountingEvent | undefined> {
+  const { projectId, contactId, startedAt, cut } = execution;
+  const [event] = await find(trx, [projectId, name, contactId, startedAt, cut, until]);
+  return event;
+}
+
+const last = statement<{ position: string | null }>(
+  'wait-cut',
+  `select max(position) as position from events
+   where project_id = $1 and contact_id = $2 and ($3::timestamptz is null or created_at <= $3::timestamptz)`,
+);
+
+/**
+ * Up to where events no longer count after a sleep that ended at a time, or ends now. Going by the time for which it was
+ * set: when its worker was away, what came meanwhile came after it.
+ */
+export async function cutAfter(trx: Db, execution: HeldExecution, ended: Date | null): Promise<string> {
+  const { projectId, contactId, cut } = execution;
+  const [row] = await last(trx, [projectId, contactId, ended]);
+  return BigInt(row?.position ?? 0) > BigInt(cut) ? String(row?.position) : cut;
+}
