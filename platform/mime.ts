@@ -123,7 +123,7 @@ function writeBody(html: string, text: string | undefined, id: string): void {
   }
   // `=_` cannot be part of quoted-printable, nor `_` of base64.
   const border = `=_${id}`;
-  out.ascii(`Content-Type: multipart/alternative; boundary="${border}"\r\n\r\n--${border}\r\n`);
+  out.ascii(`Content-Type: multipart/alternative;\r\n boundary="${border}"\r\n\r\n--${border}\r\n`);
   writePart('plain', text);
   out.ascii(`\r\n--${border}\r\n`);
   writePart('html', html);

@@ -59,7 +59,8 @@ export class SmtpConversation {
   }
 
   onEnd(listener: () => void): void {
-    this.endListeners.push(listener);
+    if (this.failure) listener();
+    else this.endListeners.push(listener);
   }
 
   /** The next reply that nobody waits for yet. Ask before writing what it answers. */
