@@ -1,5 +1,5 @@
 // `npm run build`: the program as plain JavaScript, and the workflow code bundled for Temporal's sandbox beside it.
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writeBundle } from '../worker/bundle.ts';
 import { run } from './run.ts';
@@ -12,6 +12,8 @@ async function build(): Promise<void> {
   await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
     cwd: root,
   });
+  cpSync(join(root, 'web'), join(dist, 'web'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
+  cpSync(join(root, 'web'), join(dist, 'web'), { recursive: true });
   await writeBundle(join(root, 'workflows', 'index.ts'), join(dist, 'workflow-bundle.js'));
   console.log('built dist/: node dist/api/server.js, node dist/worker/main.js');
 }

@@ -1,6 +1,9 @@
 import { statusOf } from '../../platform/probes.ts';
+import { docsPage, pageHeaders } from '../../web/pages.ts';
 import { type Answer, answer, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
+import { docsOf } from '../http/docs.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { object, oneOf, record } from '../http/schemas.ts';
 
@@ -9,9 +12,11 @@ const readiness = object({ status: oneOf('ok', 'degraded', 'down'), parts: recor
 /** For those who run the service: nobody is asked who they are. */
 export function operations(
   parts: Pick<AppParts, 'ready' | 'metrics' | 'settings'>,
-  document: () => object,
+  document: () => OpenApiDocument,
 ): RouteGroup {
   const { registry } = parts.metrics;
+  /** Made once, when somebody first looks. */
+  let docs: string | undefined;
   const probes = [
     route({
       method: 'GET',
@@ -45,6 +50,17 @@ export function operations(
       access: 'nobody',
       answers: { 200: answer('The OpenAPI 3.1 description of all routes.', record()) },
       handle: () => ok(document()),
+    }),
+    route({
+      method: 'GET',
+      path: '/docs',
+      summary: 'The same for people: a page with every route',
+      access: 'nobody',
+      answers: { 200: { description: 'The page.', contentType: 'text/html' } },
+      handle: (): Answer => {
+        docs ??= docsPage(docsOf(document()));
+        return { status: 200, body: docs, headers: pageHeaders };
+      },
     }),
   ];
   const metrics = route({

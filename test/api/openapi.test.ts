@@ -27,10 +27,18 @@ describe('GET /openapi.json', () => {
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
     const parts = { metrics: { registry: {} }, settings: {} } as unknown as AppParts;
-    const registered = routeGroups(parts, () => ({})).flatMap(({ routes }) =>
+    const registered = routeGroups(parts, () => document).flatMap(({ routes }) =>
       routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
     );
     expect(listed).to.have.members(registered).and.include('POST /v1/track').and.include('GET /users/@me');
+  });
+
+  it('is there for people too, as a page that names every route and runs no script', async () => {
+    const answer = await api.get('/docs');
+    expect(answer).to.have.status(200);
+    expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    for (const path of Object.keys(document.paths)) expect(answer.body).to.include(path);
+    expect(answer.body).to.include('Send a transactional e-mail').and.not.include('<script');
   });
 
   it('says who may call what', () => {
