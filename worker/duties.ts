@@ -1,6 +1,7 @@
 import { domainActivities } from '../activities/domains.ts';
 import { emailActivities } from '../activities/emails.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
+import { projectActivities } from '../activities/projects.ts';
 import { segmentActivities } from '../activities/segments.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
@@ -34,7 +35,7 @@ export function mailDuty(deps: DeliveryDeps & { stopping: AbortSignal }): Duty {
 export function bulkDuty(deps: JobActivityDeps): Duty {
   return {
     taskQueue: taskQueues.bulk,
-    activities: { ...jobActivities(deps), ...segmentActivities(deps) },
+    activities: { ...jobActivities(deps), ...projectActivities(deps), ...segmentActivities(deps) },
     maxConcurrentActivityTaskExecutions: 4,
     maxConcurrentActivityTaskPolls: 2,
   };

@@ -74,6 +74,8 @@ interface Declaration<P, Q, B> {
   bodyKind?: 'form' | 'raw';
   /** What a member needs to be at least, where any member is not enough. A key has the rights of an ADMIN. */
   role?: Role;
+  /** The parameter of a user whom everybody may be, whatever the role: themselves. */
+  orSelf?: string;
   /** It reads although it is no GET, or must work while the project is disabled. */
   whileDisabled?: true;
   /** Open to users who have not verified their address yet, where that is required. */

@@ -17,7 +17,7 @@ export interface Caller {
 }
 
 type Gate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
-type Declared = Pick<Route, 'access' | 'path' | 'role' | 'unverified'>;
+type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified'>;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -31,7 +31,7 @@ export function gateOf(route: Declared, parts: Parts): Gate {
     if (isPublicApi(route.path)) return (ctx) => keyHolder(ctx, 'secret', parts);
     return (ctx, params) => (comesWithCookie(ctx) ? otherwise(ctx, params) : keyHolder(ctx, 'secret', parts));
   };
-  const member: Gate = async (ctx, params) => memberOf(await user(ctx), params.id ?? '', route, parts);
+  const member: Gate = async (ctx, params) => memberOf(await user(ctx), params, route, parts);
   switch (route.access) {
     case 'nobody':
       return async (ctx) => {
@@ -125,10 +125,11 @@ async function projectMember(ctx: Context, user: User, route: Declared, parts: P
 }
 
 /** The project in the path: to whom it does not belong it does not exist. */
-async function memberOf(user: User, projectId: string, route: Declared, parts: Parts): Promise<Caller> {
+async function memberOf(user: User, params: Record<string, string>, route: Declared, parts: Parts): Promise<Caller> {
+  const { id: projectId = '' } = params;
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
   if (!membership) throw noProject();
-  requireRole(membership.role, route);
+  if (params[route.orSelf ?? ''] !== user.id) requireRole(membership.role, route);
   return { user, ...membership };
 }
 

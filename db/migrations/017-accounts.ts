@@ -7,6 +7,22 @@ export async function up(db: Knex): Promise<void> {
     insert into projects (id, name, public_key, secret_key_hash, tracking)
     values ('00000000-0000-7000-8000-000000000001', 'System', 'system', '\\x00', 'DISABLED');
 
+    -- Gone for everybody from then on; the row goes when all that hung on it is gone.
+    alter table projects add column deleted_at timestamptz;
+
+    -- The wiping of a project, for good or to begin anew: background work, found again after a crash.
+    create table project_erasures (
+      id uuid primary key,
+      project_id uuid not null,
+      kind text not null check (kind in ('RESET', 'DELETE')),
+      done boolean not null default false,
+      deleted bigint not null default 0,
+      created_at timestamptz not null default now(),
+      completed_at timestamptz
+    );
+    -- One at a time: a second reset joins the first.
+    create unique index project_erasures_open on project_erasures (project_id) where not done;
+
     -- Somebody invited is a member in waiting; somebody who was invited and never came has no password.
     alter table memberships add column status text not null default 'ACTIVE' check (status in ('ACTIVE', 'PENDING'));
 
@@ -22,6 +38,15 @@ export async function up(db: Knex): Promise<void> {
     );
     create index user_tokens_user on user_tokens (user_id, purpose);
     create index user_tokens_project on user_tokens (project_id) where project_id is not null;
+
+    -- Mail that was asked for by address. Whether there is such a user is found out later, by the worker: the answer and
+    -- the time that it takes are the same for every address.
+    create table account_requests (
+      id bigint generated always as identity primary key,
+      email text not null,
+      purpose text not null check (purpose in ('VERIFY_EMAIL', 'RESET_PASSWORD')),
+      created_at timestamptz not null default now()
+    );
 
     -- Who a user is elsewhere.
     create table user_identities (
@@ -44,8 +69,9 @@ export async function up(db: Knex): Promise<void> {
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(`
-    drop table auth_attempts, user_identities, user_tokens;
+    drop table project_erasures, auth_attempts, user_identities, account_requests, user_tokens;
     alter table memberships drop column status;
+    alter table projects drop column deleted_at;
     delete from projects where id = '00000000-0000-7000-8000-000000000001';
   `);
 }

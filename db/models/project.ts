@@ -12,5 +12,6 @@ export class Project extends BaseModel {
   declare language: string;
   declare disabled: boolean;
   declare disabledReason: string | null;
+  declare deletedAt: Date | null;
   declare updatedAt: Date;
 }

@@ -5,6 +5,7 @@ export const workflowIds = {
   job: (projectId: string, jobId: string) => `job/${projectId}/${jobId}`,
   campaign: (projectId: string, campaignId: string, generation: number) =>
     `campaign/${projectId}/${campaignId}/${generation}`,
+  erasure: (projectId: string, erasureId: string) => `erasure/${projectId}/${erasureId}`,
   domain: (projectId: string, domainId: string, generation: number) => `domain/${projectId}/${domainId}/${generation}`,
 };
 

@@ -8,18 +8,20 @@ import { newKeys, type ProjectKeys } from './keys.ts';
 export interface NewProject {
   name: string;
   ownerId: string;
+  tracking?: Project['tracking'] | undefined;
+  language?: string | undefined;
 }
 
 /** The secret key is in the answer and nowhere else: only its hash is kept. */
 export async function createProject(
   db: Db,
-  { name, ownerId }: NewProject,
+  { ownerId, ...rest }: NewProject,
 ): Promise<{ project: Project } & ProjectKeys> {
   const keys = newKeys();
   return inTransaction(db, async (trx) => {
     const project = await Project.query(trx).insertAndFetch({
+      ...rest,
       id: newId(),
-      name,
       publicKey: keys.publicKey,
       secretKeyHash: hashToken(keys.secretKey),
     });

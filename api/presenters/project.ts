@@ -1,0 +1,43 @@
+import type { Role } from '../../db/models/membership.ts';
+import type { Project } from '../../db/models/project.ts';
+import type { ProjectKeys } from '../../services/projects/keys.ts';
+import { trackings } from '../../services/projects/update.ts';
+import { dateTime, flag, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
+
+export const roles = ['MEMBER', 'ADMIN', 'OWNER'] as const;
+
+const shown = {
+  id: uuid(),
+  name: text(),
+  publicKey: text(),
+  role: oneOf(...roles),
+  tracking: oneOf(...trackings),
+  language: text(),
+  disabled: flag(),
+  disabledReason: nullable(text()),
+  createdAt: dateTime(),
+  updatedAt: dateTime(),
+};
+
+export const projectSchema = object(shown);
+/** Only right after the keys were made. */
+export const projectWithKeysSchema = object({ ...shown, secretKey: text() });
+
+export const presentProject = (project: Project, role: Role) => ({
+  id: project.id,
+  name: project.name,
+  publicKey: project.publicKey,
+  role,
+  tracking: project.tracking,
+  language: project.language,
+  disabled: project.disabled,
+  disabledReason: project.disabledReason,
+  createdAt: project.createdAt.toISOString(),
+  updatedAt: project.updatedAt.toISOString(),
+});
+
+export const presentProjectWithKeys = (project: Project, role: Role, { publicKey, secretKey }: ProjectKeys) => ({
+  ...presentProject(project, role),
+  publicKey,
+  secretKey,
+});

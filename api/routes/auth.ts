@@ -1,0 +1,160 @@
+import joi from 'joi';
+import type { User } from '../../db/models/user.ts';
+import { badRequest } from '../../platform/errors.ts';
+import { acceptInvitation } from '../../services/members/accept.ts';
+import { createSession, endSession, findSessionUser } from '../../services/sessions/sessions.ts';
+import { logIn, resetPassword } from '../../services/users/passwords.ts';
+import { type RequestPurpose, requestMail } from '../../services/users/requests.ts';
+import { signUp, verifyEmail } from '../../services/users/sign-up.ts';
+import { givenPassword, givenToken, newPassword, userEmail } from '../http/account-schemas.ts';
+import { type Answer, answer, failure } from '../http/answers.ts';
+import { route, routes, type Surroundings } from '../http/route.ts';
+import { email, flag, list, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
+import { sessionToken, withoutSession, withSession } from '../http/session-cookie.ts';
+import type { Typed } from '../http/typed.ts';
+
+const wrapped = (schema: Parameters<typeof object>[0]) => object({ success: flag(), data: object(schema) });
+const userAnswer = (description: string) => answer(description, wrapped({ id: uuid(), email: email() }));
+const said = answer('It is done, or will be.', wrapped({ message: text() }));
+const useless = failure('The token is used up, has expired, or never was one.', 'BAD_REQUEST');
+
+const say = (message: string, headers?: Record<string, string>): Answer => ({
+  status: 200,
+  body: { success: true, data: { message } },
+  ...(headers && { headers }),
+});
+
+/** The user, and a session for the browser that this came from. */
+export async function signedIn({ db, settings }: Surroundings, user: User, status = 200): Promise<Answer> {
+  const headers = withSession(await createSession(db, user.id), settings);
+  return { status, headers, body: { success: true, data: { id: user.id, email: user.email } } };
+}
+
+/** `password` is another name for `newPassword`. */
+const eitherPassword = () => ({
+  newPassword: optional(newPassword()).when('password', { is: joi.exist(), otherwise: joi.required() }) as Typed<
+    string | undefined
+  >,
+  password: optional(newPassword()),
+});
+
+const askForMail = (path: string, purpose: RequestPurpose, summary: string) =>
+  route({
+    method: 'POST',
+    path,
+    summary,
+    access: 'nobody',
+    body: { email: optional(email()) },
+    answers: { 200: said },
+    handle: async ({ db, body, request }) => {
+      const token = body.email === undefined ? sessionToken(request.headers) : undefined;
+      const address = body.email ?? (token && (await findSessionUser(db, token))?.email);
+      if (!address) throw badRequest('Say by "email" which address it is about.');
+      await requestMail(db, purpose, address);
+      return say('If there is an account that this is about, a mail is on its way to it.');
+    },
+  });
+
+export const auth = routes('Authentication', [
+  route({
+    method: 'POST',
+    path: '/auth/signup',
+    summary: 'Open an account; the answer carries a session',
+    access: 'nobody',
+    body: { email: userEmail(), password: newPassword() },
+    answers: {
+      201: userAnswer('The new user.'),
+      403: failure('Signing up is turned off here.', 'FORBIDDEN'),
+      409: failure('There is an account with this address.', 'CONFLICT'),
+    },
+    handle: async (call) => signedIn(call, await signUp(call.db, call.settings, call.body), 201),
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Log in; the answer carries a session',
+    access: 'nobody',
+    body: { email: email(), password: givenPassword() },
+    answers: {
+      200: userAnswer('The user.'),
+      401: failure('The address or the password is wrong.', 'INVALID_CREDENTIALS'),
+      429: failure('Too many failed attempts for this address, or from this IP.', 'RATE_LIMIT_EXCEEDED'),
+    },
+    handle: async (call) => {
+      const { db, body, request } = call;
+      return signedIn(call, await logIn(db, body.email, body.password, request.ip));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/logout',
+    summary: 'End the session',
+    access: 'nobody',
+    answers: { 200: said },
+    handle: async ({ db, settings, request }) => {
+      const token = sessionToken(request.headers);
+      if (token) await endSession(db, token);
+      return say('You are logged out.', withoutSession(settings));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/auth/oauth-config',
+    summary: 'With which other accounts one can sign in here',
+    access: 'nobody',
+    answers: {
+      200: answer(
+        'The providers.',
+        wrapped({ providers: list(oneOf('github', 'google')), github: flag(), google: flag() }),
+      ),
+    },
+    handle: ({ settings: { oauth } }): Answer => {
+      const [github, google] = [oauth.github !== undefined, oauth.google !== undefined];
+      const providers = [...(github ? ['github'] : []), ...(google ? ['google'] : [])];
+      return { status: 200, body: { success: true, data: { providers, github, google } } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/verify-email',
+    summary: 'Verify an address with the token from the mail',
+    access: 'nobody',
+    body: { token: givenToken() },
+    answers: { 200: userAnswer('The user.'), 400: useless },
+    handle: async ({ db, body }): Promise<Answer> => {
+      const { id, email } = await verifyEmail(db, body.token);
+      return { status: 200, body: { success: true, data: { id, email } } };
+    },
+  }),
+  askForMail('/auth/request-verification', 'VERIFY_EMAIL', 'Have the verification mail sent again'),
+  askForMail('/auth/request-password-reset', 'RESET_PASSWORD', 'Have a mail sent that resets the password'),
+  route({
+    method: 'POST',
+    path: '/auth/reset-password',
+    summary: 'Set a new password with the token from the mail; all sessions end',
+    access: 'nobody',
+    body: { token: givenToken(), ...eitherPassword() },
+    answers: { 200: userAnswer('The user.'), 400: useless },
+    handle: async ({ db, settings, body }): Promise<Answer> => {
+      const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '');
+      return { status: 200, body: { success: true, data: { id: user.id, email: user.email } } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/accept-invitation',
+    summary: 'Join a project with the token from the mail; who has no password yet sets one',
+    access: 'nobody',
+    body: { token: givenToken(), password: optional(newPassword()) },
+    answers: {
+      200: answer('The user, and the project.', wrapped({ id: uuid(), email: email(), projectId: uuid() })),
+      400: useless,
+    },
+    handle: async (call) => {
+      const { db, body, request } = call;
+      const { user, projectId } = await acceptInvitation(db, body, sessionToken(request.headers));
+      const { headers = {} } = await signedIn(call, user);
+      return { status: 200, headers, body: { success: true, data: { id: user.id, email: user.email, projectId } } };
+    },
+  }),
+]);

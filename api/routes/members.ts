@@ -1,0 +1,76 @@
+import { changeRole, removeMember } from '../../services/members/change.ts';
+import { inviteMember } from '../../services/members/invite.ts';
+import { listMembers } from '../../services/members/list.ts';
+import type { Actor } from '../../services/members/rules.ts';
+import { userEmail } from '../http/account-schemas.ts';
+import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
+import type { CallerOf } from '../http/route.ts';
+import { route, routes } from '../http/route.ts';
+import { list, oneOf, uuid } from '../http/schemas.ts';
+import { memberSchema, presentMember } from '../presenters/member.ts';
+import { roles } from '../presenters/project.ts';
+
+const params = { id: uuid() };
+const one = answer('The member.', memberSchema);
+const lastOwner = failure('It is the last OWNER.', 'CONFLICT');
+
+const actor = ({ user, project, role }: CallerOf<'member'>): Actor & { email: string } => ({
+  projectId: project.projectId,
+  userId: user.id,
+  email: user.email,
+  role,
+});
+
+export const members = routes('Members', [
+  route({
+    method: 'GET',
+    path: '/projects/:id/members',
+    summary: 'Who works on a project, and who is invited to',
+    access: 'member',
+    params,
+    answers: { 200: answer('The members.', list(memberSchema)), 404: missing('project') },
+    handle: async ({ db, params }) => ok((await listMembers(db, params.id)).map(presentMember)),
+  }),
+  route({
+    method: 'POST',
+    path: '/projects/:id/members',
+    summary: 'Invite somebody by mail; only an OWNER can invite one',
+    access: 'member',
+    role: 'ADMIN',
+    params,
+    body: { email: userEmail(), role: oneOf(...roles) },
+    answers: {
+      201: answer('The member in waiting.', memberSchema),
+      404: missing('project'),
+      409: failure('There is such a member already.', 'CONFLICT'),
+    },
+    handle: async (call) => created(presentMember(await inviteMember(call.db, call.settings, actor(call), call.body))),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/projects/:id/members/:userId',
+    summary: 'Give a member another role; only an OWNER can make or change one',
+    access: 'member',
+    role: 'ADMIN',
+    params: { id: uuid(), userId: uuid() },
+    body: { role: oneOf(...roles) },
+    answers: { 200: one, 404: missing('member'), 409: lastOwner },
+    handle: async (call) =>
+      ok(presentMember(await changeRole(call.db, actor(call), call.params.userId, call.body.role))),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/projects/:id/members/:userId',
+    summary: 'Take a member out, take an invitation back, or leave',
+    access: 'member',
+    role: 'ADMIN',
+    orSelf: 'userId',
+    whileDisabled: true,
+    params: { id: uuid(), userId: uuid() },
+    answers: { 204: answer('It is no member any more.'), 404: missing('member'), 409: lastOwner },
+    handle: async (call) => {
+      await removeMember(call.db, actor(call), call.params.userId);
+      return noContent();
+    },
+  }),
+]);

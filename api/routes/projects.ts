@@ -1,0 +1,114 @@
+import { createProject } from '../../services/projects/create.ts';
+import { deleteProject, resetProject } from '../../services/projects/erase.ts';
+import { findProject, listProjects } from '../../services/projects/find.ts';
+import { regenerateKeys } from '../../services/projects/keys.ts';
+import { trackings, updateProject } from '../../services/projects/update.ts';
+import { language, projectName } from '../http/account-schemas.ts';
+import { answer, created, missing, noContent, ok } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { list, oneOf, optional, uuid } from '../http/schemas.ts';
+import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
+
+const params = { id: uuid() };
+const one = answer('The project.', projectSchema);
+const noSuch = missing('project');
+const withKeys = answer('The project with its keys; the secret one is shown here only.', projectWithKeysSchema);
+
+const settable = {
+  tracking: optional(oneOf(...trackings)),
+  language: optional(language()),
+};
+
+export const projects = routes('Projects', [
+  route({
+    method: 'GET',
+    path: '/users/@me/projects',
+    summary: 'The projects that the user is a member of',
+    access: 'session',
+    answers: { 200: answer('The projects.', list(projectSchema)) },
+    handle: async ({ db, user }) =>
+      ok((await listProjects(db, user.id)).map((project) => presentProject(project, project.role))),
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects',
+    summary: 'Create a project; the user becomes its OWNER',
+    access: 'session',
+    body: { name: projectName(), ...settable },
+    answers: { 201: withKeys },
+    handle: async ({ db, user, body }) => {
+      const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id });
+      return created(presentProjectWithKeys(project, 'OWNER', keys));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/projects/:id',
+    summary: 'One project',
+    access: 'member',
+    params,
+    answers: { 200: one, 404: noSuch },
+    handle: async ({ db, user, params }) => {
+      const project = await findProject(db, user.id, params.id);
+      return ok(presentProject(project, project.role));
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/users/@me/projects/:id',
+    summary: 'Change the settings of a project',
+    access: 'member',
+    role: 'ADMIN',
+    params,
+    body: { name: optional(projectName()), ...settable },
+    answers: { 200: one, 404: noSuch },
+    handle: async ({ db, user, params, body }) => {
+      await updateProject(db, params.id, body);
+      const project = await findProject(db, user.id, params.id);
+      return ok(presentProject(project, project.role));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/users/@me/projects/:id',
+    summary: 'Delete a project: it is gone at once, and all its data soon after',
+    access: 'member',
+    role: 'OWNER',
+    whileDisabled: true,
+    params,
+    answers: { 204: answer('It is gone.'), 404: noSuch },
+    handle: async ({ db, params }) => {
+      await deleteProject(db, params.id);
+      return noContent();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects/:id/regenerate-keys',
+    summary: 'Replace both keys; the old ones end at once, everywhere',
+    access: 'member',
+    role: 'ADMIN',
+    whileDisabled: true,
+    params,
+    answers: { 200: withKeys, 404: noSuch },
+    handle: async ({ db, user, params }) => {
+      const keys = await regenerateKeys(db, params.id);
+      const project = await findProject(db, user.id, params.id);
+      return ok(presentProjectWithKeys(project, project.role, keys));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/users/@me/projects/:id/reset',
+    summary: 'Wipe all data of a project, but for keys, domains, members and settings',
+    access: 'member',
+    role: 'ADMIN',
+    params,
+    answers: { 200: one, 404: noSuch },
+    handle: async ({ db, user, params }) => {
+      await resetProject(db, params.id);
+      const project = await findProject(db, user.id, params.id);
+      return ok(presentProject(project, project.role));
+    },
+  }),
+]);

@@ -1,0 +1,40 @@
+import type { Db } from '../../db/connect.ts';
+import { Membership, type Role } from '../../db/models/membership.ts';
+import { Project } from '../../db/models/project.ts';
+import { ApiError, notFound } from '../../platform/errors.ts';
+
+/** Who acts, in which project, as what. */
+export interface Actor {
+  projectId: string;
+  userId: string;
+  role: Role;
+}
+
+/** Members of a project change one after the other: only so can the last OWNER be told. */
+export async function lockMembers(trx: Db, projectId: string): Promise<void> {
+  await Project.query(trx).findById(projectId).forNoKeyUpdate().select('id');
+}
+
+export async function requireMembership(trx: Db, projectId: string, userId: string): Promise<Membership> {
+  const membership = await Membership.query(trx).findById([projectId, userId]);
+  if (!membership) throw notFound('member');
+  return membership;
+}
+
+/** Only an OWNER makes one, or changes what one is. */
+export function requireOwnerFor(actor: Actor, ...roles: Role[]): void {
+  if (actor.role !== 'OWNER' && roles.includes('OWNER'))
+    throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can make or change an OWNER; your role is ${actor.role}.`);
+}
+
+/** Before `membership` ends or changes: somebody must be left who can do everything. */
+export async function refuseLastOwner(trx: Db, { projectId, userId, role, status }: Membership): Promise<void> {
+  if (role !== 'OWNER' || status !== 'ACTIVE') return;
+  const other = await Membership.query(trx)
+    .findOne({ projectId, role: 'OWNER', status: 'ACTIVE' })
+    .whereNot({ userId });
+  if (!other)
+    throw new ApiError(409, 'CONFLICT', 'This is the last OWNER of the project.', {
+      suggestion: 'Make another member OWNER first, or delete the project.',
+    });
+}

@@ -1,0 +1,70 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { dropUnusedAttachments } from '../emails/attachments.ts';
+
+const CHUNK = 1_000;
+
+type Erase = (trx: Db, projectId: string) => Promise<number>;
+
+/** Deletes some rows of a table that are the project's, in a transaction of their own. Gives back how many. */
+export async function eraseChunk(db: Db, table: string, projectId: string): Promise<number> {
+  const erase = special[table] ?? ((trx) => eraseRows(trx, table, projectId));
+  return retryDeadlocks(db, () => inTransaction(db, (trx) => erase(trx, projectId)));
+}
+
+/** By their places, partition by partition: a place in a partitioned table says nothing without the partition. */
+async function eraseRows(trx: Db, table: string, projectId: string): Promise<number> {
+  const leaves: { rows: { leaf: string }[] } = await trx.raw(
+    'select relid::regclass::text as leaf from pg_partition_tree(?::regclass) where isleaf',
+    [table],
+  );
+  for (const { leaf } of leaves.rows) {
+    const { rowCount } = await trx.raw(
+      `delete from only ${leaf} where ctid = any (array(select ctid from only ${leaf} where project_id = ? limit ?))`,
+      [projectId, CHUNK],
+    );
+    if (rowCount > 0) return rowCount;
+  }
+  return 0;
+}
+
+const special: Record<string, Erase> = {
+  /** With all that hangs on a mail and does not know the project, or is not to be found by it. */
+  async emails(trx, projectId) {
+    const { rows } = await trx.raw(
+      `delete from emails where id in (select id from emails where project_id = ? order by id limit ? for update)
+       returning id`,
+      [projectId, CHUNK],
+    );
+    const ids = (rows as { id: string }[]).map(({ id }) => id);
+    if (ids.length === 0) return 0;
+    await trx.raw('delete from email_attempts where email_id = any (?::uuid[])', [ids]);
+    await trx.raw('delete from email_notices where email_id = any (?::uuid[])', [ids]);
+    const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(
+      'delete from email_contents where email_id = any (?::uuid[]) returning attachment_set',
+      [ids],
+    );
+    await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
+    return ids.length;
+  },
+
+  /** In the order in which everybody locks them. */
+  async contacts(trx, projectId) {
+    const { rowCount } = await trx.raw(
+      `delete from contacts where id in (
+         select id from contacts where project_id = ? order by email collate "C" limit ? for update)`,
+      [projectId, CHUNK],
+    );
+    return rowCount;
+  },
+
+  /** First the members, which may be a million: deleting the segment would take them along at one go. */
+  async segments(trx, projectId) {
+    const { rowCount } = await trx.raw(
+      `delete from segment_members where ctid = any (array(
+         select m.ctid from segments s join segment_members m on m.segment_id = s.id where s.project_id = ? limit ?))`,
+      [projectId, CHUNK],
+    );
+    return rowCount > 0 ? rowCount : eraseRows(trx, 'segments', projectId);
+  },
+};

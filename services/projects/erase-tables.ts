@@ -1,0 +1,33 @@
+// Every table that knows a project, and what becomes of its rows. A test holds this list against the database, so that a
+// new table cannot be forgotten.
+
+/** Wiped by a reset and by a deletion, in this order: first what still moves, then what others hang on. */
+export const wiped = [
+  'campaigns',
+  'executions',
+  'execution_steps',
+  'workflow_transitions',
+  'workflow_steps',
+  'workflows',
+  'event_queue',
+  'jobs',
+  'emails',
+  'email_contents',
+  'events',
+  'contact_changes',
+  'tracked_looks',
+  'segments',
+  'contacts',
+  'contact_fields',
+  'templates',
+  'suppressions',
+  'idempotency_keys',
+  'contact_count_deltas',
+  'contact_counts',
+] as const;
+
+/** What a reset keeps: settings, secrets, members, domains, and what is owed. */
+export const kept = ['webhook_secrets', 'domains', 'memberships', 'user_tokens', 'rate_windows'] as const;
+
+/** Never wiped here: intents go when they are carried out, and erasures are the record of this very work. */
+export const leftAlone = ['outbox', 'project_erasures'] as const;

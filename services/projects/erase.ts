@@ -1,0 +1,81 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Domain } from '../../db/models/domain.ts';
+import { Membership } from '../../db/models/membership.ts';
+import { Project } from '../../db/models/project.ts';
+import { newId } from '../../platform/ids.ts';
+import { announceDomains } from '../domains/announce.ts';
+import { endLoop } from '../domains/loop.ts';
+import { workflowIds } from '../outbox/ids.ts';
+import { intend } from '../outbox/write.ts';
+import { RESETTING, runErasure } from './erase-run.ts';
+import { announceKeys } from './keys.ts';
+import { noProject } from './membership.ts';
+
+/** Most projects are small, and wiped before the answer; whatever takes longer goes on in the background. */
+const AT_ONCE_MS = 2_000;
+
+/**
+ * Gone for every caller with this transaction: no key and no session opens it any more, and its domains are free for
+ * others. The rows go in the background, some at a time.
+ */
+export async function deleteProject(db: Db, id: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await lockProject(trx, id);
+    await Project.query(trx)
+      .findById(id)
+      .patch({
+        deletedAt: new Date(),
+        disabled: true,
+        disabledReason: 'deleted',
+        // Neither can be brought by anybody: the one is no key, the other no hash.
+        publicKey: `deleted ${id}`,
+        secretKeyHash: Buffer.from(`deleted ${id}`),
+        keyGeneration: Project.raw('key_generation + 1'),
+      });
+    await Membership.query(trx).delete().where({ projectId: id });
+    await trx('userTokens').where({ projectId: id }).del();
+    const domains = await Domain.query(trx).delete().where({ projectId: id }).returning('*');
+    for (const domain of domains) if (!domain.managed) await endLoop(trx, domain);
+    await beginErasure(trx, id, 'DELETE');
+    await announceKeys(trx, id);
+    await announceDomains(trx, id);
+  });
+}
+
+/** Until all is wiped nothing can be written: what comes meanwhile is not mistaken for what was there before. */
+export async function resetProject(db: Db, id: string): Promise<void> {
+  const erasureId = await inTransaction(db, async (trx) => {
+    const { disabled } = await lockProject(trx, id);
+    if (!disabled) await Project.query(trx).findById(id).patch({ disabled: true, disabledReason: RESETTING });
+    await announceKeys(trx, id);
+    return beginErasure(trx, id, 'RESET');
+  });
+  const until = Date.now() + AT_ONCE_MS;
+  await runErasure(db, erasureId, () => Date.now() > until);
+}
+
+async function lockProject(trx: Db, id: string): Promise<Project> {
+  const project = await Project.query(trx).findById(id).whereNull('deletedAt').forUpdate();
+  if (!project) throw noProject();
+  return project;
+}
+
+async function beginErasure(trx: Db, projectId: string, kind: 'RESET' | 'DELETE'): Promise<string> {
+  const open = await trx('projectErasures').where({ projectId, done: false }).first<{ id: string } | undefined>('id');
+  if (open) {
+    await trx('projectErasures').where({ id: open.id }).update({ kind });
+    return open.id;
+  }
+  const id = newId();
+  await trx('projectErasures').insert({ id, projectId, kind });
+  await intend(trx, {
+    lane: 'control',
+    action: 'start',
+    workflowType: 'erasure',
+    workflowId: workflowIds.erasure(projectId, id),
+    args: [{ erasureId: id }],
+    projectId,
+    resourceId: id,
+  });
+  return id;
+}

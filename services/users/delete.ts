@@ -1,0 +1,26 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Membership } from '../../db/models/membership.ts';
+import { User } from '../../db/models/user.ts';
+import { deleteContacts } from '../contacts/delete.ts';
+import { lockMembers, refuseLastOwner } from '../members/rules.ts';
+import { SYSTEM_PROJECT_ID } from '../system/project.ts';
+
+/** The account and all that we know of its address. A project is never left without an OWNER. */
+export async function deleteUser(db: Db, user: User): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const memberships = await Membership.query(trx).where({ userId: user.id }).orderBy('projectId');
+    for (const { projectId, userId } of memberships) {
+      await lockMembers(trx, projectId);
+      const membership = await Membership.query(trx).findById([projectId, userId]);
+      if (membership) await refuseLastOwner(trx, membership);
+    }
+    await User.query(trx).deleteById(user.id);
+    const contacts = await trx('contacts').where({ projectId: SYSTEM_PROJECT_ID, email: user.email }).select('id');
+    await deleteContacts(
+      trx,
+      SYSTEM_PROJECT_ID,
+      contacts.map(({ id }) => id),
+    );
+    await trx('accountRequests').where({ email: user.email }).del();
+  });
+}

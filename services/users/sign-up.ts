@@ -1,0 +1,53 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { User } from '../../db/models/user.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { hashPassword } from '../../platform/secrets.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { createUser } from './create.ts';
+import { type MailSettings, mailVerification } from './mails.ts';
+import { revokeTokens, useToken } from './tokens.ts';
+
+const UNIQUE = '23505';
+
+export const addressTaken = () =>
+  new ApiError(409, 'CONFLICT', 'There is an account with this address already.', {
+    suggestion: 'Log in, or reset the password.',
+  });
+
+export function refuseSignup({ signupEnabled }: Pick<Settings, 'signupEnabled'>): void {
+  if (!signupEnabled)
+    throw new ApiError(403, 'FORBIDDEN', 'Signing up is turned off here.', {
+      suggestion: 'Ask for an invitation to a project.',
+    });
+}
+
+/** Somebody who was invited and has no password yet may come this way too; the invitation still waits for its link. */
+export async function signUp(
+  db: Db,
+  settings: MailSettings & Pick<Settings, 'signupEnabled'>,
+  { email, password }: { email: string; password: string },
+): Promise<User> {
+  refuseSignup(settings);
+  return inTransaction(db, async (trx) => {
+    const user = (await takeOver(trx, email, password)) ?? (await createUser(trx, { email, password }));
+    await mailVerification(trx, settings, user);
+    return user;
+  }).catch((error: { code?: string }) => {
+    throw error.code === UNIQUE ? addressTaken() : error;
+  });
+}
+
+async function takeOver(trx: Db, email: string, password: string): Promise<User | undefined> {
+  const user = await User.query(trx).findOne({ email }).forUpdate();
+  if (!user) return undefined;
+  if (user.passwordHash || user.emailVerified) throw addressTaken();
+  return user.$query(trx).patchAndFetch({ passwordHash: await hashPassword(password), updatedAt: new Date() });
+}
+
+export async function verifyEmail(db: Db, token: string): Promise<User> {
+  return inTransaction(db, async (trx) => {
+    const { userId } = await useToken(trx, 'VERIFY_EMAIL', token);
+    await revokeTokens(trx, userId, 'VERIFY_EMAIL');
+    return User.query(trx).patchAndFetchById(userId, { emailVerified: true, updatedAt: new Date() });
+  });
+}

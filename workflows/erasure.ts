@@ -1,0 +1,25 @@
+import { continueAsNew, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import type { ProjectActivities } from '../activities/projects.ts';
+import type { TaskQueues } from '../temporal/task-queues.ts';
+
+export interface ErasureInput {
+  erasureId: string;
+}
+
+const { eraseSlice } = proxyActivities<ProjectActivities>({
+  taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10 seconds',
+  // Without end: what was promised to be gone goes.
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** Wipes a project, some seconds at a time. What is left to do is in Postgres. */
+export async function erasure({ erasureId }: ErasureInput): Promise<void> {
+  for (;;) {
+    const { ended, deleted } = await eraseSlice(erasureId);
+    setCurrentDetails(`${deleted} rows deleted`);
+    if (ended) return;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof erasure>({ erasureId });
+  }
+}
