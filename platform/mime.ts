@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { encodingFor, Scratch, writeEncoded } from './mime-body.ts';
+import { encodeText, Scratch } from './mime-body.ts';
 import { addressHeader, isPrintable, onOneLine, simpleAddress, structuredHeader, textHeader } from './mime-head.ts';
 import type { WireMail } from './smtp-session.ts';
 
@@ -131,10 +131,9 @@ function writeBody(html: string, text: string | undefined, id: string): void {
 }
 
 function writePart(kind: 'plain' | 'html', content: string): void {
-  const bytes = Buffer.from(content, 'utf8');
-  const encoding = encodingFor(bytes);
+  const { encoding, text } = encodeText(content);
   out.ascii(`Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`);
-  writeEncoded(out, bytes, encoding);
+  out.ascii(text);
 }
 
 let [second, date] = [0, ''];
