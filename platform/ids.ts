@@ -4,6 +4,10 @@ import { uuidv7 } from 'uuidv7';
 /** Ids are UUIDv7: they sort by time, so indexes on them grow at one end. */
 export const newId = (): string => uuidv7();
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const isUuid = (text: string): boolean => UUID.test(text);
+
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** `length` random letters and digits, without the bias of a plain modulo. */

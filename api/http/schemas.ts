@@ -40,11 +40,21 @@ export const wholeNumber = ({ min, max }: { min?: number; max?: number } = {}): 
   return schema.required();
 };
 
+export const fraction = (): Typed<number> => joi.number().min(0).max(1).required();
+
 export const oneOf = <const T extends string>(...values: T[]): Typed<T> =>
   joi
     .string()
     .valid(...values)
     .required();
+
+/** What is not one of these counts as not given. */
+export const choice = <const T extends string>(fallback: T, ...others: T[]): Typed<T> =>
+  joi
+    .string()
+    .valid(fallback, ...others)
+    .failover(fallback)
+    .default(fallback);
 
 /** Any JSON object. */
 export const record = (): Typed<Record<string, unknown>> => joi.object().unknown().required();

@@ -1,4 +1,3 @@
-import joi from 'joi';
 import { deleteTemplate } from '../../services/templates/delete.ts';
 import { findTemplate } from '../../services/templates/find.ts';
 import { listTemplates } from '../../services/templates/list.ts';
@@ -7,9 +6,8 @@ import { templateUsage } from '../../services/templates/usage.ts';
 import { asAddress, sender } from '../http/addresses.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { email, line, nullable, offsetPage, oneOf, optional, text, uuid } from '../http/schemas.ts';
+import { choice, email, line, nullable, offsetPage, oneOf, optional, text, uuid } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
-import type { Typed } from '../http/typed.ts';
 import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
 import { presentTemplate, templateSchema, templateUsageSchema } from '../presenters/template.ts';
 
@@ -25,14 +23,6 @@ const unverified = failure(
   'The domain of `from` is not verified, or the project is disabled.',
   'INTERNAL_SERVER_ERROR',
 );
-
-/** What is not one of these counts as not given. */
-const choice = <const T extends string>(fallback: T, ...others: T[]): Typed<T> =>
-  joi
-    .string()
-    .valid(fallback, ...others)
-    .failover(fallback)
-    .default(fallback);
 
 const name = () => text({ max: MAX_NAME });
 

@@ -66,10 +66,14 @@ export async function up(db: Knex): Promise<void> {
     alter table delivery_batches add column campaign_id uuid;
     create index delivery_batches_campaign on delivery_batches (campaign_id) where campaign_id is not null;
 
-    -- From when on a throttled campaign may send again.
     create table campaign_paces (
       campaign_id uuid primary key references campaigns on delete cascade,
-      next_at timestamptz not null
+      -- From when on a throttled campaign may send again.
+      next_at timestamptz not null default now(),
+      -- How many recipients were done when, and how fast that has gone of late.
+      sampled_at timestamptz not null default now(),
+      sampled_done integer not null default 0,
+      per_second float8
     );
 
     create table campaign_counts (
@@ -106,6 +110,71 @@ export async function up(db: Knex): Promise<void> {
       unsubscribed integer not null default 0
     );
     create index campaign_count_deltas_campaign on campaign_count_deltas (campaign_id);
+
+    -- A test mail of a campaign shall look as the campaign will, and leave no traces.
+    alter table email_contents add column if not exists untracked boolean not null default false;
+
+    -- Shared by those who begin mails of a campaign, and taken alone by who stops it.
+    create function campaign_lock(p_campaign_id uuid) returns bigint language sql immutable parallel safe as $$
+      select hashtextextended('campaign/' || p_campaign_id::text, 0)
+    $$;
+
+    -- Why mail of a campaign may not leave just now, through no fault of anybody who gets it; null: it may.
+    create function campaign_obstacle(p_campaign_id uuid) returns text language sql stable as $$
+      select case
+        when p.disabled then 'project disabled'
+        when not exists (
+          select 1 from domains d
+          where d.project_id = c.project_id and d.domain = split_part(c.from_email, '@', 2) and d.status = 'VERIFIED')
+          then 'the domain ' || split_part(c.from_email, '@', 2) || ' is not verified'
+      end
+      from campaigns c join projects p on p.id = c.project_id where c.id = p_campaign_id
+    $$;
+
+    -- The last look before the wire, for some mails of one campaign: the lease is held, the campaign goes on, it may be
+    -- sent from there, and each recipient still wants it. A function, because the statements in it must see what was
+    -- decided while it waited for the lock: once the API has answered that a campaign is paused, no mail of it begins.
+    create function begin_campaign_mails(
+      p_campaign_id uuid, p_batch_id uuid, p_token uuid, p_ids uuid[], p_subjects text[], p_recipients text[]
+    ) returns table (id uuid, verdict text, reason text, attempts integer, unknown_outcomes integer) language plpgsql as $$
+    #variable_conflict use_column
+    declare
+      obstacle text;
+    begin
+      perform pg_advisory_xact_lock_shared(campaign_lock(p_campaign_id));
+      if not exists (select 1 from campaigns c where c.id = p_campaign_id and c.status = 'SENDING' and not c.paused) then
+        return query select asked.id, 'stopped', null::text, 0, 0 from unnest(p_ids) as asked (id);
+        return;
+      end if;
+      obstacle := campaign_obstacle(p_campaign_id);
+      if obstacle is not null then
+        return query select asked.id, 'held', obstacle, 0, 0 from unnest(p_ids) as asked (id);
+        return;
+      end if;
+      return query
+        with asked as (
+          select e.id, ask.subject, ask.recipient, case
+              when k.id is null then 'contact deleted'
+              when c.type <> 'TRANSACTIONAL' and not k.subscribed then 'unsubscribed'
+              when is_suppressed(e.project_id, k.email) then 'suppressed'
+            end as skip
+          from unnest(p_ids, p_subjects, p_recipients) as ask (id, subject, recipient)
+          join delivery_batches b on b.id = p_batch_id and b.lease_token = p_token and b.lease_until > now()
+          join campaigns c on c.id = p_campaign_id
+          join emails e on e.id = ask.id and e.batch_id = p_batch_id and e.status = 'PENDING'
+          left join contacts k on k.id = e.contact_id
+        )
+        update emails e set
+          status = case when asked.skip is null then 'SENDING' else 'SKIPPED' end,
+          attempts = case when asked.skip is null then e.attempts + 1 else e.attempts end,
+          reason = coalesce(asked.skip, e.reason),
+          to_email = case when asked.skip is null then asked.recipient else e.to_email end,
+          rendered_subject = case when asked.skip is null then asked.subject else e.rendered_subject end,
+          updated_at = now()
+        from asked where e.id = asked.id and e.status = 'PENDING'
+        returning e.id, case when asked.skip is null then 'go' else 'skipped' end, asked.skip, e.attempts,
+          e.unknown_outcomes;
+    end $$;
 
     -- The six states that the arithmetic of a campaign knows.
     create function recipient_state(status text) returns text language sql immutable parallel safe as $$
@@ -161,6 +230,9 @@ export async function down(db: Knex): Promise<void> {
   await db.raw(`
     drop trigger emails_count_campaign on emails;
     drop function count_campaign_mail(), recipient_state(text);
+    drop function begin_campaign_mails(uuid, uuid, uuid, uuid[], text[], text[]), campaign_obstacle(uuid),
+      campaign_lock(uuid);
+    alter table email_contents drop column untracked;
     drop table campaign_count_deltas, campaign_counts, campaign_paces;
     drop index delivery_batches_campaign;
     alter table delivery_batches drop column campaign_id;

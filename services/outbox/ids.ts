@@ -7,6 +7,10 @@ export const workflowIds = {
     `campaign/${projectId}/${campaignId}/${generation}`,
   erasure: (projectId: string, erasureId: string) => `erasure/${projectId}/${erasureId}`,
   domain: (projectId: string, domainId: string, generation: number) => `domain/${projectId}/${domainId}/${generation}`,
+  execution: (projectId: string, executionId: string, generation: number) =>
+    `execution/${projectId}/${executionId}/${generation}`,
+  /** Of a Temporal Schedule; each of its runs adds the time. */
+  cron: (projectId: string, workflowId: string) => `cron/${projectId}/${workflowId}`,
 };
 
 /** For what belongs to no single project. */

@@ -1,0 +1,134 @@
+import { audienceTypes, campaignStatuses } from '../../db/models/campaign.ts';
+import { type Recipient, recipientStates } from '../../services/campaigns/recipients.ts';
+import { templateTypes } from '../../services/campaigns/save.ts';
+import type { CampaignView } from '../../services/campaigns/view.ts';
+import { dateTime, email, flag, fraction, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { conditionTree } from './segment.ts';
+
+const count = () => wholeNumber({ min: 0 });
+
+/** The first six are all recipients; the others say what has become of what was sent, once for each mail. */
+const countShape = {
+  totalRecipients: count(),
+  pendingCount: count(),
+  sentCount: count(),
+  failedCount: count(),
+  skippedCount: count(),
+  cancelledCount: count(),
+  unknownCount: count(),
+  deliveredCount: count(),
+  openedCount: count(),
+  clickedCount: count(),
+  bouncedCount: count(),
+  complainedCount: count(),
+  unsubscribedCount: count(),
+};
+
+const presentCounts = ({ totalRecipients, counts }: CampaignView) => ({
+  totalRecipients,
+  pendingCount: counts.pending,
+  sentCount: counts.sent,
+  failedCount: counts.failed,
+  skippedCount: counts.skipped,
+  cancelledCount: counts.cancelled,
+  unknownCount: counts.unknown,
+  deliveredCount: counts.delivered,
+  openedCount: counts.opened,
+  clickedCount: counts.clicked,
+  bouncedCount: counts.bounced,
+  complainedCount: counts.complained,
+  unsubscribedCount: counts.unsubscribed,
+});
+
+export const campaignSchema = object({
+  id: uuid(),
+  name: text(),
+  description: nullable(text({ min: 0 })),
+  subject: text(),
+  body: text(),
+  from: email(),
+  fromName: nullable(text({ min: 0 })),
+  replyTo: nullable(email()),
+  type: oneOf(...templateTypes),
+  status: oneOf(...campaignStatuses),
+  paused: flag(),
+  pauseReason: nullable(text()),
+  audienceType: oneOf(...audienceTypes),
+  segmentId: nullable(uuid()),
+  audienceCondition: conditionTree(),
+  templateId: nullable(uuid()),
+  ratePerMinute: nullable(wholeNumber({ min: 1 })),
+  scheduledFor: nullable(dateTime()),
+  ...countShape,
+  estimatedSecondsLeft: nullable(count()),
+  projectId: uuid(),
+  sentAt: nullable(dateTime()),
+  createdAt: dateTime(),
+  updatedAt: dateTime(),
+});
+
+export const presentCampaign = (view: CampaignView) => {
+  const { campaign, secondsLeft } = view;
+  return {
+    id: campaign.id,
+    name: campaign.name,
+    description: campaign.description,
+    subject: campaign.subject,
+    body: campaign.body,
+    from: campaign.fromEmail,
+    fromName: campaign.fromName,
+    replyTo: campaign.replyTo,
+    type: campaign.type,
+    status: campaign.status,
+    paused: campaign.paused,
+    pauseReason: campaign.pauseReason,
+    audienceType: campaign.audienceType,
+    segmentId: campaign.segmentId,
+    audienceCondition: campaign.audienceCondition,
+    templateId: campaign.templateId,
+    ratePerMinute: campaign.ratePerMinute,
+    scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
+    ...presentCounts(view),
+    estimatedSecondsLeft: secondsLeft,
+    projectId: campaign.projectId,
+    sentAt: campaign.sentAt?.toISOString() ?? null,
+    createdAt: campaign.createdAt.toISOString(),
+    updatedAt: campaign.updatedAt.toISOString(),
+  };
+};
+
+export const campaignStatsSchema = object({
+  ...countShape,
+  openRate: fraction(),
+  clickRate: fraction(),
+  bounceRate: fraction(),
+  deliveryRate: fraction(),
+});
+
+/** Rates are of what was sent. */
+export const presentCampaignStats = (view: CampaignView) => {
+  const { counts } = view;
+  const rate = (part: number) => (counts.sent > 0 ? Math.min(part / counts.sent, 1) : 0);
+  return {
+    ...presentCounts(view),
+    openRate: rate(counts.opened),
+    clickRate: rate(counts.clicked),
+    bounceRate: rate(counts.bounced),
+    deliveryRate: rate(counts.delivered),
+  };
+};
+
+export const recipientSchema = object({
+  contactId: uuid(),
+  email: nullable(email()),
+  status: oneOf(...recipientStates),
+  reason: nullable(text()),
+  emailId: uuid(),
+  attempts: count(),
+  sentAt: nullable(dateTime()),
+});
+
+export const presentRecipient = ({ sentAt, ...recipient }: Recipient) => ({
+  ...recipient,
+  sentAt: sentAt?.toISOString() ?? null,
+});

@@ -1,0 +1,136 @@
+import joi from 'joi';
+import { badRequest } from '../../platform/errors.ts';
+import { listRecipients, recipientStates } from '../../services/campaigns/recipients.ts';
+import { resolutions, resolveUnknown } from '../../services/campaigns/resolve.ts';
+import { sendCampaign } from '../../services/campaigns/send.ts';
+import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
+import { sendTestMail } from '../../services/campaigns/test-mail.ts';
+import { showCampaign } from '../../services/campaigns/view.ts';
+import { momentOf } from '../../services/conditions/instants.ts';
+import { answer, failure, ok } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { cursorPage, email, flag, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import {
+  campaignStatsSchema,
+  presentCampaign,
+  presentCampaignStats,
+  presentRecipient,
+  recipientSchema,
+} from '../presenters/campaign.ts';
+import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
+import { noCampaign, oneCampaign, params, unverified, wrongState } from './campaigns.ts';
+
+/** A time that cannot be read is a 400 here, like one that has passed. */
+const time = (): Typed<unknown> => joi.any().description('A time to come, in ISO 8601.');
+
+function futureTime(given: unknown): Date | undefined {
+  if (given === undefined || given === null) return undefined;
+  const text = typeof given === 'string' ? given.trim() : '';
+  // Without an offset it is UTC, as all times are.
+  const time = momentOf(text) ?? momentOf(`${text}Z`);
+  if (time === undefined)
+    throw badRequest('"scheduledFor" must be a date and time in ISO 8601, such as 2027-01-31T09:00:00Z.');
+  if (time <= Date.now()) throw badRequest('"scheduledFor" has passed.');
+  return new Date(time);
+}
+
+const changed = { 200: oneCampaign, 404: noCampaign, 409: wrongState };
+
+export const campaignSending = routes('Campaigns', [
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/send',
+    summary: 'Send a campaign now, or schedule it; a SCHEDULED one is scheduled anew',
+    access: 'secretKey',
+    params,
+    body: { scheduledFor: time() },
+    answers: {
+      ...changed,
+      400: failure('There are no recipients, or `scheduledFor` is no time to come.', 'BAD_REQUEST'),
+      403: unverified,
+    },
+    handle: async ({ db, project, params, body }) =>
+      ok(presentCampaign(await sendCampaign(db, project, params.id, futureTime(body.scheduledFor)))),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/cancel',
+    summary: 'Cancel a campaign that is SCHEDULED or SENDING: who has not got it yet will not',
+    access: 'secretKey',
+    params,
+    answers: changed,
+    handle: async ({ db, project, params }) => ok(presentCampaign(await cancelCampaign(db, project, params.id))),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/pause',
+    summary: 'Pause a campaign that is SENDING',
+    access: 'secretKey',
+    params,
+    answers: changed,
+    handle: async ({ db, project, params }) => ok(presentCampaign(await pauseCampaign(db, project, params.id))),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/resume',
+    summary: 'Go on with a paused campaign, whatever it was paused for',
+    access: 'secretKey',
+    params,
+    answers: changed,
+    handle: async ({ db, project, params }) => ok(presentCampaign(await resumeCampaign(db, project, params.id))),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/test',
+    summary: 'Send a campaign to one address, marked as a test and not tracked',
+    access: 'secretKey',
+    params,
+    body: { email: email() },
+    answers: { 200: answer('It will be sent.', object({ success: flag() })), 403: unverified, 404: noCampaign },
+    handle: async ({ db, project, params, body }) => {
+      await sendTestMail(db, project, params.id, body.email);
+      return ok({ success: true });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/resolve',
+    summary: 'Settle the recipients whose outcome is unknown: send to them again, or leave it at that',
+    access: 'secretKey',
+    params,
+    body: { action: oneOf(...resolutions) },
+    answers: {
+      200: answer('How many there were.', object({ resolved: wholeNumber({ min: 0 }) })),
+      404: noCampaign,
+      409: failure('The campaign is CANCELLED.', 'CONFLICT'),
+    },
+    handle: async ({ db, project, params, body }) => ok(await resolveUnknown(db, project, params.id, body.action)),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/stats',
+    summary: 'How the recipients of a campaign stand, and what has become of what was sent',
+    access: 'secretKey',
+    params,
+    answers: { 200: answer('Counts and rates.', campaignStatsSchema), 404: noCampaign },
+    handle: async ({ db, project, params }) =>
+      ok(presentCampaignStats(await showCampaign(db, project.projectId, params.id))),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/recipients',
+    summary: 'Who got a campaign, when, and why not',
+    access: 'secretKey',
+    params: { id: uuid() },
+    query: { ...cursorPage(), status: optional(oneOf(...recipientStates)) },
+    answers: { 200: answer('A page of recipients.', cursorListSchema(recipientSchema)), 404: noCampaign },
+    handle: async ({ db, project, settings, params, query }) =>
+      ok(
+        presentCursorList(
+          await listRecipients(db, project.projectId, settings.secretKeys, params.id, query),
+          presentRecipient,
+        ),
+      ),
+  }),
+]);

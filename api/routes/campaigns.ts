@@ -1,0 +1,166 @@
+import joi from 'joi';
+import { audienceTypes, campaignStatuses } from '../../db/models/campaign.ts';
+import { listCampaigns } from '../../services/campaigns/list.ts';
+import { deleteCampaign } from '../../services/campaigns/remove.ts';
+import {
+  createCampaign,
+  duplicateCampaign,
+  replaceCampaign,
+  templateTypes,
+  throttleCampaign,
+} from '../../services/campaigns/save.ts';
+import { showCampaign } from '../../services/campaigns/view.ts';
+import { asAddress, sender } from '../http/addresses.ts';
+import { answer, created, failure, missing, noContent, ok, success } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import {
+  choice,
+  email,
+  flag,
+  line,
+  nullable,
+  object,
+  offsetPage,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
+import { subject } from '../http/subject.ts';
+import type { Typed, ValueOf } from '../http/typed.ts';
+import { campaignSchema, presentCampaign } from '../presenters/campaign.ts';
+import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
+import { conditionTree } from '../presenters/segment.ts';
+
+const MAX_NAME = 255;
+const MAX_DESCRIPTION = 2_000;
+const MAX_SEARCH = 1_000;
+const MAX_RATE = 10_000_000;
+
+export const params = { id: uuid() };
+export const oneCampaign = answer('The campaign.', campaignSchema);
+export const noCampaign = missing('campaign', 'CAMPAIGN_NOT_FOUND');
+export const wrongState = failure('The campaign is not in a state for that.', 'CONFLICT');
+export const unverified = failure(
+  'The domain of `from` is not verified, or the project is disabled.',
+  'INTERNAL_SERVER_ERROR',
+);
+
+const rate = (): Typed<number | null> => nullable(wholeNumber({ min: 1, max: MAX_RATE }));
+
+/** What only one type of audience needs is for that type to judge. */
+const segmentId = (): Typed<string | null | undefined> =>
+  joi.string().allow('', null).description('The id of a segment.');
+
+/** A whole campaign. `from` is an address or `Name <address>`. */
+const whole = {
+  name: text({ max: MAX_NAME }),
+  subject: subject(),
+  body: text(),
+  from: sender(),
+  audienceType: oneOf(...audienceTypes),
+  description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))),
+  fromName: optional(nullable(line({ min: 0, max: 255 }))),
+  replyTo: optional(nullable(email())),
+  type: optional(oneOf(...templateTypes)),
+  segmentId: segmentId(),
+  audienceCondition: conditionTree(),
+  templateId: optional(nullable(uuid())),
+  ratePerMinute: optional(rate()),
+};
+
+const withSender = ({ from, ...rest }: ValueOf<typeof whole>) => ({ ...rest, from: asAddress(from) });
+
+const wrongParts = missing('segment or template', 'SEGMENT_NOT_FOUND');
+
+export const campaigns = routes('Campaigns', [
+  route({
+    method: 'GET',
+    path: '/campaigns',
+    summary: 'List campaigns, filtered by status and by part of name, subject or sender',
+    access: 'secretKey',
+    query: {
+      ...offsetPage(),
+      status: optional(oneOf(...campaignStatuses)),
+      search: optional(text({ min: 0, max: MAX_SEARCH })),
+      sort: choice('createdAt', 'updatedAt', 'name'),
+      dir: choice('desc', 'asc'),
+    },
+    answers: { 200: answer('A page of campaigns.', offsetListSchema(campaignSchema)) },
+    handle: async ({ db, project, query }) =>
+      ok(presentOffsetList(await listCampaigns(db, project.projectId, query), presentCampaign)),
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns',
+    summary: 'Create a campaign, as a draft',
+    access: 'secretKey',
+    body: whole,
+    answers: {
+      200: answer('The draft.', object({ success: flag(), data: campaignSchema })),
+      403: unverified,
+      404: wrongParts,
+    },
+    handle: async ({ db, project, body }) =>
+      success(presentCampaign(await createCampaign(db, project, withSender(body)))),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id',
+    summary: 'A campaign, with how its recipients stand and, while it is SENDING, how long it will take',
+    access: 'secretKey',
+    params,
+    answers: { 200: oneCampaign, 404: noCampaign },
+    handle: async ({ db, project, params }) =>
+      ok(presentCampaign(await showCampaign(db, project.projectId, params.id))),
+  }),
+  route({
+    method: 'PUT',
+    path: '/campaigns/:id',
+    summary: 'Replace a campaign that is DRAFT or SCHEDULED; the time it is scheduled for stays',
+    access: 'secretKey',
+    params,
+    body: whole,
+    answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: wrongState },
+    handle: async ({ db, project, params, body }) =>
+      ok(presentCampaign(await replaceCampaign(db, project, params.id, withSender(body)))),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/campaigns/:id',
+    summary: 'Throttle a campaign to so many mails a minute, also while it is SENDING; null takes that away',
+    access: 'secretKey',
+    params,
+    body: { ratePerMinute: rate() },
+    answers: { 200: oneCampaign, 404: noCampaign },
+    handle: async ({ db, project, params, body }) =>
+      ok(presentCampaign(await throttleCampaign(db, project, params.id, body.ratePerMinute))),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/campaigns/:id',
+    summary: 'Delete a campaign; the records of its mail stay',
+    access: 'secretKey',
+    params,
+    answers: {
+      204: answer('It is gone.'),
+      404: noCampaign,
+      409: failure('It is SCHEDULED or SENDING.', 'CONFLICT'),
+    },
+    handle: async ({ db, project, params }) => {
+      await deleteCampaign(db, project, params.id);
+      return noContent();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/campaigns/:id/duplicate',
+    summary: 'Make a draft from a campaign',
+    access: 'secretKey',
+    params,
+    answers: { 201: answer('The draft.', campaignSchema), 404: noCampaign },
+    handle: async ({ db, project, params }) =>
+      created(presentCampaign(await duplicateCampaign(db, project, params.id))),
+  }),
+]);

@@ -1,0 +1,67 @@
+import type { Db } from '../../db/connect.ts';
+import type { Campaign } from '../../db/models/campaign.ts';
+import { Segment } from '../../db/models/segment.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { run, sql } from '../conditions/fragment.ts';
+import { contactsWhere, countMatching, type Matching, matchingOf } from '../conditions/matching.ts';
+import { conditionOf } from '../conditions/parse.ts';
+import { resolveCondition } from '../conditions/resolve.ts';
+import { countContacts } from '../contacts/counts.ts';
+import { ownContacts } from '../contacts/scope.ts';
+import { guarded } from '../segments/guard.ts';
+import { membersOf } from '../segments/matching.ts';
+
+export type Audience = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'segmentId' | 'audienceCondition'>;
+
+/** TRANSACTIONAL mail reaches everybody, other mail those who want it. */
+const wantsSubscription = ({ type }: Pick<Audience, 'type'>): boolean => type !== 'TRANSACTIONAL';
+
+/** Who a campaign would go to at this moment. */
+export async function audienceOf(db: Db, audience: Audience): Promise<Matching> {
+  const { projectId, scope, condition } = await chosenBy(db, audience);
+  return { projectId, scope, condition: wantsSubscription(audience) ? sql`c.subscribed and ${condition}` : condition };
+}
+
+async function chosenBy(
+  db: Db,
+  { projectId, audienceType, segmentId, audienceCondition }: Audience,
+): Promise<Matching> {
+  const nobody = { projectId, scope: ownContacts(projectId), condition: sql`false` };
+  switch (audienceType) {
+    case 'ALL':
+      return { ...nobody, condition: sql`true` };
+    case 'SEGMENT': {
+      const segment = await Segment.query(db).findOne({ projectId, id: segmentId });
+      return segment ? membersOf(db, segment) : nobody;
+    }
+    case 'FILTERED':
+      return matchingOf(db, projectId, await resolveCondition(db, projectId, conditionOf(audienceCondition)));
+  }
+}
+
+/** How many those are. Undefined: it takes too long to tell. */
+export async function countAudience(db: Db, audience: Audience): Promise<number | undefined> {
+  if (audience.audienceType === 'ALL')
+    return countContacts(db, audience.projectId, wantsSubscription(audience) ? { subscribed: true } : {});
+  return unlessTooSlow(() => guarded(db, async (trx) => countMatching(trx, await audienceOf(trx, audience))));
+}
+
+/** Whether there is anybody at all; where that cannot be told in time, the freeze will find out. */
+export async function hasAudience(db: Db, audience: Audience): Promise<boolean> {
+  const found = await unlessTooSlow(() =>
+    guarded(db, async (trx) => {
+      const [row] = await run(trx, sql`select 1 ${contactsWhere(await audienceOf(trx, audience))} limit 1`);
+      return row !== undefined;
+    }),
+  );
+  return found ?? true;
+}
+
+async function unlessTooSlow<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Db } from '../../db/connect.ts';
+import type { Campaign } from '../../db/models/campaign.ts';
+import { statement } from '../../db/statement.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { writing } from '../segments/writing.ts';
+import { haltCampaign } from './find.ts';
+import { nudge, startRun } from './run.ts';
+
+export const resolutions = ['resend', 'close'] as const;
+export type Resolution = (typeof resolutions)[number];
+
+// Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
+const sendAgain = statement<{ id: string }>(
+  'campaign-resend',
+  `update emails set status = 'PENDING', reason = null, due_at = now(), batch_id = null, told = false, updated_at = now()
+   where campaign_id = $1 and status = any ($2::text[]) and ($3::uuid is null or id = $3)
+   returning id`,
+);
+
+const close = statement<{ id: string }>(
+  'campaign-close-unknown',
+  `update emails set status = 'FAILED', reason = 'closed: nobody knows whether it arrived', updated_at = now()
+   where campaign_id = $1 and status = 'UNKNOWN' returning id`,
+);
+
+/** Settles the recipients of whom nobody knows whether the mail reached them. Gives back how many there were. */
+export async function resolveUnknown(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  action: Resolution,
+): Promise<{ resolved: number }> {
+  return writing(db, project, async (trx) => {
+    const campaign = await haltCampaign(trx, project.projectId, id);
+    if (action === 'close') return { resolved: (await close(trx, [id])).length };
+    return { resolved: await resend(trx, campaign, ['UNKNOWN']) };
+  });
+}
+
+/** One mail of a campaign once more. False: it has neither failed nor an unknown outcome. */
+export async function resendRecipient(
+  db: Db,
+  project: ProjectAccess,
+  { campaignId, emailId }: { campaignId: string; emailId: string },
+): Promise<boolean> {
+  return writing(db, project, async (trx) => {
+    const campaign = await haltCampaign(trx, project.projectId, campaignId);
+    return (await resend(trx, campaign, ['FAILED', 'UNKNOWN'], emailId)) > 0;
+  });
+}
+
+async function resend(trx: Db, campaign: Campaign, states: string[], emailId: string | null = null): Promise<number> {
+  if (campaign.status === 'CANCELLED')
+    throw new ApiError(409, 'CONFLICT', 'The campaign is CANCELLED: nothing of it is sent any more.');
+  const again = await sendAgain(trx, [campaign.id, states, emailId]);
+  if (again.length > 0) await goOn(trx, campaign);
+  return again.length;
+}
+
+/** One that had come to its end begins a run of its own; a running one finds what is due. */
+async function goOn(trx: Db, campaign: Campaign): Promise<void> {
+  if (campaign.status === 'SENDING') return nudge(trx, campaign);
+  const { generation } = campaign;
+  const after = await campaign
+    .$query(trx)
+    .patchAndFetch({ status: 'SENDING', generation: generation + 1, updatedAt: new Date() });
+  await startRun(trx, after);
+}

@@ -1,0 +1,28 @@
+import type { Db } from '../../db/connect.ts';
+import type { Campaign } from '../../db/models/campaign.ts';
+import { workflowIds } from '../outbox/ids.ts';
+import { intend } from '../outbox/write.ts';
+
+type Running = Pick<Campaign, 'id' | 'projectId' | 'generation'>;
+
+/** Says that the campaign's row has changed. */
+export const LOOK_AGAIN = 'lookAgain';
+
+/** A run of its own from now on; its row is locked and has the generation already. */
+export async function startRun(trx: Db, { id, projectId, generation }: Running): Promise<void> {
+  await intend(trx, {
+    lane: 'control',
+    action: 'start',
+    workflowType: 'campaign',
+    workflowId: workflowIds.campaign(projectId, id, generation),
+    args: [{ campaignId: id, generation }],
+    projectId,
+    resourceId: id,
+  });
+}
+
+/** The run looks at its row again. */
+export async function nudge(trx: Db, { id, projectId, generation }: Running): Promise<void> {
+  const workflowId = workflowIds.campaign(projectId, id, generation);
+  await intend(trx, { lane: 'control', action: 'signal', signal: LOOK_AGAIN, workflowId, projectId });
+}

@@ -1,0 +1,45 @@
+import type { Db } from '../../db/connect.ts';
+import type { Campaign } from '../../db/models/campaign.ts';
+import { badRequest } from '../../platform/errors.ts';
+import { requireVerifiedSender } from '../domains/verified-sender.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { writing } from '../segments/writing.ts';
+import { hasAudience } from './audience.ts';
+import { findCampaign, lockCampaign } from './find.ts';
+import { nudge, startRun } from './run.ts';
+import { mayNot } from './save.ts';
+import { type CampaignView, viewCampaign } from './view.ts';
+
+/** Now, or at a time to come; a SCHEDULED one is put off or brought forward. */
+export async function sendCampaign(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  scheduledFor: Date | undefined,
+): Promise<CampaignView> {
+  const { projectId } = project;
+  const asked = await findCampaign(db, projectId, id);
+  requireUnsent(asked);
+  // Before anything is locked: it may take seconds to tell.
+  if (!scheduledFor && !(await hasAudience(db, asked))) throw badRequest('The campaign has no recipients.');
+  return writing(db, project, async (trx) => {
+    const before = await lockCampaign(trx, projectId, id);
+    requireUnsent(before);
+    await requireVerifiedSender(trx, projectId, before.fromEmail);
+    const { generation } = before;
+    const after = await before.$query(trx).patchAndFetch({
+      ...(scheduledFor
+        ? { status: 'SCHEDULED' as const, scheduledFor, scheduledAt: new Date() }
+        : { status: 'SENDING' as const, startedAt: new Date() }),
+      generation: before.status === 'DRAFT' ? generation + 1 : generation,
+      updatedAt: new Date(),
+    });
+    // That of a scheduled one is waiting for its time.
+    await (before.status === 'DRAFT' ? startRun(trx, after) : nudge(trx, after));
+    return viewCampaign(trx, after);
+  });
+}
+
+function requireUnsent(campaign: Campaign): void {
+  if (campaign.status !== 'DRAFT' && campaign.status !== 'SCHEDULED') throw mayNot(campaign, 'be sent');
+}

@@ -1,0 +1,37 @@
+import { type Db, wake } from '../../db/connect.ts';
+import { Contact } from '../../db/models/contact.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+import { requireVerifiedSender } from '../domains/verified-sender.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { writing } from '../segments/writing.ts';
+import { findCampaign } from './find.ts';
+
+const PREFIX = '[TEST] ';
+const MAX_SUBJECT = 998;
+
+// It goes the way of transactional mail. That it was sent is nobody's history: no event tells of it.
+const write = statement(
+  'campaign-test',
+  `with content as (
+     insert into email_contents
+       (email_id, project_id, to_email, from_email, from_name, reply_to, subject, html, type, untracked)
+     values ($1::uuid, $2::uuid, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text, true)
+   )
+   insert into emails (id, project_id, contact_id, template_id, told) values ($1, $2, $3, $11, true)`,
+);
+
+/** To one address, as its contact would get it; where there is none, as somebody would of whom nothing is known. */
+export async function sendTestMail(db: Db, project: ProjectAccess, id: string, email: string): Promise<void> {
+  const { projectId } = project;
+  await writing(db, project, async (trx) => {
+    const campaign = await findCampaign(trx, projectId, id);
+    const { fromEmail, fromName, replyTo, subject, body, type, templateId } = campaign;
+    await requireVerifiedSender(trx, projectId, fromEmail);
+    const contact = await Contact.query(trx).findOne({ projectId, email }).select('id');
+    const who = [newId(), projectId, contact?.id ?? newId(), email];
+    const what = [fromEmail, fromName, replyTo, `${PREFIX}${subject}`.slice(0, MAX_SUBJECT), body, type, templateId];
+    await write(trx, [...who, ...what]);
+    wake(trx, 'mail');
+  });
+}
