@@ -30,6 +30,8 @@ export interface DeclaredAnswer {
 export type DeclaredAnswers = Record<number, DeclaredAnswer>;
 
 export const answer = (description: string, schema?: Typed<unknown>): DeclaredAnswer => ({ description, schema });
+/** A page for people, whatever its status. */
+export const page = (description: string): DeclaredAnswer => ({ description, contentType: 'text/html' });
 export const failure = (description: string, code: ErrorCode): DeclaredAnswer => ({ description, code });
 export const plainFailure = (description: string): DeclaredAnswer => ({ description, plain: true });
 export const missing = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND'): DeclaredAnswer => ({

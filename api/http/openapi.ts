@@ -97,7 +97,9 @@ function responseOf({ description, schema, contentType, code, plain }: DeclaredA
     ? { $ref: '#/components/schemas/PlainError' }
     : code
       ? { $ref: '#/components/schemas/Error' }
-      : schema && jsonSchemaOf(schema);
+      : schema
+        ? jsonSchemaOf(schema)
+        : contentType && { type: 'string' };
   const said = code ? `${description} (\`${code}\`)` : description;
   return {
     description: said,

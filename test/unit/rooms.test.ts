@@ -12,7 +12,8 @@ const mayUse: Record<string, string[]> = {
   temporal: ['platform'],
   workflows: [],
   activities: ['services', 'db', 'platform'],
-  api: ['services', 'platform'],
+  web: [],
+  api: ['services', 'platform', 'web'],
   worker: ['activities', 'services', 'db', 'platform', 'temporal', 'workflows'],
 };
 

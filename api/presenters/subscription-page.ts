@@ -1,0 +1,58 @@
+import type { Subscription } from '../../services/contacts/subscription.ts';
+import { type Language, languageOf } from '../../services/templates/language.ts';
+import { noticePage, pageHeaders, subscriptionPage } from '../../web/pages.ts';
+import { subscriptionTexts } from '../../web/subscription-texts.ts';
+import type { Answer } from '../http/answers.ts';
+
+/** What the page is about: asking first, or telling the state as it is. */
+export type PageAim = 'unsubscribe' | 'subscribe' | 'manage' | 'done';
+
+const html = (status: number, body: string): Answer => ({ status, body, headers: pageHeaders });
+
+/** A page with one button, which leads to the other state. */
+export function presentSubscription(subscription: Subscription, token: string, aim: PageAim): Answer {
+  const { subscribed, sender, language } = subscription;
+  const texts = subscriptionTexts[language];
+  const filled = (text: string) =>
+    text.replace(/\{(address|sender)\}/g, (_all, name) => (name === 'sender' ? sender : glimpse(subscription.email)));
+  const asks = (aim === 'unsubscribe' && subscribed) || (aim === 'subscribe' && !subscribed);
+  const words = subscribed
+    ? { title: texts.subscribed, text: texts.gets, button: texts.unsubscribe }
+    : { title: texts.unsubscribed, text: texts.getsNone, button: texts.subscribe };
+  if (asks) words.title = subscribed ? texts.askUnsubscribe : texts.askSubscribe;
+  if (asks) words.text = subscribed ? texts.wouldGetNone : texts.wouldGet;
+  return html(
+    200,
+    subscriptionPage({
+      language,
+      title: words.title,
+      text: filled(words.text),
+      button: words.button,
+      action: `../${subscribed ? 'unsubscribe' : 'subscribe'}/${token}`,
+      done: aim === 'done',
+    }),
+  );
+}
+
+/** For a token that is none of ours, and for one whose contact is gone: there is nothing to tell them apart by. */
+export function presentBadLink(acceptLanguage: string | undefined): Answer {
+  const language = spokenLanguage(acceptLanguage);
+  const { badLink, badLinkHint } = subscriptionTexts[language];
+  return html(404, noticePage({ language, title: badLink, text: badLinkHint }));
+}
+
+export function presentLater(acceptLanguage: string | undefined): Answer {
+  const language = spokenLanguage(acceptLanguage);
+  const { later, laterHint } = subscriptionTexts[language];
+  const page = html(503, noticePage({ language, title: later, text: laterHint }));
+  return { ...page, headers: { ...page.headers, 'Retry-After': '60' } };
+}
+
+const spokenLanguage = (acceptLanguage = ''): Language =>
+  languageOf(...acceptLanguage.split(',').map((tag) => tag.split(';')[0]));
+
+/** Enough for its owner to know it by: the link may have been handed on. */
+function glimpse(address: string): string {
+  const at = address.lastIndexOf('@');
+  return `${address.slice(0, Math.min(2, at))}…${address.slice(at)}`;
+}
