@@ -1,5 +1,6 @@
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
+import { isSuppressed } from '../../db/models/suppression.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { together } from '../../db/together.ts';
@@ -8,6 +9,7 @@ import { newId } from '../../platform/ids.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
+import { senderDomain } from '../domains/name.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
 import { findTemplate } from '../templates/find.ts';
@@ -83,9 +85,11 @@ const acceptAll = statement<AcceptedRow>(
        c.variables, c.headers, c.attachment_set
      from mail join content c on c.n = mail.content
    )
-   insert into emails (id, project_id, contact_id, template_id)
-   select mail.id, $1, contact.id, c.template_id
+   insert into emails (id, project_id, contact_id, template_id, status, reason)
+   select mail.id, $1, contact.id, c.template_id,
+     case when s.suppressed then 'FAILED' else 'PENDING' end, case when s.suppressed then 'suppressed' end
    from mail join content c on c.n = mail.content join contact on contact.email_id = mail.id
+   cross join lateral (select ${isSuppressed('$1', 'mail.email')} as suppressed) s
    returning id as email_id, contact_id, created_at`,
 );
 
@@ -128,7 +132,7 @@ export async function sendEmails(
 
 async function accept(db: Db, project: ProjectAccess, input: SendInput, content: MailContent): Promise<Accepted> {
   const { email } = content.from;
-  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const domain = senderDomain(email);
   const mails = input.to.map((recipient) => ({ ...recipient, id: newId() }));
   const rows = await tellingFaults(() => retryDeadlocks(db, () => write(db, project, domain, input, content, mails)));
   if (rows.length === 0) throw await refusalOf(db, project, domain);
