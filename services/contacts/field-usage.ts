@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
+import { campaignsLookingAt } from '../campaigns/usage.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
 import { countField, type FieldName, readFieldName } from './fields.ts';
@@ -18,16 +19,17 @@ export interface FieldUsage {
   canDelete: boolean;
 }
 
-/** Who refers to a field. Campaigns and workflows are looked at from the day on which there are any. */
+/** Who refers to a field. Workflows are looked at from the day on which there are any. */
 export async function findFieldUsage(db: Db, projectId: string, name: string): Promise<FieldUsage> {
   const field = readFieldName(name);
-  const [contactCount, usedInSegments] = await Promise.all([
+  const [contactCount, usedInSegments, usedInCampaigns] = await Promise.all([
     countField(db, projectId, field),
     segmentsUsing(db, projectId, field),
+    campaignsLookingAt(db, projectId, (found) => uses(field, found)),
   ]);
-  const uses = { usedInSegments, usedInCampaigns: [], usedInWorkflows: [] };
-  const isFree = Object.values(uses).every((users) => users.length === 0);
-  return { ...uses, contactCount, canDelete: field.key !== undefined && isFree };
+  const users = { usedInSegments, usedInCampaigns, usedInWorkflows: [] };
+  const isFree = Object.values(users).every(({ length }) => length === 0);
+  return { ...users, contactCount, canDelete: field.key !== undefined && isFree };
 }
 
 async function segmentsUsing(db: Db, projectId: string, field: FieldName): Promise<Named[]> {

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { campaignNeedingSegment } from '../campaigns/usage.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { lockSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
@@ -9,8 +10,8 @@ import { oneAtATime, writing } from './writing.ts';
 /** Says what still needs the segment (`the campaign "Spring"`), or nothing. */
 type Need = (trx: Db, segment: Segment) => Promise<string | undefined>;
 
-/** Whoever makes segments matter to something new adds it here: a DRAFT, SCHEDULED or SENDING campaign, for one. */
-const needs: Need[] = [neededBySegment];
+/** Whoever makes segments matter to something new adds it here. */
+const needs: Need[] = [neededBySegment, neededByCampaign];
 
 export async function deleteSegment(db: Db, project: ProjectAccess, id: string): Promise<void> {
   await writing(db, project, async (trx) => {
@@ -29,4 +30,9 @@ async function neededBySegment(trx: Db, { id, projectId }: Segment): Promise<str
   const all = await Segment.query(trx).where({ projectId }).select('id', 'name', 'condition');
   const [user] = new SegmentGraph(all).usersOf(id).filter((other) => other !== id);
   return user && `the segment "${all.find((segment) => segment.id === user)?.name}"`;
+}
+
+async function neededByCampaign(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
+  const campaign = await campaignNeedingSegment(trx, projectId, id);
+  return campaign && `the campaign "${campaign.name}"`;
 }

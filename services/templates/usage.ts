@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { campaignsWithTemplate } from '../campaigns/usage.ts';
 import { findTemplate } from './find.ts';
 
 export interface TemplateUsage {
@@ -15,13 +16,8 @@ export async function templateUsage(db: Db, projectId: string, id: string): Prom
 
 /** Whoever gives templates a new use adds it here. */
 export async function usageOf(db: Db, id: string): Promise<TemplateUsage> {
-  const [campaigns, workflowSteps] = await Promise.all([campaignsWith(db, id), stepsWith(db, id)]);
+  const [campaigns, workflowSteps] = await Promise.all([campaignsWithTemplate(db, id), stepsWith(db, id)]);
   return { campaigns, workflowSteps, canDelete: workflowSteps.length === 0 };
-}
-
-/** There are no campaigns yet. */
-async function campaignsWith(_db: Db, _id: string): Promise<TemplateUsage['campaigns']> {
-  return [];
 }
 
 /** There are no workflows yet. Versions that running executions are on count as well. */

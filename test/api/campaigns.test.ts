@@ -312,7 +312,7 @@ describe('campaigns', () => {
       await create({ name: 'b', subject: 'easter eggs' });
       await create({ name: 'c', from: `easter@${project.senderDomain}` });
       await create({ name: 'd', description: 'easter' });
-      expect(await names('?search=EASTER&sort=name&dir=asc')).to.deep.equal(['b', 'c', 'Easter Sale']);
+      expect(await names('?search=EASTER&sort=name&dir=asc')).to.deep.equal(['Easter Sale', 'b', 'c']);
       expect(await names('?search=%25')).to.deep.equal([]);
     });
   });
@@ -335,7 +335,7 @@ describe('campaigns', () => {
       expect(await project.server.delete(`/segments/${segmentId}`)).to.have.status(204);
     });
 
-    it('a field lists the campaigns whose audience or text names it', async () => {
+    it('a field lists the campaigns whose audience it decides on', async () => {
       await contact('ann@example.com', { data: { plan: 'pro' } });
       const { id } = await create({ audienceType: 'FILTERED', audienceCondition: isPro });
       const usage = await project.server.get('/contacts/fields/data.plan/usage');
