@@ -3,7 +3,9 @@ import type { Logger } from '../platform/logger.ts';
 import type { Settings } from '../platform/settings.ts';
 import { foldContactCounts } from '../services/contacts/counts.ts';
 import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
+import { foldCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
+import { addMonths } from '../services/retention/partitions.ts';
 import { followChanges } from '../services/segments/follow.ts';
 import { reconcileDue } from '../services/segments/sweep.ts';
 import { Loop } from './loop.ts';
@@ -35,6 +37,8 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     });
   const chores = [
     chore('contact counts', FOLD_MS, () => foldContactCounts(db)),
+    chore('event counts', FOLD_MS, () => foldCounts(db)),
+    chore('partitions', SWEEP_MS, () => addMonths(db)),
     chore('contact indexes', TIDY_MS, () => tidyContactIndexes(db)),
     chore('segment changes', SEGMENTS_MS, () => followChanges(db)),
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),

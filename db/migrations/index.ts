@@ -14,6 +14,7 @@ import * as workflows from './013-workflows.ts';
 import * as campaigns from './015-campaigns.ts';
 import * as domains from './016-domains.ts';
 import * as accounts from './017-accounts.ts';
+import * as activity from './018-activity.ts';
 import * as webhookSecrets from './019-webhook-secrets.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
@@ -33,5 +34,6 @@ export const migrations: Record<string, Knex.Migration> = {
   '015-campaigns': campaigns,
   '016-domains': domains,
   '017-accounts': accounts,
+  '018-activity': activity,
   '019-webhook-secrets': webhookSecrets,
 };

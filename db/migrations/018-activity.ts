@@ -1,0 +1,154 @@
+import type { Knex } from 'knex';
+
+// See docs/decisions/052-counting-activity.md. Notes are only ever appended to by those who write, so that they never
+// wait for one another; a worker adds them up, and readers add what is left.
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    create table event_notes (
+      project_id uuid not null,
+      name text not null,
+      contact_id uuid not null,
+      at timestamptz not null,
+      -- Whether the feed of activity shows it.
+      shown boolean not null
+    );
+    create index event_notes_project on event_notes (project_id);
+
+    -- Of all time. Those that retention has removed count no longer as kept.
+    create table event_names (
+      project_id uuid not null,
+      name text not null,
+      count bigint not null,
+      kept bigint not null,
+      shown bigint not null,
+      contacts bigint not null,
+      last_at timestamptz not null,
+      primary key (project_id, name)
+    );
+    -- last_contacts: those whose latest event of that name is of this hour. Summed up from an hour on, they are all who
+    -- have had one since.
+    create table event_hours (
+      project_id uuid not null,
+      hour timestamptz not null,
+      name text not null,
+      count bigint not null,
+      shown bigint not null,
+      last_contacts bigint not null,
+      last_at timestamptz not null,
+      primary key (project_id, hour, name)
+    );
+    create table event_contacts (
+      project_id uuid not null,
+      name text not null,
+      contact_id uuid not null,
+      last_hour timestamptz not null,
+      primary key (project_id, name, contact_id)
+    );
+
+    create table activity_notes (
+      project_id uuid not null,
+      kind text not null,
+      at timestamptz not null,
+      by smallint not null
+    );
+    create index activity_notes_project on activity_notes (project_id);
+    create table activity_hours (
+      project_id uuid not null,
+      hour timestamptz not null,
+      sent bigint not null,
+      delivered bigint not null,
+      opened bigint not null,
+      clicked bigint not null,
+      bounced bigint not null,
+      complained bigint not null,
+      workflows_started bigint not null,
+      workflows_completed bigint not null,
+      primary key (project_id, hour)
+    );
+
+    create or replace function note_event() returns trigger language plpgsql as $$
+    begin
+      insert into event_notes (project_id, name, contact_id, at, shown)
+      values (new.project_id, new.name, new.contact_id, new.created_at, activity_type(new.name, new.data) <> 'hidden');
+      if exists (select 1 from tracked_looks where project_id = new.project_id and look = 'event.' || new.name) then
+        insert into contact_changes (project_id, contact_id, looks)
+        values (new.project_id, new.contact_id, array['event.' || new.name]);
+      end if;
+      return null;
+    end $$;
+    insert into event_notes (project_id, name, contact_id, at, shown)
+    select project_id, name, contact_id, created_at, activity_type(name, data) <> 'hidden' from events;
+
+    -- What has happened to mails, each once, by the ledger's own times.
+    create function note_mail() returns trigger language plpgsql as $$
+    begin
+      insert into activity_notes (project_id, kind, at, by)
+      select new.project_id, moves.kind, times.at, times.by
+      from (values ('sent', old.sent_at, new.sent_at), ('delivered', old.delivered_at, new.delivered_at),
+        ('opened', old.opened_at, new.opened_at), ('clicked', old.clicked_at, new.clicked_at),
+        ('bounced', old.bounced_at, new.bounced_at), ('complained', old.complained_at, new.complained_at)
+      ) as moves (kind, before, after), lateral (values (before, -1), (after, 1)) as times (at, by)
+      where before is distinct from after and times.at is not null;
+      return null;
+    end $$;
+    create trigger emails_note_added after insert on emails for each row
+      when (num_nonnulls(new.sent_at, new.delivered_at, new.opened_at, new.clicked_at, new.bounced_at, new.complained_at) > 0)
+      execute function note_mail();
+    create trigger emails_note_changed
+      after update of sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at on emails for each row
+      when ((old.sent_at, old.delivered_at, old.opened_at, old.clicked_at, old.bounced_at, old.complained_at)
+        is distinct from (new.sent_at, new.delivered_at, new.opened_at, new.clicked_at, new.bounced_at, new.complained_at))
+      execute function note_mail();
+    insert into activity_notes (project_id, kind, at, by)
+    select project_id, kind, at, 1 from emails, lateral (values ('sent', sent_at), ('delivered', delivered_at),
+      ('opened', opened_at), ('clicked', clicked_at), ('bounced', bounced_at), ('complained', complained_at)
+    ) as times (kind, at) where at is not null;
+
+    -- An execution that failed or was cancelled is not completed; a retry may yet complete it.
+    create function note_execution() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'INSERT' then
+        insert into activity_notes (project_id, kind, at, by) values (new.project_id, 'started', new.started_at, 1);
+      end if;
+      if new.status in ('COMPLETED', 'EXITED') then
+        insert into activity_notes (project_id, kind, at, by)
+        values (new.project_id, 'completed', coalesce(new.completed_at, now()), 1);
+      end if;
+      return null;
+    end $$;
+    create trigger executions_note_started after insert on executions for each row execute function note_execution();
+    create trigger executions_note_completed after update of status on executions for each row
+      when (old.status not in ('COMPLETED', 'EXITED') and new.status in ('COMPLETED', 'EXITED'))
+      execute function note_execution();
+    insert into activity_notes (project_id, kind, at, by)
+    select project_id, 'started', started_at, 1 from executions
+    union all
+    select project_id, 'completed', completed_at, 1 from executions where status in ('COMPLETED', 'EXITED');
+
+    -- For the feed.
+    create index executions_started on executions (project_id, started_at, id);
+    create index executions_completed on executions (project_id, completed_at, id) where status in ('COMPLETED', 'EXITED');
+    -- For what is to come.
+    create index executions_delayed on executions (project_id, wake_at, id) where status = 'WAITING' and wake_at is not null;
+  `);
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw(`
+    drop index executions_delayed, executions_completed, executions_started;
+    drop trigger executions_note_completed on executions;
+    drop trigger executions_note_started on executions;
+    drop trigger emails_note_changed on emails;
+    drop trigger emails_note_added on emails;
+    create or replace function note_event() returns trigger language plpgsql as $$
+    begin
+      if exists (select 1 from tracked_looks where project_id = new.project_id and look = 'event.' || new.name) then
+        insert into contact_changes (project_id, contact_id, looks)
+        values (new.project_id, new.contact_id, array['event.' || new.name]);
+      end if;
+      return null;
+    end $$;
+    drop function note_execution(), note_mail();
+    drop table activity_hours, activity_notes, event_contacts, event_hours, event_names, event_notes;
+  `);
+}

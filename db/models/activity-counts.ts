@@ -1,0 +1,82 @@
+import { type Db, inTransaction } from '../connect.ts';
+import { statement } from '../statement.ts';
+
+// What has happened to mails and executions, by the hour. See docs/decisions/052-counting-activity.md.
+
+export const activityKinds = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'started',
+  'completed',
+] as const;
+export type ActivityKind = (typeof activityKinds)[number];
+export type ActivityCounts = Record<ActivityKind, number>;
+
+const column = (kind: ActivityKind): string =>
+  kind === 'started' || kind === 'completed' ? `workflows_${kind}` : kind;
+const columns = activityKinds.map(column).join(', ');
+const each = (text: (kind: ActivityKind, column: string) => string): string =>
+  activityKinds.map((kind) => text(kind, column(kind))).join(', ');
+
+const summed = (notes: string): string => `
+  select project_id, date_trunc('hour', at, 'UTC') as hour,
+    ${each((kind, column) => `coalesce(sum(by) filter (where kind = '${kind}'), 0) as ${column}`)}
+  from ${notes} group by 1, 2`;
+
+const FOLD_LOCK = 0x61637476; // "actv"
+const tryTurn = statement<{ mine: boolean }>('activity-fold-turn', 'select pg_try_advisory_xact_lock($1) as mine');
+
+const fold = statement<{ folded: number }>(
+  'activity-counts-fold',
+  `with notes as (
+     delete from activity_notes where ctid = any (array(select ctid from activity_notes limit $1))
+     returning project_id, kind, at, by
+   ),
+   hours as (
+     insert into activity_hours as h (project_id, hour, ${columns})
+     ${summed('notes')} order by 1, 2
+     on conflict (project_id, hour) do update set
+       ${each((_, column) => `${column} = h.${column} + excluded.${column}`)}
+   )
+   select count(*)::integer as folded from notes`,
+);
+
+/** Adds up to `limit` notes up. 0: there are none, or somebody else is at it. */
+export async function foldActivityNotes(db: Db, limit: number): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const [turn] = await tryTurn(trx, [FOLD_LOCK]);
+    if (!turn?.mine) return 0;
+    const [row] = await fold(trx, [limit]);
+    return row?.folded ?? 0;
+  });
+}
+
+const read = statement<{ at: Date } & Record<ActivityKind, string>>(
+  'activity-counts',
+  `select date_trunc($4, hour, 'UTC') as at, ${each((kind, column) => `sum(${column}) as ${kind}`)}
+   from (
+     select hour, ${columns} from activity_hours where project_id = $1 and hour >= $2 and hour < $3
+     union all
+     select hour, ${columns}
+     from (${summed('(select * from activity_notes where project_id = $1 and at >= $2 and at < $3) recent')}) notes
+   ) parts
+   group by 1 order by 1`,
+);
+
+/** By the hour or the day of UTC, in order; those without anything are left out. Exact for a range of whole hours. */
+export async function readActivityCounts(
+  db: Db,
+  projectId: string,
+  { from, to }: { from: Date; to: Date },
+  granularity: 'hour' | 'day',
+): Promise<{ at: Date; counts: ActivityCounts }[]> {
+  const rows = await read(db, [projectId, from, to, granularity]);
+  return rows.map(({ at, ...counts }) => ({
+    at,
+    counts: Object.fromEntries(activityKinds.map((kind) => [kind, Number(counts[kind])])) as ActivityCounts,
+  }));
+}

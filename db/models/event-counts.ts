@@ -1,0 +1,141 @@
+import { type Db, inTransaction } from '../connect.ts';
+import { statement } from '../statement.ts';
+
+// See docs/decisions/052-counting-activity.md. Every reader adds up what is folded and the notes that are not, in one
+// statement and so in one snapshot: exact at once.
+
+const FOLD_LOCK = 0x65766e74; // "evnt"
+const ALL = 2_000_000_000;
+
+// An own statement: what folds must see all that was folded before it.
+const tryTurn = statement<{ mine: boolean }>('event-fold-turn', 'select pg_try_advisory_xact_lock($1) as mine');
+const waitForTurn = statement('event-fold-wait', 'select pg_advisory_xact_lock($1)');
+
+const foldText = (condition: string): string => `
+  with notes as (
+    delete from event_notes where ctid = any (array(select ctid from event_notes where ${condition} limit $1))
+    returning project_id, name, contact_id, at, shown
+  ),
+  seen as (
+    select project_id, name, contact_id, date_trunc('hour', max(at), 'UTC') as hour from notes group by 1, 2, 3
+  ),
+  moved as materialized (
+    select seen.*, c.last_hour from seen left join event_contacts c using (project_id, name, contact_id)
+    where c.last_hour is null or c.last_hour < seen.hour
+  ),
+  contacts as (
+    insert into event_contacts as c (project_id, name, contact_id, last_hour)
+    select project_id, name, contact_id, hour from moved order by 1, 2, 3
+    on conflict (project_id, name, contact_id) do update set last_hour = excluded.last_hour
+  ),
+  hours as (
+    insert into event_hours as h (project_id, hour, name, count, shown, last_contacts, last_at)
+    select project_id, hour, name, sum(count), sum(shown), sum(last_contacts), max(last_at)
+    from (
+      select project_id, date_trunc('hour', at, 'UTC') as hour, name, 1 as count, shown::integer as shown,
+        0 as last_contacts, at as last_at
+      from notes
+      union all
+      select project_id, hour, name, 0, 0, 1, '-infinity' from moved
+      union all
+      select project_id, last_hour, name, 0, 0, -1, '-infinity' from moved where last_hour is not null
+    ) parts group by 1, 2, 3 order by 1, 2, 3
+    on conflict (project_id, hour, name) do update set count = h.count + excluded.count,
+      shown = h.shown + excluded.shown, last_contacts = h.last_contacts + excluded.last_contacts,
+      last_at = greatest(h.last_at, excluded.last_at)
+  ),
+  names as (
+    insert into event_names as n (project_id, name, count, kept, shown, contacts, last_at)
+    select project_id, name, sum(count), sum(count), sum(shown), sum(contacts), max(last_at)
+    from (
+      select project_id, name, 1 as count, shown::integer as shown, 0 as contacts, at as last_at from notes
+      union all
+      select project_id, name, 0, 0, 1, '-infinity' from moved where last_hour is null
+    ) parts group by 1, 2 order by 1, 2
+    on conflict (project_id, name) do update set count = n.count + excluded.count, kept = n.kept + excluded.kept,
+      shown = n.shown + excluded.shown, contacts = n.contacts + excluded.contacts,
+      last_at = greatest(n.last_at, excluded.last_at)
+  )
+  select count(*)::integer as folded from notes`;
+
+const foldAny = statement<{ folded: number }>('event-counts-fold', foldText('true'));
+const foldOne = statement<{ folded: number }>('event-counts-fold-one', foldText('project_id = $2'));
+
+/** Adds up to `limit` notes up. 0: there are none, or somebody else is at it. */
+export async function foldEventNotes(db: Db, limit: number, projectId?: string): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    const [turn] = await tryTurn(trx, [FOLD_LOCK]);
+    if (!turn?.mine) return 0;
+    const [row] = await (projectId ? foldOne(trx, [limit, projectId]) : foldAny(trx, [limit]));
+    return row?.folded ?? 0;
+  });
+}
+
+/** Nobody folds until the end of the transaction, and of this project nothing is left to be folded. */
+export async function foldAllEventNotes(trx: Db, projectId: string): Promise<void> {
+  await holdEventFold(trx);
+  await foldOne(trx, [ALL, projectId]);
+}
+
+export async function holdEventFold(trx: Db): Promise<void> {
+  await waitForTurn(trx, [FOLD_LOCK]);
+}
+
+export interface NameCount {
+  name: string;
+  /** Of all time. */
+  count: number;
+  /** Still in the table, and of these the ones that the feed shows. */
+  kept: number;
+  shown: number;
+}
+
+type Texts<T> = { [K in keyof T]: T[K] extends number ? string : T[K] };
+
+const names = statement<Texts<NameCount> & { pending: string }>(
+  'event-names',
+  `with recent as (
+     select name, count(*) as count, count(*) filter (where shown) as shown from event_notes
+     where project_id = $1 and ($2::text is null or name = $2) group by name
+   ),
+   known as (select * from event_names where project_id = $1 and ($2::text is null or name = $2))
+   select name, coalesce(known.count, 0) + coalesce(recent.count, 0) as count,
+     coalesce(known.kept, 0) + coalesce(recent.count, 0) as kept,
+     coalesce(known.shown, 0) + coalesce(recent.shown, 0) as shown,
+     (select coalesce(sum(count), 0) from recent) as pending
+   from known full join recent using (name)
+   order by 2 desc, name limit $3`,
+);
+
+/** The most frequent first. `pending` notes were added up to know it. */
+export async function readEventNames(
+  db: Db,
+  projectId: string,
+  { name, limit }: { name?: string | undefined; limit: number },
+): Promise<{ names: NameCount[]; pending: number }> {
+  const rows = await names(db, [projectId, name ?? null, limit]);
+  return {
+    names: rows.map(({ name, count, kept, shown }) => ({
+      name,
+      count: Number(count),
+      kept: Number(kept),
+      shown: Number(shown),
+    })),
+    pending: Number(rows[0]?.pending ?? 0),
+  };
+}
+
+const contactsOfName = statement<{ contacts: string }>(
+  'event-name-contacts',
+  `select coalesce((select contacts from event_names where project_id = $1 and name = $2), 0) + (
+     select count(distinct n.contact_id) from event_notes n
+     where n.project_id = $1 and n.name = $2 and not exists (
+       select 1 from event_contacts c where c.project_id = $1 and c.name = $2 and c.contact_id = n.contact_id)
+   ) as contacts`,
+);
+
+/** How many contacts have ever had an event of that name. */
+export async function countContactsOfEvent(db: Db, projectId: string, name: string): Promise<number> {
+  const [row] = await contactsOfName(db, [projectId, name]);
+  return Number(row?.contacts ?? 0);
+}

@@ -1,0 +1,41 @@
+import { badRequest } from '../platform/errors.ts';
+
+/** From `from` on, and before `to`. */
+export interface Range {
+  from: Date;
+  to: Date;
+}
+
+/** As callers give it: a day of UTC, or a moment. An end that is a day is the end of that day. */
+export interface RangeQuery {
+  startDate?: string | undefined;
+  endDate?: string | undefined;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const DEFAULT_DAYS = 30;
+
+const isDay = (text: string): boolean => text.length === 10;
+
+export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
+  const from = startDate === undefined ? undefined : new Date(startDate);
+  const to = endDate === undefined ? undefined : new Date(Date.parse(endDate) + (isDay(endDate) ? DAY : 0));
+  if (from && to && from > to) throw badRequest('startDate must not be after endDate.');
+  return { ...(from && { from }), ...(to && { to }) };
+}
+
+/**
+ * For statistics, which are kept by the hour: the whole hours that a range touches. What is left out is the last 30
+ * days, today among them.
+ */
+export function readWholeHours(query: RangeQuery, now = new Date()): Range {
+  const { from, to = now } = readRange(query);
+  const start = from ?? new Date(floor(to, DAY) - (DEFAULT_DAYS - 1) * DAY);
+  if (start > to) throw badRequest('startDate must not be after endDate.');
+  return { from: new Date(floor(start, HOUR)), to: new Date(ceil(to, HOUR)) };
+}
+
+/** A moment on the hour ends there, and begins nothing. */
+const ceil = (at: Date, unit: number): number => Math.ceil(at.getTime() / unit) * unit;
+const floor = (at: Date, unit: number): number => Math.floor(at.getTime() / unit) * unit;
