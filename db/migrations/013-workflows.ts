@@ -137,14 +137,20 @@ export async function up(db: Knex): Promise<void> {
     -- Executions of workflows that have been deleted, to be removed piece by piece.
     create table workflow_removals (workflow_id uuid primary key);
 
-    -- How far a tick of a SCHEDULE workflow has got with the contacts that shall enter.
+    -- Ticks of SCHEDULE workflows that have been begun, and the contacts that shall still enter: all who were in the
+    -- segment at the tick. One that has entered is gone from here in the same transaction.
     create table workflow_ticks (
       workflow_id uuid not null references workflows on delete cascade,
       tick timestamptz not null,
-      last_contact_id uuid,
-      done boolean not null default false,
-      entered integer not null default 0,
+      created_at timestamptz not null default now(),
       primary key (workflow_id, tick)
+    );
+    create table workflow_tick_contacts (
+      workflow_id uuid not null,
+      tick timestamptz not null,
+      contact_id uuid not null,
+      primary key (workflow_id, tick, contact_id),
+      foreign key (workflow_id, tick) references workflow_ticks on delete cascade
     );
 
     -- Events that some workflow or execution wants.
@@ -178,6 +184,29 @@ export async function up(db: Knex): Promise<void> {
       return next held;
     end $$;
 
+    -- Ends executions that are on their way, with the visit that each is at, and has Temporal clean up behind it. Final
+    -- when it commits. A function, since a visit may have begun while its execution's lock was waited for.
+    create function cancel_executions(p_ids uuid[], p_reason text) returns integer language plpgsql as $$
+    declare
+      ended uuid[];
+    begin
+      with gone as (
+        update executions set status = 'CANCELLED', exit_reason = p_reason, wake_at = null, awaits = null,
+          completed_at = now(), updated_at = now()
+        where id in (select e.id from executions e where e.id = any (p_ids) and e.status in ('RUNNING', 'WAITING')
+          order by e.id for update)
+        returning id
+      )
+      select array_agg(id) into ended from gone;
+      if ended is null then return 0; end if;
+      update execution_steps set status = 'CANCELLED', completed_at = now(), request = null
+      where execution_id = any (ended) and status in ('RUNNING', 'WAITING');
+      insert into outbox (lane, project_id, workflow_id, action)
+      select 'control', project_id, 'execution/' || project_id || '/' || id || '/' || generation, 'cancel'
+      from executions where id = any (ended);
+      return cardinality(ended);
+    end $$;
+
     -- Events are written under their contact's lock, and so are waits: whoever comes second sees the first.
     create function queue_event() returns trigger language plpgsql as $$
     begin
@@ -207,8 +236,8 @@ export async function down(db: Knex): Promise<void> {
     alter table contact_changes drop column depth;
     alter table events alter column depth set default 0;
     drop function cascade_depth();
-    drop function hold_execution(uuid);
-    drop table event_queue, workflow_ticks, workflow_removals, execution_steps, executions, workflow_transitions,
+    drop function hold_execution(uuid), cancel_executions(uuid[], text);
+    drop table event_queue, workflow_tick_contacts, workflow_ticks, workflow_removals, execution_steps, executions, workflow_transitions,
       workflow_steps, workflow_versions, workflows;
   `);
 }

@@ -1,0 +1,83 @@
+import { type Db, inTransaction, wake } from '../../../db/connect.ts';
+import { Execution } from '../../../db/models/execution.ts';
+import { retryDeadlocks } from '../../../db/retry.ts';
+import { statement } from '../../../db/statement.ts';
+import { ApiError } from '../../../platform/errors.ts';
+import type { ProjectAccess } from '../../projects/keys.ts';
+import { requireOpenProject } from '../../projects/refusal.ts';
+import { findWorkflow } from '../find.ts';
+import { executionNotFound } from './find.ts';
+
+const cancelling = (name: string, which: string) =>
+  statement<{ cancelled: number }>(
+    name,
+    `select cancel_executions(array(
+       select id from executions where status in ('RUNNING', 'WAITING') and ${which}), $1::text) as cancelled`,
+  );
+
+const cancelOne = cancelling('execution-cancel', 'id = $2::uuid');
+const cancelAll = cancelling('executions-cancel-all', 'workflow_id = $2::uuid');
+const cancelOfContacts = cancelling(
+  'executions-cancel-contacts',
+  'project_id = $2::uuid and contact_id = any ($3::uuid[])',
+);
+
+/** Final when this commits: no step is taken any more. */
+export async function cancelExecution(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  id: string,
+): Promise<Execution> {
+  const { projectId } = project;
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const execution = await Execution.query(trx).findOne({ projectId, workflowId, id }).forUpdate();
+    if (!execution) throw executionNotFound();
+    await cancel(
+      trx,
+      () => cancelOne(trx, [null, id]),
+      () => {
+        throw new ApiError(409, 'CONFLICT', `This execution has ended: it is ${execution.status}.`);
+      },
+    );
+    return execution.$query(trx);
+  });
+}
+
+/** All that are active, in one statement, however many they are. Gives back how many they were. */
+export async function cancelAllExecutions(db: Db, project: ProjectAccess, workflowId: string): Promise<number> {
+  return retryDeadlocks(db, () =>
+    inTransaction(db, async (trx) => {
+      await requireOpenProject(trx, project);
+      await findWorkflow(trx, project.projectId, workflowId);
+      return cancel(trx, () => cancelAll(trx, [null, workflowId]));
+    }),
+  );
+}
+
+// Whatever became of them: contexts and outputs are made of what the contact did and has.
+const erase = `
+  with own as (
+    update executions set context = '{}' where project_id = ? and contact_id = any (?::uuid[]) returning id
+  )
+  update execution_steps s set output = null, request = null from own
+  where s.execution_id = own.id and (s.output is not null or s.request is not null)`;
+
+/** For contacts that are locked and going to be deleted: nothing runs for them, and nothing is known of them. */
+export async function endExecutionsOf(trx: Db, projectId: string, contactIds: string[], reason: string): Promise<void> {
+  await cancel(trx, () => cancelOfContacts(trx, [reason, projectId, contactIds]));
+  await trx.raw(erase, [projectId, contactIds]);
+}
+
+async function cancel(
+  trx: Db,
+  carryOut: () => Promise<{ cancelled: number }[]>,
+  ifNone: () => void = () => {},
+): Promise<number> {
+  const [row] = await carryOut();
+  const cancelled = row?.cancelled ?? 0;
+  if (cancelled === 0) ifNone();
+  else wake(trx, 'control');
+  return cancelled;
+}

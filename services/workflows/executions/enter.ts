@@ -1,0 +1,67 @@
+import { type Db, wake } from '../../../db/connect.ts';
+import { statement } from '../../../db/statement.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Data } from '../../contacts/data.ts';
+
+/** A contact that shall enter a workflow. */
+export interface Entry {
+  projectId: string;
+  workflowId: string;
+  /** The newest one that is valid, while the workflow's row is locked. */
+  version: number;
+  contactId: string;
+  context: Data;
+  /** Position of the event that caused it; without one, events count from now on. */
+  cut: string | null;
+  depth: number;
+  /** The workflow does not allow re-entry. */
+  once: boolean;
+}
+
+// In one order, whoever enters: two who bring the same contacts wait for each other, and not in a circle. Of several
+// events of a contact the first one counts.
+const insert = statement<{ id: string }>(
+  'executions-enter',
+  `with entry as (
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::uuid[], $6::jsonb[], $7::bigint[],
+       $8::smallint[], $9::boolean[])
+       as entry (id, project_id, workflow_id, version, contact_id, context, cut, depth, once)
+   ),
+   entered as (
+     insert into executions (id, project_id, workflow_id, version, contact_id, context, cut, depth, once)
+     select id, project_id, workflow_id, version, contact_id, context, coalesce(cut, nextval('event_positions')), depth,
+       once
+     from entry order by workflow_id, contact_id, cut
+     on conflict do nothing
+     returning id, project_id, workflow_id, contact_id, generation
+   ),
+   intent as (
+     insert into outbox (lane, project_id, workflow_id, action, payload)
+     select 'starts', project_id, 'execution/' || project_id || '/' || id || '/' || generation, 'start',
+       jsonb_build_object('workflowType', 'execution', 'contactId', contact_id, 'resourceId', workflow_id,
+         'args', jsonb_build_array(jsonb_build_object('executionId', id, 'generation', generation)))
+     from entered
+   )
+   select id from entered`,
+);
+
+/**
+ * Starts executions, all that the rules of re-entry allow, in one statement; the others are passed over. The caller's
+ * transaction has the workflows' rows locked, so that none is disabled or edited meanwhile.
+ */
+export async function enter(trx: Db, entries: Entry[]): Promise<string[]> {
+  if (entries.length === 0) return [];
+  const rows = await insert(trx, [
+    entries.map(() => newId()),
+    entries.map(({ projectId }) => projectId),
+    entries.map(({ workflowId }) => workflowId),
+    entries.map(({ version }) => version),
+    entries.map(({ contactId }) => contactId),
+    entries.map(({ context }) => JSON.stringify(context)),
+    entries.map(({ cut }) => cut),
+    entries.map(({ depth }) => depth),
+    entries.map(({ once }) => once),
+  ]);
+  if (rows.length > 0) wake(trx, 'starts');
+  return rows.map(({ id }) => id);
+}

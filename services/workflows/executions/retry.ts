@@ -1,0 +1,58 @@
+import { type Db, inTransaction } from '../../../db/connect.ts';
+import { Execution } from '../../../db/models/execution.ts';
+import { ApiError } from '../../../platform/errors.ts';
+import { workflowIds } from '../../outbox/ids.ts';
+import { intend } from '../../outbox/write.ts';
+import type { ProjectAccess } from '../../projects/keys.ts';
+import { requireOpenProject } from '../../projects/refusal.ts';
+import { executionNotFound } from './find.ts';
+import { reentry } from './start.ts';
+
+const DUPLICATE = '23505';
+
+/** Has a FAILED execution try its failed step again, on the version that it has been on, and go on from there. */
+export async function retryExecution(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  id: string,
+): Promise<Execution> {
+  const { projectId } = project;
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const execution = await Execution.query(trx).findOne({ projectId, workflowId, id }).forUpdate();
+    if (!execution) throw executionNotFound();
+    const { status } = execution;
+    if (status !== 'FAILED')
+      throw new ApiError(409, 'CONFLICT', `Only a FAILED execution can be tried again; this one is ${status}.`);
+    return resume(trx, execution);
+  }).catch((error: unknown) => {
+    // The contact has entered again meanwhile, which is active.
+    if ((error as { code?: string }).code === DUPLICATE) throw reentry(true);
+    throw error;
+  });
+}
+
+/** Starts it again from its stored place, as a workflow of its own to Temporal. Its row is locked. */
+export async function resume(trx: Db, execution: Execution): Promise<Execution> {
+  const { id, projectId, workflowId, contactId } = execution;
+  const generation = execution.generation + 1;
+  const resumed = await execution.$query(trx).patchAndFetch({
+    status: execution.status === 'WAITING' ? 'WAITING' : 'RUNNING',
+    generation,
+    error: null,
+    completedAt: null,
+    updatedAt: new Date(),
+  });
+  await intend(trx, {
+    lane: 'starts',
+    action: 'start',
+    workflowType: 'execution',
+    workflowId: workflowIds.execution(projectId, id, generation),
+    args: [{ executionId: id, generation }],
+    projectId,
+    contactId,
+    resourceId: workflowId,
+  });
+  return resumed;
+}

@@ -1,0 +1,46 @@
+import { type Db, inTransaction } from '../../../db/connect.ts';
+import { Execution } from '../../../db/models/execution.ts';
+import { retryDeadlocks } from '../../../db/retry.ts';
+import { ApiError } from '../../../platform/errors.ts';
+import { workflowIds } from '../../outbox/ids.ts';
+import { intend } from '../../outbox/write.ts';
+import type { ProjectAccess } from '../../projects/keys.ts';
+import { requireOpenProject } from '../../projects/refusal.ts';
+import { leaveSleep } from '../advance.ts';
+import { holdExecution } from '../held-execution.ts';
+import { storedGraph } from '../stored-graph.ts';
+import { findStep } from '../walk.ts';
+import { executionNotFound } from './find.ts';
+
+/** Has an execution leave its DELAY now, or its wait as if the time were over. */
+export async function skipExecution(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  id: string,
+): Promise<Execution> {
+  const { projectId } = project;
+  return retryDeadlocks(db, () =>
+    inTransaction(db, async (trx) => {
+      await requireOpenProject(trx, project);
+      const known = await Execution.query(trx).findOne({ projectId, workflowId, id });
+      const execution = known && (await holdExecution(trx, id));
+      if (!execution) throw executionNotFound();
+      const { status, generation, currentStepId } = execution;
+      if (status !== 'WAITING')
+        throw new ApiError(409, 'CONFLICT', `Only a WAITING execution can be skipped ahead; this one is ${status}.`);
+      const graph = await storedGraph(trx, workflowId, execution.version);
+      const step = graph && findStep(graph, currentStepId ?? '');
+      if (!graph || !step) throw new ApiError(409, 'CONFLICT', 'The graph of this execution is gone.');
+      await leaveSleep(trx, { execution, graph, step }, null, { status: 'SKIPPED' });
+      await intend(trx, {
+        lane: 'control',
+        action: 'signal',
+        signal: 'lookAgain',
+        workflowId: workflowIds.execution(projectId, id, generation),
+        projectId,
+      });
+      return Execution.query(trx).findById(id).throwIfNotFound();
+    }),
+  );
+}

@@ -1,0 +1,51 @@
+import { type Db, inTransaction } from '../../../db/connect.ts';
+import { Contact } from '../../../db/models/contact.ts';
+import { Execution } from '../../../db/models/execution.ts';
+import { Workflow } from '../../../db/models/workflow.ts';
+import { ApiError, badRequest, notFound } from '../../../platform/errors.ts';
+import type { Data } from '../../contacts/data.ts';
+import { contactNotFound } from '../../contacts/save.ts';
+import type { ProjectAccess } from '../../projects/keys.ts';
+import { requireOpenProject } from '../../projects/refusal.ts';
+import { enter } from './enter.ts';
+
+export interface StartInput {
+  contactId?: string | undefined;
+  email?: string | undefined;
+  context?: Data | undefined;
+}
+
+/** Has one contact enter: 400 while the workflow is disabled, 409 where the contact may not enter (again). */
+export async function startExecution(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  { contactId, email, context = {} }: StartInput,
+): Promise<Execution> {
+  const { projectId } = project;
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const workflow = await Workflow.query(trx).findOne({ projectId, id: workflowId }).forShare();
+    if (!workflow) throw notFound('workflow', 'WORKFLOW_NOT_FOUND');
+    const who = contactId === undefined ? { email: email ?? '' } : { id: contactId };
+    // It cannot be deleted until the execution is there for whoever deletes it.
+    const contact = await Contact.query(trx)
+      .findOne({ projectId, ...who })
+      .forKeyShare();
+    if (!contact) throw contactNotFound();
+    const { enabled, validVersion: version, allowReentry } = workflow;
+    if (!enabled || version === null)
+      throw badRequest('This workflow is disabled.', { suggestion: 'Enable it with PATCH /workflows/:id.' });
+    const entry = { projectId, workflowId, version, contactId: contact.id, context, cut: null, depth: 0 };
+    const [id] = await enter(trx, [{ ...entry, once: !allowReentry }]);
+    if (!id) throw reentry(allowReentry);
+    return Execution.query(trx).findById(id).throwIfNotFound();
+  });
+}
+
+export const reentry = (allowReentry: boolean): ApiError =>
+  allowReentry
+    ? new ApiError(409, 'CONFLICT', 'The contact is on its way through this workflow already.')
+    : new ApiError(409, 'CONFLICT', 'The contact has entered this workflow before, and it does not allow re-entry.', {
+        suggestion: 'Set `allowReentry: true` on the workflow to let contacts enter again.',
+      });
