@@ -9,22 +9,27 @@ import { contactJobs } from './contact-jobs.ts';
 import { contacts } from './contacts.ts';
 import { domains } from './domains.ts';
 import { emails } from './emails.ts';
+import { events } from './events.ts';
 import { members } from './members.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages.ts';
 import { projects } from './projects.ts';
 import { segments } from './segments.ts';
 import { send } from './send.ts';
+import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { users } from './users.ts';
 import { webhookSecrets } from './webhook-secret.ts';
+import { workflowSteps } from './workflow-steps.ts';
+import { workflows } from './workflows.ts';
 
 /** Every route there is. `document` gives their description, which is made from this very list. */
 export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): RouteGroup[] => [
   send,
   emails,
   track,
+  events,
   contacts,
   contactFields,
   contactJobs,
@@ -33,11 +38,14 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   campaignSending,
   segments,
   domains(parts),
+  suppressions,
   auth,
   users,
   projects,
   members,
   webhookSecrets,
+  workflows,
+  workflowSteps,
   pages,
   operations(parts, document),
 ];

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { addSuppressions, type NewSuppression } from '../suppressions/add.ts';
 import { type MailEvent, type MailFacts, recordMailEvents } from './mail-events.ts';
 
 /** A contact that a mail could not reach for good, or who complained of it. */
@@ -17,7 +18,7 @@ const unsubscribe = statement<{ id: string }>(
   `update contacts set subscribed = false, updated_at = now() where id = any ($1::uuid[]) and subscribed returning id`,
 );
 
-/** Hard bounces and complaints end the subscription, under the contact's lock. */
+/** Hard bounces and complaints end the subscription and put the address on the list, under the contact's lock. */
 export async function unsubscribeLost(trx: Db, losses: Loss[]): Promise<void> {
   if (losses.length === 0) return;
   // Whoever has another address by now is still there; whoever complained does not want to hear from us anywhere.
@@ -31,4 +32,19 @@ export async function unsubscribeLost(trx: Db, losses: Loss[]): Promise<void> {
     return [{ name: 'contact.unsubscribed', mail, data }];
   });
   await recordMailEvents(trx, events);
+  await addSuppressions(trx, losses.flatMap(suppressionOf));
 }
+
+/** One whose address is erased is written to no more anyway. */
+const suppressionOf = ({ mail, reason, address }: Loss): NewSuppression[] =>
+  address === null
+    ? []
+    : [
+        {
+          projectId: mail.project_id,
+          address,
+          contactId: mail.contact_id,
+          reason: reason === 'bounce' ? 'HARD_BOUNCE' : 'COMPLAINT',
+          emailId: mail.id,
+        },
+      ];

@@ -44,7 +44,7 @@ describe('the walk of all routes', () => {
           name: `${method.toUpperCase()} ${path}`,
           method: method.toUpperCase(),
           path: path.replace(/\{\w+\}/g, () => newId()),
-          hasId: /\{(id|\w+Id)\}/.test(path),
+          hasId: /\{(id|\w+Id|email)\}/.test(path),
           ...accessOf(`${method.toUpperCase()} ${path}`, security),
         })),
     );

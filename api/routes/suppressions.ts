@@ -1,0 +1,37 @@
+import { listSuppressions } from '../../services/suppressions/list.ts';
+import { removeSuppression } from '../../services/suppressions/remove.ts';
+import { answer, missing, noContent, ok } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { cursorPage, email } from '../http/schemas.ts';
+import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
+import { presentSuppression, suppressionSchema } from '../presenters/suppression.ts';
+
+export const suppressions = routes('Suppressions', [
+  route({
+    method: 'GET',
+    path: '/suppressions',
+    summary: 'Addresses that bounced for good or complained, the newest first',
+    access: 'secretKey',
+    query: cursorPage(),
+    answers: { 200: answer('A page of the list.', cursorListSchema(suppressionSchema)) },
+    handle: async ({ db, project, settings, query }) =>
+      ok(
+        presentCursorList(
+          await listSuppressions(db, project.projectId, settings.secretKeys, query),
+          presentSuppression,
+        ),
+      ),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/suppressions/:email',
+    summary: 'Take an address off the list, so that mail to it leaves again',
+    access: 'secretKey',
+    params: { email: email() },
+    answers: { 204: answer('It is off.'), 404: missing('suppressed address') },
+    handle: async ({ db, project, params }) => {
+      await removeSuppression(db, project, params.email);
+      return noContent();
+    },
+  }),
+]);

@@ -1,0 +1,44 @@
+import type { Db } from '../../db/connect.ts';
+import type { SuppressionReason } from '../../db/models/suppression.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+
+export interface NewSuppression {
+  projectId: string;
+  address: string;
+  contactId: string;
+  reason: SuppressionReason;
+  emailId: string;
+}
+
+// A hard bounce says more than a complaint, whichever comes first. The address is written down only while there is a
+// contact to show it with. In the order of hashes, since several may do this at once.
+const add = statement(
+  'suppressions-add',
+  `insert into suppressions as s (id, project_id, address_hash, email, contact_id, reason, email_id)
+   select distinct on (address_hash) given.id, given.project_id, address_hash,
+     case when c.id is not null then given.address end, c.id, given.reason, given.email_id
+   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::uuid[])
+     as given (id, project_id, address, contact_id, reason, email_id)
+   cross join lateral (select address_hash(given.project_id, given.address) as address_hash) h
+   left join contacts c on c.id = given.contact_id
+   order by address_hash, given.reason desc
+   on conflict (project_id, address_hash) do update set
+     email = coalesce(excluded.email, s.email),
+     contact_id = coalesce(excluded.contact_id, s.contact_id),
+     reason = case when s.reason = 'HARD_BOUNCE' then s.reason else excluded.reason end,
+     email_id = case when s.reason = 'HARD_BOUNCE' then s.email_id else excluded.email_id end`,
+);
+
+/** Puts addresses on the lists of their projects, under the locks of their contacts. */
+export async function addSuppressions(trx: Db, suppressions: NewSuppression[]): Promise<void> {
+  if (suppressions.length === 0) return;
+  await add(trx, [
+    suppressions.map(() => newId()),
+    suppressions.map(({ projectId }) => projectId),
+    suppressions.map(({ address }) => address),
+    suppressions.map(({ contactId }) => contactId),
+    suppressions.map(({ reason }) => reason),
+    suppressions.map(({ emailId }) => emailId),
+  ]);
+}

@@ -1,0 +1,18 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Suppression } from '../../db/models/suppression.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+
+/** Lets mail to an address leave again. Whether its contact is subscribed is another matter, and stays. */
+export async function removeSuppression(db: Db, project: ProjectAccess, email: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const { projectId } = project;
+    const removed = await Suppression.query(trx)
+      .where({ projectId })
+      .whereRaw('address_hash = address_hash(?::uuid, ?)', [projectId, email])
+      .delete();
+    if (removed === 0) throw notFound('suppressed address');
+  });
+}

@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { writeContacts } from '../../services/contacts/write.ts';
+import { recordNotices } from '../../services/emails/notices.ts';
+import { settleNotices } from '../../services/emails/settle-notices.ts';
+import { tellResults } from '../../services/emails/tell-results.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { eventually } from '../support/waiting.ts';
+
+describe('the suppression list', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  beforeEach(async () => {
+    project = await api.project();
+  });
+  after(() => api.stop());
+
+  const send = async (to: string, by = project): Promise<string> => {
+    const mail = { to, from: `shop@${by.senderDomain}`, subject: 'Hi', body: 'Hi', subscribed: true };
+    const answer = await by.server.post('/v1/send', mail);
+    expect(answer).to.have.status(200);
+    return answer.body.data.emails[0].email;
+  };
+  /** As delivery leaves it. */
+  const sent = async (to: string, by = project): Promise<string> => {
+    const id = await send(to, by);
+    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date(), told: true });
+    return id;
+  };
+  const hear = async (id: string, kind: 'bounce' | 'complaint', bounceType?: 'Permanent' | 'Transient') => {
+    await recordNotices(api.db, [{ mail: { id }, kind, bounceType }]);
+    await eventually(async () => (await settleNotices(api.db)) >= 0 && !(await waiting(id)));
+  };
+  const waiting = async (id: string) => (await api.db('emailNotices').where({ emailId: id })).length > 0;
+  const listed = async (query = '') => (await project.server.get(`/suppressions${query}`)).body;
+  const contact = async (email: string) =>
+    (await project.server.get(`/contacts?search=${encodeURIComponent(email)}`)).body.data[0];
+
+  it('has whoever bounced for good or complained, newest first, and the contact is unsubscribed', async () => {
+    const [bounced, complained, soft] = [
+      await sent('a@x.example'),
+      await sent('b@x.example'),
+      await sent('c@x.example'),
+    ];
+    await hear(bounced, 'bounce', 'Permanent');
+    await hear(complained, 'complaint');
+    await hear(soft, 'bounce', 'Transient');
+    const page = await listed();
+    expect(page).to.include({ hasMore: false, total: 2, cursor: null });
+    expect(
+      page.data.map(({ id: _, createdAt: __, ...shown }: { id: string; createdAt: string }) => shown),
+    ).to.deep.equal([
+      { email: 'b@x.example', reason: 'COMPLAINT', emailId: complained },
+      { email: 'a@x.example', reason: 'HARD_BOUNCE', emailId: bounced },
+    ]);
+    expect(await contact('a@x.example')).to.include({ subscribed: false });
+    expect(await contact('b@x.example')).to.include({ subscribed: false });
+    expect(await contact('c@x.example')).to.include({ subscribed: true });
+  });
+
+  it('lets a hard bounce win over a complaint, and no complaint over a hard bounce', async () => {
+    const [first, second, third] = [await sent('d@x.example'), await sent('d@x.example'), await sent('d@x.example')];
+    await hear(first, 'complaint');
+    await hear(second, 'bounce', 'Permanent');
+    await hear(third, 'complaint');
+    const { data } = await listed();
+    expect(data).to.have.length(1);
+    expect(data[0]).to.include({ reason: 'HARD_BOUNCE', emailId: second });
+  });
+
+  it('is walked with cursors of its own', async () => {
+    for (const name of ['one', 'two', 'three']) await hear(await sent(`${name}@x.example`), 'bounce', 'Permanent');
+    const first = await listed('?limit=2');
+    expect(first).to.include({ hasMore: true, total: 3 });
+    const rest = await listed(`?limit=2&cursor=${first.cursor}`);
+    expect(rest).to.include({ hasMore: false, total: 0 });
+    expect([...first.data, ...rest.data].map(({ email }) => email)).to.deep.equal([
+      'three@x.example',
+      'two@x.example',
+      'one@x.example',
+    ]);
+    expect(await project.server.get('/suppressions?cursor=made-up')).to.be.envelope(400, 'BAD_REQUEST');
+    const other = await api.project();
+    expect(await other.server.get(`/suppressions?cursor=${first.cursor}`)).to.be.envelope(400, 'BAD_REQUEST');
+    expect((await other.server.get('/suppressions')).body.data).to.deep.equal([]);
+  });
+
+  it('records mail to a hard-bounced address as FAILED, and tells so', async () => {
+    await hear(await sent('gone@x.example'), 'bounce', 'Permanent');
+    await hear(await sent('cross@x.example'), 'complaint');
+    const id = await send('Gone@X.example');
+    expect((await project.server.get(`/emails/${id}`)).body).to.include({ status: 'FAILED', reason: 'suppressed' });
+    expect((await project.server.get(`/emails/${await send('cross@x.example')}`)).body).to.include({
+      status: 'PENDING',
+    });
+    await eventually(async () => (await tellResults(api.db)) >= 0 && (await eventsOf(id)).length > 0);
+    expect((await eventsOf(id))[0]).to.include({ name: 'email.failed' });
+    // Another project knows nothing of it.
+    const other = await api.project();
+    const theirs = await send('gone@x.example', other);
+    expect((await other.server.get(`/emails/${theirs}`)).body).to.include({ status: 'PENDING' });
+  });
+  const eventsOf = (emailId: string) => api.db('events').where({ emailId });
+
+  it('outlives the contact with a hash alone, and whoever comes again starts unsubscribed', async () => {
+    await hear(await sent('back@x.example'), 'complaint');
+    const { id } = await contact('back@x.example');
+    expect(await project.server.delete(`/contacts/${id}`)).to.have.status(204);
+    const { data } = await listed();
+    expect(data).to.have.length(1);
+    expect(data[0]).to.include({ email: null, reason: 'COMPLAINT' });
+    const rows = await api.db('suppressions').where({ projectId: project.id });
+    expect(JSON.stringify(rows)).to.not.contain('back@x.example');
+
+    const again = await project.server.post('/contacts', { email: 'back@x.example', subscribed: true });
+    expect(again).to.have.status(201);
+    expect(again.body).to.include({ subscribed: false });
+    // Only a person's own choice, later, counts.
+    const patched = await project.server.patch(`/contacts/${again.body.id}`, { subscribed: true });
+    expect(patched.body).to.include({ subscribed: true });
+  });
+
+  it('is asked by imports and by whatever else creates contacts', async () => {
+    for (const name of ['i1', 'i2', 'i3']) {
+      await hear(await sent(`${name}@x.example`), 'bounce', 'Permanent');
+      const { id } = await contact(`${name}@x.example`);
+      await project.server.delete(`/contacts/${id}`);
+    }
+    await writeContacts(api.db, project.id, [
+      { email: 'i1@x.example', subscribedWhenNew: true, patch: {}, deletes: [] },
+      { email: 'new@x.example', subscribedWhenNew: true, patch: {}, deletes: [] },
+    ]);
+    await send('i2@x.example');
+    await project.browser.post('/v1/track', { email: 'i3@x.example', event: 'visit', subscribed: true });
+    for (const name of ['i1', 'i2', 'i3'])
+      expect(await contact(`${name}@x.example`), name).to.include({ subscribed: false });
+    expect(await contact('new@x.example')).to.include({ subscribed: true });
+  });
+
+  describe('DELETE /suppressions/:email', () => {
+    it('lets mail leave again, whatever is left of the contact', async () => {
+      await hear(await sent('fixed@x.example'), 'bounce', 'Permanent');
+      const { id } = await contact('fixed@x.example');
+      await project.server.delete(`/contacts/${id}`);
+      expect(await project.server.delete('/suppressions/Fixed%40X.example')).to.have.status(204);
+      expect((await listed()).data).to.deep.equal([]);
+      const mail = await send('fixed@x.example');
+      expect((await project.server.get(`/emails/${mail}`)).body).to.include({ status: 'PENDING' });
+    });
+
+    it('answers 404 to an address that is not on the list, or on that of another project', async () => {
+      await hear(await sent('theirs@x.example'), 'bounce', 'Permanent');
+      const other = await api.project();
+      for (const email of ['theirs@x.example', 'nobody@x.example', 'no-address', newId()])
+        expect(await other.server.delete(`/suppressions/${email}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+      expect((await listed()).total).to.equal(1);
+    });
+  });
+});
