@@ -1,0 +1,144 @@
+import { createWorkflow, duplicateWorkflow } from '../../services/workflows/create.ts';
+import { conditionFields } from '../../services/workflows/fields.ts';
+import { listWorkflows } from '../../services/workflows/list.ts';
+import { deleteWorkflow, updateWorkflow } from '../../services/workflows/update.ts';
+import { findWhole } from '../../services/workflows/whole.ts';
+import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { flag, list, nullable, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
+import {
+  listedWorkflowSchema,
+  presentListedWorkflow,
+  presentWholeWorkflow,
+  presentWorkflow,
+  wholeWorkflowSchema,
+  workflowSchema,
+} from '../presenters/workflow.ts';
+
+const name = () => text({ max: 255 });
+const description = () => optional(nullable(text({ min: 0, max: 2_000 })));
+const eventName = () => text({ max: 255 });
+const triggerConfig = () =>
+  object({
+    eventName: optional(eventName()),
+    cron: optional(text({ max: 255 })),
+    timezone: optional(text({ max: 100 })),
+    segmentId: optional(nullable(uuid())),
+  });
+
+const params = { id: uuid() };
+const one = answer('The workflow.', workflowSchema);
+const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
+
+export const workflows = routes('Workflows', [
+  route({
+    method: 'GET',
+    path: '/workflows',
+    summary: 'List workflows, the newest first, filtered by status and by part of name or description',
+    access: 'secretKey',
+    query: {
+      ...offsetPage(),
+      search: optional(text({ min: 0, max: 1_000 })),
+      status: optional(oneOf('active', 'disabled')),
+    },
+    answers: { 200: answer('A page of workflows.', offsetListSchema(listedWorkflowSchema)) },
+    handle: async ({ db, project, query }) =>
+      ok(presentOffsetList(await listWorkflows(db, project.projectId, query), presentListedWorkflow)),
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/fields',
+    summary: 'What filters of CONDITION steps can name: fields of contacts, events, and the context of an execution',
+    access: 'secretKey',
+    answers: {
+      200: answer(
+        'The fields.',
+        object({
+          fields: list(object({ field: text(), type: text(), category: oneOf('CONTACT', 'DATA', 'EVENT') })),
+          count: wholeNumber({ min: 0 }),
+        }),
+      ),
+    },
+    handle: async ({ db, project }) => {
+      const fields = await conditionFields(db, project.projectId);
+      return ok({ fields, count: fields.length });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows',
+    summary: 'Create a workflow, which an event starts; it is disabled and has no steps yet',
+    access: 'secretKey',
+    body: {
+      name: name(),
+      description: description(),
+      eventName: optional(eventName()),
+      triggerConfig: optional(triggerConfig()),
+      allowReentry: optional(flag()),
+    },
+    answers: { 201: one },
+    handle: async ({ db, project, body }) => created(presentWorkflow(await createWorkflow(db, project, body))),
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id',
+    summary: 'A workflow with its steps and transitions, and whether it could be enabled as it is',
+    access: 'secretKey',
+    params,
+    answers: { 200: answer('The workflow.', wholeWorkflowSchema), 404: noWorkflow },
+    handle: async ({ db, project, params }) =>
+      ok(presentWholeWorkflow(await findWhole(db, project.projectId, params.id))),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/workflows/:id',
+    summary: 'Change name, trigger or re-entry of a workflow, enable or disable it',
+    access: 'secretKey',
+    params,
+    body: {
+      name: optional(name()),
+      description: description(),
+      triggerType: optional(oneOf('EVENT', 'MANUAL', 'SCHEDULE')),
+      triggerConfig: optional(triggerConfig()),
+      eventName: optional(eventName()),
+      enabled: optional(flag()),
+      allowReentry: optional(flag()),
+    },
+    answers: {
+      200: one,
+      400: failure('It cannot be enabled; every fault is told.', 'BAD_REQUEST'),
+      404: noWorkflow,
+    },
+    handle: async ({ db, project, params, body: { eventName: event, ...change } }) => {
+      const named = event === undefined ? {} : { triggerConfig: { ...change.triggerConfig, eventName: event } };
+      return ok(presentWorkflow(await updateWorkflow(db, project, params.id, { ...change, ...named })));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/workflows/:id',
+    summary: 'Delete a workflow that nobody is on; mail and events that came from it stay',
+    access: 'secretKey',
+    params,
+    answers: {
+      204: answer('It is gone.'),
+      404: noWorkflow,
+      409: failure('Executions of it are active.', 'CONFLICT'),
+    },
+    handle: async ({ db, project, params }) => {
+      await deleteWorkflow(db, project, params.id);
+      return noContent();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows/:id/duplicate',
+    summary: 'Make a copy of a workflow, which is disabled',
+    access: 'secretKey',
+    params,
+    answers: { 201: answer('The copy.', workflowSchema), 404: noWorkflow },
+    handle: async ({ db, project, params }) =>
+      created(presentWorkflow(await duplicateWorkflow(db, project, params.id))),
+  }),
+]);

@@ -1,0 +1,70 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
+import { validationError } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { requireOpenProject } from '../projects/refusal.ts';
+import { graphFaults } from './faults.ts';
+import { asGraph, editedGraph, findWorkflow } from './find.ts';
+import { firstVersion } from './versions.ts';
+
+export interface NewWorkflow {
+  name: string;
+  description?: string | null | undefined;
+  eventName?: string | undefined;
+  triggerConfig?: { eventName?: string | undefined } | undefined;
+  allowReentry?: boolean | undefined;
+}
+
+/** Always started by an event, and disabled. */
+export async function createWorkflow(db: Db, project: ProjectAccess, input: NewWorkflow): Promise<Workflow> {
+  const eventName = input.eventName ?? input.triggerConfig?.eventName;
+  if (eventName === undefined)
+    throw validationError([{ field: 'eventName', message: '"eventName" is required', code: 'required' }]);
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const workflow = await Workflow.query(trx).insertAndFetch({
+      id: newId(),
+      projectId: project.projectId,
+      name: input.name,
+      description: input.description ?? null,
+      triggerType: 'EVENT',
+      triggerConfig: { eventName },
+      allowReentry: input.allowReentry ?? false,
+    });
+    await firstVersion(trx, workflow, { steps: [], transitions: [] });
+    return workflow;
+  });
+}
+
+/** With new ids for everything in it; disabled, whatever the original is. */
+export async function duplicateWorkflow(db: Db, project: ProjectAccess, id: string): Promise<Workflow> {
+  return inTransaction(db, async (trx) => {
+    await requireOpenProject(trx, project);
+    const original = await findWorkflow(trx, project.projectId, id);
+    const { steps, transitions } = await editedGraph(trx, id);
+    const { projectId, name, description, triggerType, triggerConfig, allowReentry } = original;
+    const copy = await Workflow.query(trx).insertAndFetch({
+      id: newId(),
+      projectId,
+      name: `${name} (Copy)`,
+      description,
+      triggerType,
+      triggerConfig,
+      allowReentry,
+    });
+    const ids = new Map(steps.map((step) => [step.id, newId()]));
+    const idOf = (stepId: string): string => ids.get(stepId) ?? stepId;
+    const workflowId = copy.id;
+    for (const { createdAt: _, updatedAt: __, ...step } of steps)
+      await WorkflowStep.query(trx).insert({ ...step, id: idOf(step.id), workflowId });
+    for (const { branch, fromStepId, toStepId } of transitions) {
+      const ends = { fromStepId: idOf(fromStepId), toStepId: idOf(toStepId) };
+      await WorkflowTransition.query(trx).insert({ id: newId(), projectId, workflowId, branch, ...ends });
+    }
+    const graph = await editedGraph(trx, workflowId);
+    await firstVersion(trx, copy, graph);
+    const faults = await graphFaults(trx, projectId, asGraph(graph));
+    return faults.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
+  });
+}

@@ -1,0 +1,35 @@
+import type { Db } from '../../db/connect.ts';
+import { listFields } from '../contacts/fields.ts';
+
+/** Something that a filter of a CONDITION step can name. */
+export interface ConditionField {
+  field: string;
+  /** Of its values; `event` for an event as such, which is asked for with `triggered` and the like. */
+  type: string;
+  category: 'CONTACT' | 'DATA' | 'EVENT';
+}
+
+/** So many of the newest events are looked at; who builds a workflow has sent some of late. */
+const LOOKED_AT = 1_000;
+
+/** Fields of contacts, events that have happened, and what their data put into the context of an execution. */
+export async function conditionFields(db: Db, projectId: string): Promise<ConditionField[]> {
+  const contact = (await listFields(db, projectId)).map(({ field, type, isCustom }) => ({
+    field,
+    type,
+    category: isCustom ? ('DATA' as const) : ('CONTACT' as const),
+  }));
+  const { rows } = await db.raw(
+    `with newest as materialized (
+       select name, data from events where project_id = ? order by created_at desc limit ?
+     )
+     select 'event.' || name as field, 'event' as type from newest group by name
+     union
+     select 'event.' || key, min(jsonb_typeof(value)) from newest, jsonb_each(data)
+     where jsonb_typeof(value) in ('string', 'number', 'boolean') group by key
+     order by 2, 1`,
+    [projectId, LOOKED_AT],
+  );
+  const events = (rows as { field: string; type: string }[]).map((row) => ({ ...row, category: 'EVENT' as const }));
+  return [...contact, ...events];
+}

@@ -1,0 +1,58 @@
+import type { Db } from '../../db/connect.ts';
+import { Workflow } from '../../db/models/workflow.ts';
+import type { OffsetPage } from '../paging.ts';
+
+export interface WorkflowsQuery {
+  page: number;
+  pageSize: number;
+  /** A part of the name or the description. */
+  search?: string | undefined;
+  status?: 'active' | 'disabled' | undefined;
+}
+
+export interface ListedWorkflow {
+  workflow: Workflow;
+  stepCount: number;
+  activeExecutions: number;
+}
+
+/** The newest first. */
+export async function listWorkflows(
+  db: Db,
+  projectId: string,
+  { page, pageSize, search, status }: WorkflowsQuery,
+): Promise<OffsetPage<ListedWorkflow>> {
+  const list = Workflow.query(db)
+    .where({ projectId, ...(status && { enabled: status === 'active' }) })
+    .orderBy([
+      { column: 'createdAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ]);
+  if (search) {
+    const part = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+    list.where((any) => {
+      for (const column of ['name', 'description']) any.orWhereILike(column, part);
+    });
+  }
+  const { results, total } = await list.page(page - 1, pageSize);
+  const counts = await countsOf(
+    db,
+    results.map(({ id }) => id),
+  );
+  const data = results.map((workflow) => ({ workflow, ...(counts.get(workflow.id) ?? NONE) }));
+  return { data, total, page, pageSize, totalPages: Math.ceil(total / pageSize) };
+}
+
+const NONE = { stepCount: 0, activeExecutions: 0 };
+
+async function countsOf(db: Db, ids: string[]): Promise<Map<string, typeof NONE>> {
+  const { rows } = await db.raw(
+    `select asked.id,
+       (select count(*)::integer from workflow_steps s where s.workflow_id = asked.id) as "stepCount",
+       (select count(*)::integer from executions e
+        where e.workflow_id = asked.id and e.status in ('RUNNING', 'WAITING')) as "activeExecutions"
+     from unnest(?::uuid[]) as asked (id)`,
+    [ids],
+  );
+  return new Map((rows as ({ id: string } & typeof NONE)[]).map(({ id, ...counts }) => [id, counts]));
+}

@@ -1,0 +1,214 @@
+import type { Db } from '../../db/connect.ts';
+import { Template } from '../../db/models/template.ts';
+import { type Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
+import { badRequest, notFound } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Data } from '../contacts/data.ts';
+import { requireVerifiedSender } from '../domains/verified-sender.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections.ts';
+import { changing, editing } from './editing.ts';
+import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
+import type { StepTypeName } from './graph.ts';
+import { readConfig, requireReferences, type StepRules } from './step-config.ts';
+import { stepTypes } from './steps/index.ts';
+import { saveVersion } from './versions.ts';
+
+export interface StepChange {
+  name?: string | undefined;
+  position?: { x: number; y: number } | undefined;
+  config?: Data | undefined;
+  templateId?: string | null | undefined;
+}
+
+export interface NewStep extends StepChange {
+  type: StepTypeName;
+  autoConnect?: boolean | undefined;
+}
+
+const MAX_STEPS = 500;
+
+const names: Record<StepTypeName, string> = {
+  SEND_EMAIL: 'Send e-mail',
+  DELAY: 'Delay',
+  WAIT_FOR_EVENT: 'Wait for event',
+  CONDITION: 'Condition',
+  WEBHOOK: 'Webhook',
+  UPDATE_CONTACT: 'Update contact',
+  EXIT: 'Exit',
+};
+
+export async function addStep(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  { type, name, position, config, templateId = null, autoConnect }: NewStep,
+  rules: StepRules,
+): Promise<WorkflowStep> {
+  return editing(db, project, workflowId, async (trx, workflow, graph) => {
+    if (graph.steps.length >= MAX_STEPS) throw badRequest(`A workflow has at most ${MAX_STEPS} steps.`);
+    const step = WorkflowStep.fromJson({
+      id: newId(),
+      projectId: workflow.projectId,
+      workflowId,
+      type,
+      name: name ?? names[type],
+      position: position ?? { x: 0, y: 0 },
+      config: readConfig(type, config ?? {}, rules),
+      templateId,
+    });
+    await requireParts(trx, workflow, step);
+    const added = await WorkflowStep.query(trx).insertAndFetch(step);
+    if (autoConnect) await connect(trx, workflow, graph, added);
+    return added;
+  });
+}
+
+async function connect(trx: Db, { projectId, id }: Workflow, graph: EditedGraph, added: WorkflowStep): Promise<void> {
+  const open = lastOpenExit(asGraph(graph));
+  if (!open) return;
+  await WorkflowTransition.query(trx).insert({ id: newId(), projectId, workflowId: id, toStepId: added.id, ...open });
+}
+
+export async function updateStep(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  stepId: string,
+  change: StepChange,
+  rules: StepRules,
+): Promise<WorkflowStep> {
+  return changing(db, project, workflowId, async (trx, workflow) => {
+    const before = found(await WorkflowStep.query(trx).findOne({ workflowId, id: stepId }));
+    const after = changed(before, change, rules);
+    await requireParts(trx, workflow, after, before);
+    const saved = await WorkflowStep.query(trx).patchAndFetchById(stepId, {
+      name: after.name,
+      position: after.position,
+      config: after.config,
+      templateId: after.templateId,
+      updatedAt: new Date(),
+    });
+    // Where a step is drawn is no part of the graph.
+    const redrawn = JSON.stringify(asStep(before)) === JSON.stringify(asStep(saved));
+    if (!redrawn) await saveVersion(trx, workflow);
+    return saved;
+  });
+}
+
+/** The config's own template wins over the step's, so a new one for the step goes there as well. */
+function changed(before: WorkflowStep, { name, position, config, templateId }: StepChange, rules: StepRules) {
+  const given = config ? readConfig(before.type, config, rules) : before.config;
+  const both = templateId !== undefined && !config && 'templateId' in given;
+  return {
+    ...before,
+    name: name ?? before.name,
+    position: position ?? before.position,
+    config: both ? { ...given, templateId } : given,
+    templateId: templateId === undefined ? before.templateId : templateId,
+  } as WorkflowStep;
+}
+
+/** What a step names must be there, and stays there from now on. */
+async function requireParts(
+  trx: Db,
+  { projectId }: Workflow,
+  step: WorkflowStep,
+  before?: WorkflowStep,
+): Promise<void> {
+  const ids = new Set([...(stepTypes[step.type].uses?.(asStep(step)).templates ?? []), step.templateId]);
+  for (const id of ids) {
+    if (id === null) continue;
+    // Whoever deletes it waits for this transaction, and then sees the step.
+    const template = await Template.query(trx).findOne({ projectId, id }).select('id').forKeyShare();
+    if (!template) throw notFound('template', 'TEMPLATE_NOT_FOUND');
+  }
+  const { from } = step.config;
+  if (step.type === 'SEND_EMAIL' && typeof from === 'string' && from !== before?.config.from)
+    await requireVerifiedSender(trx, projectId, from);
+  if (step.config !== before?.config) await requireReferences(trx, projectId, step.type, step.config);
+}
+
+export async function deleteStep(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  stepId: string,
+  { splice }: { splice: boolean },
+): Promise<void> {
+  await editing(db, project, workflowId, async (trx, workflow, graph) => {
+    found(graph.steps.find(({ id }) => id === stepId));
+    const joins = splice ? joinsAround(graph, stepId) : [];
+    await WorkflowStep.query(trx).deleteById(stepId);
+    const rest = await editedGraph(trx, workflowId);
+    for (const join of joins) {
+      const kept = { ...join, projectId: workflow.projectId, workflowId };
+      await WorkflowTransition.query(trx).insert(kept);
+      rest.transitions.push(kept as WorkflowTransition);
+    }
+    if (joins.some(({ toStepId }) => isCircle(asGraph(rest), toStepId)))
+      throw badRequest(`The step cannot be taken out like this: ${CIRCLE}.`);
+  });
+}
+
+type Join = Pick<WorkflowTransition, 'id' | 'fromStepId' | 'toStepId' | 'branch'>;
+
+/** Those who led to it lead to what came after it. */
+function joinsAround({ transitions }: EditedGraph, stepId: string): Join[] {
+  const out = transitions.filter(({ fromStepId }) => fromStepId === stepId);
+  const [next, ...others] = out;
+  if (others.length > 0 || (next && next.branch !== null))
+    throw badRequest('A step that branches cannot be spliced out: which way would go on?');
+  if (!next) return [];
+  return transitions
+    .filter(({ toStepId }) => toStepId === stepId)
+    .map(({ fromStepId, branch }) => ({ id: newId(), fromStepId, toStepId: next.toStepId, branch }))
+    .filter(({ fromStepId, toStepId }) => fromStepId !== toStepId);
+}
+
+export interface NewTransition {
+  fromStepId: string;
+  toStepId: string;
+  branch: WorkflowTransition['branch'];
+}
+
+export async function addTransition(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  added: NewTransition,
+): Promise<WorkflowTransition> {
+  return editing(db, project, workflowId, async (trx, { projectId }, graph) => {
+    await requireOwnSteps(trx, projectId, graph, [added.fromStepId, added.toStepId]);
+    requireConnection(asGraph(graph), added);
+    return WorkflowTransition.query(trx).insertAndFetch({ id: newId(), projectId, workflowId, ...added });
+  });
+}
+
+/** A step of another workflow is a mistake that can be told; one of another project is not there. */
+async function requireOwnSteps(trx: Db, projectId: string, { steps }: EditedGraph, ids: string[]): Promise<void> {
+  const foreign = ids.filter((id) => !steps.some((step) => step.id === id));
+  if (foreign.length === 0) return;
+  const known = await WorkflowStep.query(trx).where({ projectId }).whereIn('id', foreign).resultSize();
+  if (known < new Set(foreign).size) throw noStep();
+  throw badRequest('The transition is refused: a step of another workflow cannot be connected.');
+}
+
+export async function deleteTransition(
+  db: Db,
+  project: ProjectAccess,
+  workflowId: string,
+  transitionId: string,
+): Promise<void> {
+  await editing(db, project, workflowId, async (trx) => {
+    const deleted = await WorkflowTransition.query(trx).where({ workflowId, id: transitionId }).delete();
+    if (deleted === 0) throw notFound('transition');
+  });
+}
+
+const noStep = () => notFound('step');
+
+function found(step: WorkflowStep | undefined): WorkflowStep {
+  if (!step) throw noStep();
+  return step;
+}

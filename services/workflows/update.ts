@@ -1,0 +1,58 @@
+import type { Db } from '../../db/connect.ts';
+import { Workflow } from '../../db/models/workflow.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { changing } from './editing.ts';
+import { requireNoFaults, triggerFaults } from './faults.ts';
+import { readTrigger, type TriggerChange } from './trigger.ts';
+import { wholeOf } from './whole.ts';
+
+export interface WorkflowChange extends TriggerChange {
+  name?: string | undefined;
+  description?: string | null | undefined;
+  enabled?: boolean | undefined;
+  allowReentry?: boolean | undefined;
+}
+
+/** Disabling stops new entries; those on their way go on. */
+export async function updateWorkflow(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  change: WorkflowChange,
+): Promise<Workflow> {
+  return changing(db, project, id, async (trx, before) => {
+    const { name = before.name, description = before.description, enabled = before.enabled } = change;
+    const { allowReentry = before.allowReentry } = change;
+    const trigger = await readTrigger(trx, before, change);
+    const isEnabling = enabled && !before.enabled;
+    const after = before.$clone().$set(trigger);
+    if (isEnabling) requireNoFaults((await wholeOf(trx, after)).faults);
+    else if (enabled) requireNoFaults(triggerFaults(after));
+    return Workflow.query(trx).patchAndFetchById(id, {
+      name,
+      description,
+      enabled,
+      allowReentry,
+      ...trigger,
+      ...(isEnabling && { validVersion: before.version }),
+      updatedAt: new Date(),
+    });
+  });
+}
+
+/** Mail and events that came from it stay; what is left of its executions is removed bit by bit. */
+export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string): Promise<void> {
+  await changing(db, project, id, async (trx, workflow) => {
+    const active = await trx('executions')
+      .where({ workflowId: id })
+      .whereIn('status', ['RUNNING', 'WAITING'])
+      .first('id');
+    if (active)
+      throw new ApiError(409, 'CONFLICT', 'Contacts are on their way through this workflow.', {
+        suggestion: `Cancel them with POST /workflows/${id}/executions/cancel-all, or wait for them to end.`,
+      });
+    await workflow.$query(trx).delete();
+    await trx('workflowRemovals').insert({ workflowId: id });
+  });
+}

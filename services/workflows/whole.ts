@@ -1,0 +1,20 @@
+import type { Db } from '../../db/connect.ts';
+import type { Workflow } from '../../db/models/workflow.ts';
+import { type GraphFault, graphFaults, triggerFaults } from './faults.ts';
+import { asGraph, type EditedGraph, editedGraph, findWorkflow } from './find.ts';
+
+/** A workflow with its graph, and with what keeps it from being enabled. */
+export interface WholeWorkflow extends EditedGraph {
+  workflow: Workflow;
+  faults: GraphFault[];
+}
+
+export async function findWhole(db: Db, projectId: string, id: string): Promise<WholeWorkflow> {
+  return wholeOf(db, await findWorkflow(db, projectId, id));
+}
+
+export async function wholeOf(db: Db, workflow: Workflow): Promise<WholeWorkflow> {
+  const graph = await editedGraph(db, workflow.id);
+  const faults = [...triggerFaults(workflow), ...(await graphFaults(db, workflow.projectId, asGraph(graph)))];
+  return { workflow, ...graph, faults };
+}

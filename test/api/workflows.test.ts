@@ -1,0 +1,393 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { build, enable, makeTemplate } from '../support/workflow-building.ts';
+
+const FIELDS = [
+  ...['id', 'name', 'description', 'triggerType', 'triggerConfig', 'enabled', 'allowReentry', 'version'],
+  ...['projectId', 'createdAt', 'updatedAt'],
+];
+const minimal = { name: 'Welcome', eventName: 'signed up' };
+const leave = { steps: { Leave: { type: 'EXIT' } } };
+
+describe('workflows', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const create = async (body: object = {}) => {
+    const answer = await project.server.post('/workflows', { ...minimal, ...body });
+    expect(answer).to.have.status(201);
+    return answer.body;
+  };
+  const get = async (id: string) => (await project.server.get(`/workflows/${id}`)).body;
+  const patch = (id: string, body: object) => project.server.patch(`/workflows/${id}`, body);
+
+  /** Somebody on his way, as far as the API can see. */
+  const activeExecution = (workflowId: string, status = 'WAITING', version = 2) =>
+    api.db('executions').insert({
+      ...{ id: newId(), projectId: project.id, workflowId, version, contactId: newId(), status, cut: 0, once: true },
+    });
+
+  describe('POST /workflows', () => {
+    it('answers 201 with the workflow: started by the event, disabled', async () => {
+      const workflow = await create({
+        description: 'First days',
+        allowReentry: true,
+        enabled: true,
+        triggerType: 'MANUAL',
+      });
+      expect(workflow).to.have.all.keys(FIELDS);
+      expect(workflow).to.deep.include({
+        ...{
+          name: 'Welcome',
+          description: 'First days',
+          triggerType: 'EVENT',
+          triggerConfig: { eventName: 'signed up' },
+        },
+        ...{ enabled: false, allowReentry: true, version: 1, projectId: project.id },
+      });
+    });
+
+    it('takes the event from triggerConfig as well, and does not let contacts in again by default', async () => {
+      const { body } = await project.server.post('/workflows', {
+        name: 'Welcome',
+        triggerConfig: { eventName: 'segment.vip.entry', extra: 1 },
+      });
+      expect(body).to.deep.include({ triggerConfig: { eventName: 'segment.vip.entry' }, allowReentry: false });
+    });
+
+    it('answers 422 without a name or an event, or with the wrong kind of either', async () => {
+      const post = (body: object) => project.server.post('/workflows', body);
+      expect(await post({ eventName: 'x' })).to.be.fault('name', 'required');
+      expect(await post({ name: 'x' })).to.be.fault('eventName', 'required');
+      expect(await post({ name: 'x', triggerConfig: {} })).to.be.fault('eventName', 'required');
+      expect(await post({ name: 'x', eventName: 5 })).to.be.fault('eventName', 'invalid_type');
+      expect(await api.db('workflows').where({ projectId: project.id })).to.have.length(0);
+    });
+  });
+
+  describe('GET /workflows', () => {
+    it('answers a page, the newest first, with the number of steps and of active executions', async () => {
+      const first = await build(project, { steps: { a: { type: 'EXIT' }, b: { type: 'EXIT' } } }, { name: 'First' });
+      await create({ name: 'Second' });
+      await activeExecution(first.id);
+      await activeExecution(first.id, 'RUNNING');
+      await activeExecution(first.id, 'COMPLETED');
+      const { body } = await project.server.get('/workflows');
+      expect(body).to.include({ total: 2, page: 1, pageSize: 20, totalPages: 1 });
+      expect(body.data[0]).to.have.all.keys(...FIELDS, 'stepCount', 'activeExecutions');
+      expect(
+        body.data.map((row: Record<string, unknown>) => [row.name, row.stepCount, row.activeExecutions]),
+      ).to.deep.equal([
+        ['Second', 0, 0],
+        ['First', 2, 2],
+      ]);
+    });
+
+    it('is filtered by status and by part of name or description', async () => {
+      const { id } = await build(project, leave, { name: 'Onboarding 100%' });
+      await enable(project, id);
+      await create({ name: 'Win back', description: 'onboard again' });
+      const names = async (query: string) =>
+        (await project.server.get(`/workflows?${query}`)).body.data.map(({ name }: { name: string }) => name);
+      expect(await names('status=active')).to.deep.equal(['Onboarding 100%']);
+      expect(await names('status=disabled')).to.deep.equal(['Win back']);
+      expect(await names('search=ONBOARD')).to.deep.equal(['Win back', 'Onboarding 100%']);
+      expect(await names('search=100%25')).to.deep.equal(['Onboarding 100%']);
+      expect(await names('pageSize=1&page=2')).to.deep.equal(['Onboarding 100%']);
+    });
+
+    it('answers 400 to what cannot be read', async () => {
+      for (const query of ['status=asleep', 'page=0', 'pageSize=x'])
+        expect(await project.server.get(`/workflows?${query}`), query).to.be.envelope(400, 'BAD_REQUEST');
+    });
+  });
+
+  describe('GET /workflows/:id', () => {
+    it('answers the workflow with steps, transitions, and what keeps it from being enabled', async () => {
+      const { id, steps } = await build(project, {
+        steps: { Wait: { type: 'DELAY' }, Leave: { type: 'EXIT' } },
+        transitions: [['Wait', 'Leave']],
+      });
+      const whole = await get(id);
+      expect(whole).to.have.all.keys(...FIELDS, 'steps', 'transitions', 'valid', 'faults');
+      expect(whole.steps.map((step: { id: string }) => step.id)).to.deep.equal([steps.Wait, steps.Leave]);
+      expect(whole.transitions[0]).to.include({
+        workflowId: id,
+        fromStepId: steps.Wait,
+        toStepId: steps.Leave,
+        branch: null,
+      });
+      expect(whole.valid).to.equal(false);
+      expect(whole.faults).to.deep.equal([
+        { stepId: steps.Wait, message: '"Wait" says neither how long nor until when' },
+      ]);
+    });
+
+    it('answers 404 to an id of another project, of none, and to what is no id', async () => {
+      const other = await api.project();
+      const { id } = await create();
+      expect(await other.server.get(`/workflows/${id}`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+      for (const unknown of [newId(), 'nonsense'])
+        expect(await project.server.get(`/workflows/${unknown}`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+    });
+  });
+
+  describe('PATCH /workflows/:id', () => {
+    it('changes what is sent, keeps the rest, and makes no new version of it', async () => {
+      const { id } = await create({ description: 'Old' });
+      const change = { name: 'New', description: null, allowReentry: true };
+      expect((await patch(id, change)).body).to.deep.include({
+        ...change,
+        triggerConfig: { eventName: 'signed up' },
+        version: 1,
+      });
+      expect((await patch(id, { eventName: 'bought' })).body.triggerConfig).to.deep.equal({ eventName: 'bought' });
+      expect((await patch(id, {})).body).to.deep.include(change);
+    });
+
+    it('takes a schedule: a cron expression, a time zone and a segment', async () => {
+      const { id } = await create();
+      const segment = (await project.server.post('/segments', { name: 'VIP', type: 'STATIC' })).body;
+      const triggerConfig = { cron: '0 9 * * mon-fri', timezone: 'Europe/Berlin', segmentId: segment.id };
+      const { body } = await patch(id, { triggerType: 'SCHEDULE', triggerConfig });
+      expect(body).to.deep.include({ triggerType: 'SCHEDULE', triggerConfig });
+      const plain = await patch(id, { triggerConfig: { cron: '*/5 * * * *' } });
+      expect(plain.body.triggerConfig).to.deep.equal({ cron: '*/5 * * * *', timezone: 'UTC' });
+    });
+
+    it('answers 422 to a schedule that never comes, 404 to a segment that is not there', async () => {
+      const { id } = await create();
+      const schedule = (triggerConfig: object) => patch(id, { triggerType: 'SCHEDULE', triggerConfig });
+      for (const cron of ['nonsense', '* * * *', '61 * * * *', '0 0 31 2 *', '* * * * * *', '@daily'])
+        expect(await schedule({ cron }), cron).to.be.fault('triggerConfig.cron', 'invalid_string');
+      expect(await schedule({ cron: '0 9 * * *', timezone: 'Mars/Base' })).to.be.fault(
+        'triggerConfig.timezone',
+        'invalid_string',
+      );
+      expect(await schedule({ cron: '0 9 * * *', segmentId: 'x' })).to.be.fault(
+        'triggerConfig.segmentId',
+        'invalid_string',
+      );
+      expect(await schedule({ cron: '0 9 * * *', segmentId: newId() })).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
+      expect(await patch(id, { triggerType: 'NEVER' })).to.be.fault('triggerType', 'invalid_enum');
+      expect((await get(id)).triggerType).to.equal('EVENT');
+    });
+
+    it('answers 404 to an id of another project, and changes nothing', async () => {
+      const other = await api.project();
+      const { id } = await create();
+      expect(await other.server.patch(`/workflows/${id}`, { name: 'Mine' })).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+      expect((await get(id)).name).to.equal('Welcome');
+    });
+  });
+
+  describe('enabling', () => {
+    it('lets a whole workflow be enabled and disabled', async () => {
+      const templateId = await makeTemplate(project);
+      const { id } = await build(project, {
+        steps: { Mail: { type: 'SEND_EMAIL', config: { templateId } }, Leave: { type: 'EXIT' } },
+        transitions: [['Mail', 'Leave']],
+      });
+      expect((await get(id)).valid).to.equal(true);
+      expect((await patch(id, { enabled: true })).body.enabled).to.equal(true);
+      expect((await patch(id, { enabled: false })).body.enabled).to.equal(false);
+    });
+
+    it('answers 400 with every fault at once', async () => {
+      const sender = await makeTemplate(project, { from: null });
+      const { id, steps } = await build(project, {
+        steps: {
+          Mail: { type: 'SEND_EMAIL' },
+          Anonymous: { type: 'SEND_EMAIL', templateId: sender },
+          Wait: { type: 'WAIT_FOR_EVENT' },
+          Fork: { type: 'CONDITION' },
+          Call: { type: 'WEBHOOK' },
+          Change: { type: 'UPDATE_CONTACT' },
+        },
+        transitions: [['Mail', 'Wait']],
+      });
+      await patch(id, { triggerType: 'SCHEDULE', triggerConfig: {} });
+      const answer = await patch(id, { enabled: true });
+      expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+      const faults = answer.body.error.errors.map(
+        ({ field, message }: Record<string, string>) => `${field}: ${message}`,
+      );
+      expect(faults).to.deep.equal([
+        'workflow: the trigger does not say when it starts',
+        'workflow: there must be one step to begin with, and no transition leads to "Mail", "Anonymous", "Fork", "Call", "Change"',
+        `steps.${steps.Mail}: "Mail" has no template`,
+        `steps.${steps.Anonymous}: "Anonymous" has no sender: neither it nor its template says from whom`,
+        `steps.${steps.Wait}: "Wait" does not say which event it waits for`,
+        `steps.${steps.Fork}: "Fork" asks for nothing`,
+        `steps.${steps.Call}: "Call" has no address to call`,
+        `steps.${steps.Change}: "Change" changes nothing`,
+      ]);
+      for (const fault of answer.body.error.errors) expect(answer.body.error.message).to.include(fault.message);
+      expect(await get(id)).to.include({ enabled: false, valid: false });
+    });
+
+    it('answers 400 without any step, and where every step has one before it', async () => {
+      const { id } = await create();
+      expect(await patch(id, { enabled: true })).to.be.envelope(400, 'BAD_REQUEST');
+      const round = await build(project, {
+        steps: {
+          a: { type: 'DELAY', config: { amount: 1, unit: 'days' } },
+          b: { type: 'UPDATE_CONTACT', config: { data: { x: 1 } } },
+        },
+        transitions: [
+          ['a', 'b'],
+          ['b', 'a'],
+        ],
+      });
+      expect(await patch(round.id, { enabled: true })).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('stays as it is when a trigger that cannot start it is sent to an enabled one', async () => {
+      const { id } = await build(project, leave);
+      await enable(project, id);
+      expect(await patch(id, { triggerType: 'SCHEDULE' })).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await get(id)).to.include({ enabled: true, triggerType: 'EVENT' });
+      expect(await patch(id, { triggerType: 'MANUAL' })).to.have.status(200);
+    });
+
+    it('lets an enabled one be edited: it starts on its newest valid version', async () => {
+      const { id, steps } = await build(project, leave);
+      await enable(project, id);
+      const versions = async () => {
+        const row = await api.db('workflows').where({ id }).first('version', 'validVersion');
+        return [row.version, row.validVersion];
+      };
+      expect(await versions()).to.deep.equal([2, 2]);
+      const added = await project.server.post(`/workflows/${id}/steps`, { type: 'DELAY' });
+      expect(await versions()).to.deep.equal([3, 2]);
+      expect(await get(id)).to.include({ enabled: true, valid: false, version: 3 });
+      await project.server.patch(`/workflows/${id}/steps/${added.body.id}`, { config: { amount: 2, unit: 'days' } });
+      await project.server.post(`/workflows/${id}/transitions`, { fromStepId: added.body.id, toStepId: steps.Leave });
+      expect(await versions()).to.deep.equal([5, 5]);
+      expect(await get(id)).to.include({ enabled: true, valid: true });
+    });
+  });
+
+  describe('versions', () => {
+    const stored = async (id: string) =>
+      (await api.db('workflow_versions').where({ workflowId: id }).orderBy('version')).map(({ version }) => version);
+
+    it('go when neither an active nor a failed execution is on them', async () => {
+      const { id } = await build(project, leave);
+      await activeExecution(id, 'WAITING', 2);
+      await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
+      await activeExecution(id, 'FAILED', 3);
+      await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
+      await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
+      expect(await stored(id)).to.deep.equal([2, 3, 5]);
+      await api.db('executions').where({ workflowId: id, version: 3 }).update({ status: 'CANCELLED' });
+      await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
+      expect(await stored(id)).to.deep.equal([2, 6]);
+    });
+
+    it('are not made by moving a step about on the screen', async () => {
+      const { id, steps } = await build(project, leave);
+      const before = (await get(id)).version;
+      const moved = await project.server.patch(`/workflows/${id}/steps/${steps.Leave}`, {
+        position: { x: 10, y: -4.5 },
+      });
+      expect(moved.body.position).to.deep.equal({ x: 10, y: -4.5 });
+      expect((await get(id)).version).to.equal(before);
+    });
+  });
+
+  describe('DELETE /workflows/:id', () => {
+    it('answers 204, and it is gone', async () => {
+      const { id } = await build(project, leave);
+      await activeExecution(id, 'COMPLETED');
+      const answer = await project.server.delete(`/workflows/${id}`);
+      expect(answer).to.have.status(204);
+      expect(answer.body).to.equal('');
+      expect(await project.server.get(`/workflows/${id}`)).to.have.status(404);
+      expect(await project.server.delete(`/workflows/${id}`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+    });
+
+    it('answers 409 while an execution is on its way', async () => {
+      for (const status of ['RUNNING', 'WAITING']) {
+        const { id } = await build(project, leave);
+        await activeExecution(id, status);
+        expect(await project.server.delete(`/workflows/${id}`)).to.be.envelope(409, 'CONFLICT');
+        expect(await project.server.get(`/workflows/${id}`)).to.have.status(200);
+      }
+    });
+  });
+
+  describe('POST /workflows/:id/duplicate', () => {
+    it('answers 201 with a disabled copy that has everything under new ids', async () => {
+      const original = await build(
+        project,
+        {
+          steps: {
+            Fork: { type: 'CONDITION', config: { field: 'data.plan', operator: 'equals', value: 'pro' } },
+            A: { type: 'EXIT', config: { reason: 'pro' } },
+            B: { type: 'EXIT' },
+          },
+          transitions: [
+            ['Fork', 'A', 'yes'],
+            ['Fork', 'B', 'no'],
+          ],
+        },
+        { description: 'Both ways', allowReentry: true },
+      );
+      await enable(project, original.id);
+      const answer = await project.server.post(`/workflows/${original.id}/duplicate`);
+      expect(answer).to.have.status(201);
+      expect(answer.body).to.deep.include({
+        ...{ name: 'Welcome (Copy)', description: 'Both ways', enabled: false, allowReentry: true, version: 1 },
+        ...{ triggerConfig: { eventName: 'signed up' } },
+      });
+      const [one, two] = [await get(original.id), await get(answer.body.id)];
+      const drawn = (whole: typeof one) => {
+        const nameOf = (id: string) => whole.steps.find((step: { id: string }) => step.id === id).name;
+        return {
+          steps: whole.steps.map(({ name, type, config }: Record<string, unknown>) => ({ name, type, config })),
+          transitions: whole.transitions.map((way: Record<string, string>) =>
+            [nameOf(way.fromStepId ?? ''), nameOf(way.toStepId ?? ''), way.branch].join(' '),
+          ),
+        };
+      };
+      expect(drawn(two)).to.deep.equal(drawn(one));
+      expect(two.valid).to.equal(true);
+      const ids = (whole: typeof one) => whole.steps.map((step: { id: string }) => step.id);
+      expect(ids(two)).to.not.have.any.members(ids(one));
+      await enable(project, two.id);
+    });
+
+    it('answers 404 to what is not there', async () => {
+      expect(await project.server.post(`/workflows/${newId()}/duplicate`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+    });
+  });
+
+  describe('GET /workflows/fields', () => {
+    it('names fields of contacts, of their data, events and what comes with them', async () => {
+      await project.browser.post('/v1/track', {
+        email: 'ann@example.com',
+        event: 'bought',
+        data: { plan: 'pro', total: { value: 12, persistent: false } },
+      });
+      const { body } = await project.server.get('/workflows/fields');
+      expect(body.count).to.equal(body.fields.length);
+      expect(body.fields).to.deep.include.members([
+        { field: 'email', type: 'string', category: 'CONTACT' },
+        { field: 'subscribed', type: 'boolean', category: 'CONTACT' },
+        { field: 'data.plan', type: 'string', category: 'DATA' },
+        { field: 'event.bought', type: 'event', category: 'EVENT' },
+        { field: 'event.total', type: 'number', category: 'EVENT' },
+      ]);
+    });
+  });
+});
