@@ -57,12 +57,11 @@ function inLines(base64: string): string {
   return lines.join('\r\n');
 }
 
-const [DOT, EQUALS, F] = [46, 61, 70];
+const [LF, CR, DOT, EQUALS, F] = [10, 13, 46, 61, 70];
 /** RFC 2045, 6.7: a line has 76 characters, the last of which may have to be the `=` of a soft break. */
 const WIDTH = 75;
 
-const escape = (byte: string): string => `=${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
+const escaped = (byte: string): string => `=${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 const UNPRINTABLE = /[^\t\n\r\x20-\x7e]|\r(?!\n)/;
 const UNPRINTABLES = new RegExp(UNPRINTABLE, 'g');
 const SPACES_AT_END = /[ \t](?=\r?\n|$)/g;
@@ -74,12 +73,12 @@ const SPACES_AT_END = /[ \t](?=\r?\n|$)/g;
  */
 export function quotedPrintable(bytes: string): string {
   let safe = bytes.replaceAll('=', '=3D');
-  if (UNPRINTABLE.test(safe)) safe = safe.replace(UNPRINTABLES, escape);
-  safe = safe.replace(SPACES_AT_END, escape);
+  if (UNPRINTABLE.test(safe)) safe = safe.replace(UNPRINTABLES, escaped);
+  safe = safe.replace(SPACES_AT_END, escaped);
   const out: string[] = [];
   for (let begin = 0; begin <= safe.length; ) {
     const found = safe.indexOf('\n', begin);
-    const end = found < 0 ? safe.length : safe.charCodeAt(found - 1) === 13 ? found - 1 : found;
+    const end = found < 0 ? safe.length : safe.charCodeAt(found - 1) === CR ? found - 1 : found;
     writeLine(out, safe, begin, end);
     begin = found < 0 ? safe.length + 1 : found + 1;
   }
@@ -110,4 +109,13 @@ function leadOf(safe: string, at: number): string {
   const first = safe.charCodeAt(at);
   if (first === DOT) return '=2E';
   return first === F && safe.startsWith('From ', at) ? '=46' : '';
+}
+
+/** A text of which every line ends in CRLF, the last one too. Nearly always it is so already, and nothing is copied. */
+export function withWholeLines(raw: Buffer): Buffer {
+  let whole = raw.length >= 2 && raw[raw.length - 1] === LF;
+  for (let at = raw.indexOf(LF); whole && at >= 0; at = raw.indexOf(LF, at + 1)) whole = raw[at - 1] === CR;
+  if (whole) return raw;
+  const text = raw.toString('latin1').replace(/\r?\n/g, '\r\n');
+  return Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1');
 }

@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { encodeText, Scratch } from './mime-body.ts';
+import { type DkimKey, withSignature } from './dkim.ts';
+import { encodeText, Scratch, withWholeLines } from './mime-body.ts';
 import { addressHeader, isPrintable, onOneLine, simpleAddress, structuredHeader, textHeader } from './mime-head.ts';
 import type { WireMail } from './smtp-session.ts';
 
@@ -24,6 +25,8 @@ export interface MailFrame {
   replyTo?: string | null;
   /** They replace ours where both are there; whoever lets them in has looked at the names. */
   headers?: Record<string, string>;
+  /** Without one the mail is not signed. */
+  dkim?: DkimKey | undefined;
 }
 
 /** What is each mail's own. */
@@ -48,17 +51,14 @@ export function messageId({ id, from }: Pick<OutgoingMail, 'id' | 'from'>): stri
 }
 
 /** Throws for a mail that cannot be written as one. */
-export async function composeMail(mail: OutgoingMail): Promise<WireMail> {
-  const { attachments = [] } = mail;
+export function composeMail(mail: OutgoingMail): Promise<WireMail> {
   const { headers: _, ...filling } = mail;
-  const simple = attachments.length === 0 && new MailSkeleton(mail).fill(filling);
-  return simple || composeAnything(mail);
+  return new MailSkeleton(mail).compose(filling);
 }
 
 /**
- * Compile once, fill in per recipient: the head that all mails of a campaign share is written once. `fill` answers
- * undefined for a mail that needs more than it knows (odd addresses, headers of odd scripts); `composeMail` writes
- * those, and everything with attachments, with nodemailer's composer.
+ * For the mails of a campaign: made once, with what they share (its head is written once), then `compose` for each
+ * recipient, and `MailLine.send` with what that gives. Only `compose` signs.
  */
 export class MailSkeleton {
   private readonly frame: MailFrame;
@@ -71,6 +71,15 @@ export class MailSkeleton {
     this.head = this.sender && commonHead(this.sender, frame);
   }
 
+  /** Throws for a mail that cannot be written as one. */
+  async compose(mail: MailFilling & Pick<OutgoingMail, 'attachments'>): Promise<WireMail> {
+    const { dkim, headers } = this.frame;
+    const whole = { ...this.frame, ...mail, headers: { ...headers, ...mail.headers } };
+    const composed = (!mail.attachments?.length && this.fill(mail)) || (await composeAnything(whole));
+    return dkim ? { ...composed, raw: await withSignature(composed.raw, dkim) } : composed;
+  }
+
+  /** Undefined for a mail that needs more than we know (odd addresses, headers of odd scripts): nodemailer's turn. */
   fill({ id, to, subject, html, text, headers = {} }: MailFilling): WireMail | undefined {
     const recipient = simpleAddress(to.email);
     const own = headersOf(Object.entries(headers));
@@ -172,5 +181,5 @@ async function composeAnything(mail: OutgoingMail): Promise<WireMail> {
   const [from, to] = [envelope.from || '', envelope.to[0] ?? ''];
   for (const address of [from, to])
     if (!/^[^\s<>]+@[^\s<>]+$/.test(address)) throw new Error(`Invalid address ${JSON.stringify(address)}`);
-  return { from, to, utf8: !isPrintable(from + to), raw: await composed.build() };
+  return { from, to, utf8: !isPrintable(from + to), raw: withWholeLines(await composed.build()) };
 }

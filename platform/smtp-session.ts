@@ -1,3 +1,4 @@
+import { withWholeLines } from './mime-body.ts';
 import { openSmtp, type SmtpAbilities, type SmtpTarget } from './smtp-connect.ts';
 import { answered, type SmtpConversation, SmtpFailure, type SmtpReply } from './smtp-conversation.ts';
 
@@ -19,7 +20,7 @@ export type Exchange =
   | { accepted: false; error: SmtpFailure; handedOver: boolean };
 
 const CHUNK = 64 * 1024;
-const [LF, CR, DOT] = [10, 13, 46];
+const DOT = 46;
 
 /**
  * One session with the SMTP server: mails one after the other, two round trips each where the server takes commands in
@@ -154,18 +155,9 @@ async function settled(replies: Promise<SmtpReply>[]): Promise<SmtpReply[]> {
   return came;
 }
 
-/**
- * Ends in CRLF, has no bare line feed, and its lines do not begin with a dot that the server would take away
- * (RFC 5321, 4.5.2). Nearly always it is so already, and nothing is copied.
- */
-export function readyForWire(raw: Buffer): Buffer {
-  let fine = raw.length >= 2 && raw[raw.length - 1] === LF && raw[0] !== DOT;
-  for (let at = raw.indexOf(LF); fine && at >= 0; at = raw.indexOf(LF, at + 1))
-    fine = raw[at - 1] === CR && raw[at + 1] !== DOT;
-  if (fine) return raw;
-  const text = raw
-    .toString('latin1')
-    .replace(/\r?\n/g, '\r\n')
-    .replace(/(^|\n)\./g, '$1..');
-  return Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1');
+/** Lines do not begin with a dot that the server would take away (RFC 5321, 4.5.2). */
+export function readyForWire(mail: Buffer): Buffer {
+  const raw = withWholeLines(mail);
+  if (raw[0] !== DOT && !raw.includes('\n.')) return raw;
+  return Buffer.from(raw.toString('latin1').replace(/(^|\n)\./g, '$1..'), 'latin1');
 }

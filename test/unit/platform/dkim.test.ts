@@ -1,0 +1,105 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { bodyHash, type DkimKey, withSignature } from '../../../platform/dkim.ts';
+import { newId } from '../../../platform/ids.ts';
+import { composeMail, type OutgoingMail } from '../../../platform/mime.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'der' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+const key: DkimKey = { domain: 'demo.example', selector: 'ep1', privateKey };
+
+/** As a receiving server does, with the key from the DNS. */
+async function verify(raw: Buffer): Promise<string | undefined> {
+  const { results } = await dkimVerify(raw, {
+    resolver: async (name: string) => {
+      if (name !== 'ep1._domainkey.demo.example') throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+      return [[`v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`]];
+    },
+  });
+  return results[0]?.status.result;
+}
+
+/** The names that the signature says it covers. */
+const covered = (raw: Buffer): string[] => (/\bh=([^;]*);/.exec(raw.toString())?.[1] ?? '').split(/[\s:]+/);
+
+const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
+  id: newId(),
+  from: { email: 'shop@demo.example', name: 'Läden & Söhne' },
+  to: { email: 'ann@example.com' },
+  subject: 'Grüße',
+  html: '<p>Hello  there</p>',
+  text: 'Hello  there \t\n\n\n',
+  dkim: key,
+  ...change,
+});
+
+describe('a DKIM signature', () => {
+  it('passes a receiver’s check, and covers how one gets off the list', async () => {
+    const headers = {
+      'List-Unsubscribe': '<https://example.com/unsubscribe/x>',
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    };
+    const { raw } = await composeMail(mail({ headers, replyTo: 'help@demo.example' }));
+    expect(await verify(raw)).to.equal('pass');
+    for (const name of ['from', 'to', 'subject', 'date', 'message-id', 'reply-to', 'mime-version', 'content-type'])
+      expect(covered(raw)).to.include(name);
+    expect(covered(raw)).to.include('list-unsubscribe').and.include('list-unsubscribe-post');
+  });
+
+  it('passes with attachments, and with addresses that only SMTPUTF8 carries', async () => {
+    const file = {
+      filename: 'ü.txt',
+      contentType: 'text/plain',
+      disposition: 'attachment' as const,
+      content: Buffer.from('a \t b\n\n'),
+    };
+    expect(await verify((await composeMail(mail({ attachments: [file] }))).raw)).to.equal('pass');
+    const wide = await composeMail(mail({ to: { email: 'jörg@example.com', name: 'Jörg' } }));
+    expect(await verify(wide.raw)).to.equal('pass');
+  });
+
+  it('fails when a second From is put beside the first, or anything else is changed', async () => {
+    const { raw } = await composeMail(mail());
+    const text = raw.toString('latin1');
+    for (const changed of [
+      `From: boss@demo.example\r\n${text}`,
+      text.replace('Hello', 'Hullo'),
+      text.replace('ann@', 'eve@'),
+    ])
+      expect(await verify(Buffer.from(changed, 'latin1'))).to.not.equal('pass');
+  });
+
+  for (const [what, body] of Object.entries({
+    'an empty body': '',
+    'empty lines alone': '\r\n\r\n',
+    'spaces alone': ' \t\r\n  ',
+    'empty lines at the end': 'a\r\n\r\n\r\n',
+    'no line end at the end': 'a',
+    'spaces at the ends of lines': ' a  b\t c \r\n\t\r\nd \r\n',
+  }))
+    it(`passes with ${what}`, async () => {
+      const head = 'From: Shop <shop@demo.example>\r\nSubject:  a\r\n\t b \r\n';
+      expect(await verify(await withSignature(Buffer.from(`${head}\r\n${body}`), key))).to.equal('pass');
+    });
+
+  it('passes whatever the mail says', async () => {
+    const text = fc.string({ unit: 'binary', maxLength: 200 });
+    await fc.assert(
+      fc.asyncProperty(text, text, text, async (subject, html, plain) => {
+        const { raw } = await composeMail(mail({ subject, html: `<p>${html}`, text: plain }));
+        expect(await verify(raw)).to.equal('pass');
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('has the hash of RFC 6376 for a body without text', () => {
+    expect(bodyHash('')).to.equal('47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=');
+    expect(bodyHash('\r\n\r\n')).to.equal(bodyHash(''));
+  });
+});
