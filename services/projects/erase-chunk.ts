@@ -18,7 +18,8 @@ async function eraseRows(trx: Db, table: string, projectId: string): Promise<num
     'select relid::regclass::text as leaf from pg_partition_tree(?::regclass) where isleaf',
     [table],
   );
-  for (const { leaf } of leaves.rows) {
+  // Of a table without partitions that tells nothing.
+  for (const leaf of leaves.rows.length > 0 ? leaves.rows.map((row) => row.leaf) : [table]) {
     const { rowCount } = await trx.raw(
       `delete from only ${leaf} where ctid = any (array(select ctid from only ${leaf} where project_id = ? limit ?))`,
       [projectId, CHUNK],

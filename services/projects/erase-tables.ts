@@ -22,6 +22,12 @@ export const wiped = [
   'templates',
   'suppressions',
   'idempotency_keys',
+  'event_notes',
+  'event_names',
+  'event_hours',
+  'event_contacts',
+  'activity_notes',
+  'activity_hours',
   'contact_count_deltas',
   'contact_counts',
 ] as const;

@@ -12,7 +12,7 @@ import { announceKeys } from './keys.ts';
 import { noProject } from './membership.ts';
 
 /** Most projects are small, and wiped before the answer; whatever takes longer goes on in the background. */
-const AT_ONCE_MS = 2_000;
+const AT_ONCE_MS = 4_000;
 
 /**
  * Gone for every caller with this transaction: no key and no session opens it any more, and its domains are free for

@@ -1,3 +1,4 @@
+import { UniqueViolationError } from 'objection';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -6,8 +7,6 @@ import type { Settings } from '../../platform/settings.ts';
 import { createUser } from './create.ts';
 import { type MailSettings, mailVerification } from './mails.ts';
 import { revokeTokens, useToken } from './tokens.ts';
-
-const UNIQUE = '23505';
 
 export const addressTaken = () =>
   new ApiError(409, 'CONFLICT', 'There is an account with this address already.', {
@@ -32,8 +31,8 @@ export async function signUp(
     const user = (await takeOver(trx, email, password)) ?? (await createUser(trx, { email, password }));
     await mailVerification(trx, settings, user);
     return user;
-  }).catch((error: { code?: string }) => {
-    throw error.code === UNIQUE ? addressTaken() : error;
+  }).catch((error: unknown) => {
+    throw error instanceof UniqueViolationError ? addressTaken() : error;
   });
 }
 

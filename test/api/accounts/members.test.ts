@@ -1,0 +1,229 @@
+import { expect } from 'chai';
+import type { Role } from '../../../db/models/membership.ts';
+import { newId } from '../../../platform/ids.ts';
+import { cookieOf, type Person, person, systemMails, tokenTo } from '../../support/accounts.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+
+let addresses = 0;
+const newAddress = () => `guest${++addresses}@members.example`;
+
+describe('members', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let path: string;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+    path = `/projects/${project.id}/members`;
+  });
+
+  const joined = (role: Role): Promise<Person> => person(api, { project: project.id, role });
+  const roleOf = async (userId: string) =>
+    (await api.db('memberships').where({ projectId: project.id, userId }).first())?.role;
+
+  describe('POST /projects/:id/members', () => {
+    it('is 201 with a member in waiting, makes a user without password, and mails a link', async () => {
+      const email = newAddress();
+      const answer = await project.owner.post(path, { email: email.toUpperCase(), role: 'ADMIN' });
+      expect(answer).to.have.status(201);
+      expect(answer.body).to.have.all.keys('userId', 'email', 'role', 'status', 'createdAt');
+      expect(answer.body).to.include({ email, role: 'ADMIN', status: 'PENDING' });
+      expect(await api.db('users').where({ email }).first()).to.include({ passwordHash: null, emailVerified: false });
+      const [mail] = await systemMails(api.db, email);
+      expect(mail?.link?.url).to.match(/^http:\/\/app\.test\/invitations\/\w{48}$/);
+      expect((await project.owner.get(path)).body).to.have.length(2);
+    });
+
+    it('lets nobody in before they accept', async () => {
+      const guest = await person(api);
+      await project.owner.post(path, { email: guest.email, role: 'ADMIN' });
+      expect(await guest.get(`/projects/${project.id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+      expect(await guest.get('/contacts', { 'x-project-id': project.id })).to.be.envelope(403, 'FORBIDDEN');
+      expect((await guest.get('/users/@me/projects')).body).to.deep.equal([]);
+    });
+
+    it('is 409 for somebody who is a member, and sends another mail to who is invited', async () => {
+      const member = await joined('MEMBER');
+      expect(await project.owner.post(path, { email: member.email, role: 'ADMIN' })).to.be.envelope(409, 'CONFLICT');
+      const email = newAddress();
+      await project.owner.post(path, { email, role: 'MEMBER' });
+      const old = await tokenTo(api.db, email);
+      expect((await project.owner.post(path, { email, role: 'ADMIN' })).body).to.include({ role: 'ADMIN' });
+      expect(await systemMails(api.db, email)).to.have.length(2);
+      const answer = await api.post('/auth/accept-invitation', { token: old, password: 'long enough' });
+      expect(answer, 'the old link').to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('is 422 for a role that there is not, and for what is no address', async () => {
+      for (const role of ['GOD', 'owner', '', null, 7, ['OWNER']])
+        expect(await project.owner.post(path, { email: newAddress(), role }), String(role)).to.have.status(422);
+      expect(await project.owner.post(path, { email: 'x', role: 'MEMBER' })).to.have.fault('email', 'invalid_string');
+      expect(await api.db('memberships').where({ projectId: project.id })).to.have.length(1);
+    });
+  });
+
+  describe('POST /auth/accept-invitation', () => {
+    const invite = async (email: string, role: Role = 'MEMBER'): Promise<string> => {
+      expect(await project.owner.post(path, { email, role })).to.have.status(201);
+      return tokenTo(api.db, email);
+    };
+
+    it('gives a newcomer a password, a session and the role, once', async () => {
+      const email = newAddress();
+      const token = await invite(email, 'ADMIN');
+      expect(await api.post('/auth/accept-invitation', { token })).to.have.fault('password', 'required');
+      const answer = await api.post('/auth/accept-invitation', { token, password: 'long enough' });
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.deep.include({ success: true });
+      expect(answer.body.data).to.include({ email, projectId: project.id });
+      const cookie = cookieOf(answer);
+      expect((await api.get(`/projects/${project.id}`, { cookie })).body).to.include({ role: 'ADMIN' });
+      expect((await api.get('/users/@me', { cookie })).body).to.include({ emailVerified: true });
+      expect(await api.post('/auth/login', { email, password: 'long enough' })).to.have.status(200);
+      const again = await api.post('/auth/accept-invitation', { token, password: 'long enough' });
+      expect(again).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('changes nothing about the account of who has one', async () => {
+      const guest = await person(api);
+      const answer = await api.post('/auth/accept-invitation', {
+        token: await invite(guest.email),
+        password: 'ignored!',
+      });
+      expect(answer).to.have.status(200);
+      expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
+      const login = await api.post('/auth/login', { email: guest.email, password: guest.password });
+      expect(login).to.have.status(200);
+    });
+
+    it('takes an account that somebody else opened in the name of the address away from them', async () => {
+      const squatter = await person(api, undefined, { emailVerified: false });
+      const token = await invite(squatter.email);
+      const answer = await api.post('/auth/accept-invitation', { token, password: 'mine from now on' });
+      expect(answer).to.have.status(200);
+      expect(await squatter.get('/users/@me')).to.be.envelope(401, 'UNAUTHORIZED');
+      const login = await api.post('/auth/login', { email: squatter.email, password: squatter.password });
+      expect(login).to.be.envelope(401, 'INVALID_CREDENTIALS');
+    });
+
+    it('leaves the session of who is logged in with that very account', async () => {
+      const guest = await person(api, undefined, { emailVerified: false });
+      const token = await invite(guest.email);
+      expect(await guest.post('/auth/accept-invitation', { token })).to.have.status(200);
+      expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
+      expect((await guest.get('/users/@me')).body).to.include({ emailVerified: true });
+    });
+
+    it('is 400 for a token that is expired, made up, of another purpose, or of an invitation that was taken back', async () => {
+      const [expired, withdrawn] = [newAddress(), newAddress()];
+      const first = await invite(expired);
+      await api.db('userTokens').update({ expiresAt: new Date(Date.now() - 1000) });
+      const second = await invite(withdrawn);
+      const { id } = await api.db('users').where({ email: withdrawn }).first();
+      expect(await project.owner.delete(`${path}/${id}`)).to.have.status(204);
+      const other = newAddress();
+      await api.post('/auth/signup', { email: other, password: 'long enough' });
+      for (const token of [first, second, await tokenTo(api.db, other), 'x', '../../etc/passwd'])
+        expect(await api.post('/auth/accept-invitation', { token, password: 'long enough' })).to.be.envelope(
+          400,
+          'BAD_REQUEST',
+        );
+      expect(await api.db('memberships').where({ projectId: project.id, status: 'ACTIVE' })).to.have.length(1);
+    });
+  });
+
+  describe('what each role may do', () => {
+    /** As decisions.md has it: resource routes, the running of the project, and what only an OWNER may. */
+    const acts: [string, Role, (who: Person, other: Person) => Promise<{ status: number }>][] = [
+      ['list contacts', 'MEMBER', (who) => who.get('/contacts', { 'x-project-id': project.id })],
+      ['see the project', 'MEMBER', (who) => who.get(`/projects/${project.id}`)],
+      ['see the members', 'MEMBER', (who) => who.get(path)],
+      ['change settings', 'ADMIN', (who) => who.patch(`/users/@me/projects/${project.id}`, { name: 'x' })],
+      ['regenerate keys', 'ADMIN', (who) => who.post(`/users/@me/projects/${project.id}/regenerate-keys`)],
+      ['reset', 'ADMIN', (who) => who.post(`/users/@me/projects/${project.id}/reset`)],
+      ['invite a MEMBER', 'ADMIN', (who) => who.post(path, { email: newAddress(), role: 'MEMBER' })],
+      ['invite an ADMIN', 'ADMIN', (who) => who.post(path, { email: newAddress(), role: 'ADMIN' })],
+      ['change a role', 'ADMIN', (who, other) => who.patch(`${path}/${other.id}`, { role: 'ADMIN' })],
+      ['take a member out', 'ADMIN', (who, other) => who.delete(`${path}/${other.id}`)],
+      ['invite an OWNER', 'OWNER', (who) => who.post(path, { email: newAddress(), role: 'OWNER' })],
+      ['make an OWNER', 'OWNER', (who, other) => who.patch(`${path}/${other.id}`, { role: 'OWNER' })],
+      [
+        'unmake an OWNER',
+        'OWNER',
+        async (who) => who.patch(`${path}/${(await joined('OWNER')).id}`, { role: 'ADMIN' }),
+      ],
+      ['take an OWNER out', 'OWNER', async (who) => who.delete(`${path}/${(await joined('OWNER')).id}`)],
+      ['delete the project', 'OWNER', (who) => who.delete(`/users/@me/projects/${project.id}`)],
+    ];
+    const ranks: Role[] = ['MEMBER', 'ADMIN', 'OWNER'];
+
+    for (const [what, needed, act] of acts)
+      it(`${what}: ${needed}`, async () => {
+        const other = await joined('MEMBER');
+        for (const role of ranks) {
+          const { status } = await act(await joined(role), other);
+          if (ranks.indexOf(role) < ranks.indexOf(needed)) expect(status, role).to.equal(403);
+          else {
+            expect(status, role).to.be.oneOf([200, 201, 204]);
+            break;
+          }
+        }
+      });
+
+    it('refuses a member with 403 FORBIDDEN and changes nothing', async () => {
+      const [member, other] = [await joined('MEMBER'), await joined('MEMBER')];
+      expect(await member.patch(`${path}/${other.id}`, { role: 'ADMIN' })).to.be.envelope(403, 'FORBIDDEN');
+      expect(await member.patch(`${path}/${member.id}`, { role: 'OWNER' })).to.be.envelope(403, 'FORBIDDEN');
+      expect(await member.delete(`${path}/${other.id}`)).to.be.envelope(403, 'FORBIDDEN');
+      expect(await roleOf(other.id)).to.equal('MEMBER');
+    });
+
+    it('lets everybody leave', async () => {
+      const member = await joined('MEMBER');
+      expect(await member.delete(`${path}/${member.id}`)).to.have.status(204);
+      expect(await member.get(`/projects/${project.id}`)).to.have.status(404);
+    });
+  });
+
+  describe('the last OWNER', () => {
+    it('can neither leave nor step down (409)', async () => {
+      const own = `${path}/${project.userId}`;
+      expect(await project.owner.patch(own, { role: 'ADMIN' })).to.be.envelope(409, 'CONFLICT');
+      expect(await project.owner.delete(own)).to.be.envelope(409, 'CONFLICT');
+      expect(await project.owner.patch(own, { role: 'OWNER' }), 'nothing changes').to.have.status(200);
+    });
+
+    it('is not relieved by an OWNER who has not accepted yet', async () => {
+      await project.owner.post(path, { email: newAddress(), role: 'OWNER' });
+      expect(await project.owner.delete(`${path}/${project.userId}`)).to.be.envelope(409, 'CONFLICT');
+    });
+
+    it('is there in the end, when two leave at once', async () => {
+      const second = await joined('OWNER');
+      const answers = await Promise.all([
+        project.owner.delete(`${path}/${project.userId}`),
+        second.delete(`${path}/${second.id}`),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([204, 409]);
+      expect(await api.db('memberships').where({ projectId: project.id, role: 'OWNER' })).to.have.length(1);
+    });
+  });
+
+  it('is 404 for a user who is no member, and for a project that is not theirs', async () => {
+    const stranger = await person(api);
+    for (const id of [stranger.id, newId(), 'me'])
+      expect(await project.owner.patch(`${path}/${id}`, { role: 'ADMIN' }), id).to.be.envelope(
+        404,
+        'RESOURCE_NOT_FOUND',
+      );
+    expect(await stranger.get(path)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    expect(await stranger.post(path, { email: stranger.email, role: 'OWNER' })).to.be.envelope(
+      404,
+      'RESOURCE_NOT_FOUND',
+    );
+  });
+});

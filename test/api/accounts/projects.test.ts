@@ -1,0 +1,211 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { type Person, person } from '../../support/accounts.ts';
+import { client, startTestApi, type TestApi } from '../../support/api.ts';
+
+const keys = ['id', 'name', 'publicKey', 'role', 'tracking', 'language', 'disabled', 'disabledReason'];
+const shown = [...keys, 'createdAt', 'updatedAt'];
+
+describe('projects', () => {
+  let api: TestApi;
+  let second: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+    second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+  });
+  after(async () => {
+    await second.stop();
+    await api.stop();
+  });
+
+  const create = async (someone: Person, body: object = { name: 'Shop' }) => {
+    const answer = await someone.post('/users/@me/projects', body);
+    expect(answer).to.have.status(201);
+    return answer.body;
+  };
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+  describe('POST /users/@me/projects', () => {
+    it('is 201 with the project and both keys, which work at once', async () => {
+      const someone = await person(api);
+      const project = await create(someone, { name: '  Shop  ', tracking: 'DISABLED', language: 'de' });
+      expect(project).to.have.all.keys(...shown, 'secretKey');
+      expect(project).to.include({
+        name: 'Shop',
+        role: 'OWNER',
+        tracking: 'DISABLED',
+        language: 'de',
+        disabled: false,
+      });
+      expect(project.publicKey).to.match(/^pk_\w{48}$/);
+      expect(project.secretKey).to.match(/^sk_\w{48}$/);
+      expect(await api.get('/contacts', bearer(project.secretKey))).to.have.status(200);
+    });
+
+    it('keeps the secret key nowhere', async () => {
+      const project = await create(await person(api));
+      const row = await api.db('projects').where({ id: project.id }).first();
+      expect(JSON.stringify(row)).not.to.contain(project.secretKey.slice(3));
+    });
+
+    it('is 422 for a name that is missing, blank, too long, or not what it looks like', async () => {
+      const someone = await person(api);
+      for (const [name, code] of [
+        [undefined, 'required'],
+        ['', 'too_small'],
+        ['   ', 'invalid_string'],
+        ['x'.repeat(101), 'too_big'],
+        ['Sh\u200bop', 'invalid_string'],
+        ['Sh\u202eop', 'invalid_string'],
+        ['\u3164', 'invalid_string'],
+        ['\u2800\u2800', 'invalid_string'],
+        ['Ваnk', 'invalid_string'],
+        ['Shop\nBcc: x', 'invalid_string'],
+        [7, 'invalid_type'],
+      ] as const)
+        expect(await someone.post('/users/@me/projects', { name }), String(name)).to.have.fault('name', code);
+      expect(await api.db('memberships').where({ userId: someone.id })).to.have.length(0);
+    });
+
+    it('takes names of every script, and stores one spelling', async () => {
+      const someone = await person(api);
+      for (const [name, stored] of [
+        ['Магазин', 'Магазин'],
+        ['店 Shop', '店 Shop'],
+        ['Ｓｈｏｐ', 'Shop'],
+        ['Cafe\u0301', 'Café'],
+        ['<b>{{ 7*7 }}</b>', '<b>{{ 7*7 }}</b>'],
+      ] as const)
+        expect((await create(someone, { name })).name).to.equal(stored);
+    });
+
+    it('is 422 for a tracking or a language that there is not', async () => {
+      const someone = await person(api);
+      expect(await someone.post('/users/@me/projects', { name: 'x', tracking: 'NEVER' })).to.have.fault(
+        'tracking',
+        'invalid_enum',
+      );
+      expect(await someone.post('/users/@me/projects', { name: 'x', language: '../en' })).to.have.fault(
+        'language',
+        'invalid_string',
+      );
+    });
+  });
+
+  describe('GET /users/@me/projects', () => {
+    it('is a plain array of those that the user is a member of, without secret keys', async () => {
+      const someone = await person(api);
+      expect((await someone.get('/users/@me/projects')).body).to.deep.equal([]);
+      const [first, other] = [await create(someone, { name: 'A' }), await create(someone, { name: 'B' })];
+      await create(await person(api));
+      const { body } = await someone.get('/users/@me/projects');
+      expect(body.map(({ id }: { id: string }) => id)).to.deep.equal([first.id, other.id]);
+      for (const project of body) expect(project).to.have.all.keys(...shown);
+    });
+  });
+
+  describe('GET /projects/:id', () => {
+    it('shows it to its members alone; to all others it does not exist', async () => {
+      const someone = await person(api);
+      const project = await create(someone);
+      const member = await person(api, { project: project.id, role: 'MEMBER' });
+      expect((await someone.get(`/projects/${project.id}`)).body).to.have.all.keys(...shown);
+      expect((await member.get(`/projects/${project.id}`)).body).to.include({ role: 'MEMBER' });
+      const stranger = await person(api);
+      for (const id of [project.id, newId(), 'no-id', '%2e%2e', "'"])
+        expect(await stranger.get(`/projects/${id}`), id).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    });
+  });
+
+  describe('PATCH /users/@me/projects/:id', () => {
+    it('changes name, tracking and language, each alone', async () => {
+      const someone = await person(api);
+      const { id } = await create(someone);
+      const path = `/users/@me/projects/${id}`;
+      expect((await someone.patch(path, { name: 'New' })).body).to.include({ name: 'New', tracking: 'ENABLED' });
+      const changed = await someone.patch(path, { tracking: 'MARKETING_ONLY', language: 'pt-BR', role: 'x', id: 'y' });
+      expect(changed).to.have.status(200);
+      expect(changed.body).to.include({
+        id,
+        name: 'New',
+        tracking: 'MARKETING_ONLY',
+        language: 'pt-BR',
+        role: 'OWNER',
+      });
+    });
+
+    it('is 403 PROJECT_DISABLED while the project is disabled, and reading works', async () => {
+      const someone = await person(api);
+      const { id } = await create(someone);
+      await api.db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
+      expect(await someone.patch(`/users/@me/projects/${id}`, { name: 'New' })).to.be.envelope(403, 'PROJECT_DISABLED');
+      expect((await someone.get(`/projects/${id}`)).body).to.include({
+        disabled: true,
+        disabledReason: 'too many bounces',
+      });
+    });
+  });
+
+  describe('POST /users/@me/projects/:id/regenerate-keys', () => {
+    it('replaces both keys at once, in every process', async () => {
+      const someone = await person(api);
+      const before = await create(someone);
+      const callers = [api, second].map(({ url }) => client(url, bearer(before.secretKey)));
+      for (const caller of callers) expect(await caller.get('/contacts')).to.have.status(200);
+      const answer = await someone.post(`/users/@me/projects/${before.id}/regenerate-keys`);
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.have.all.keys(...shown, 'secretKey');
+      expect(answer.body.publicKey).not.to.equal(before.publicKey);
+      for (const caller of callers) expect(await caller.get('/contacts')).to.be.envelope(401, 'INVALID_API_KEY');
+      expect(await second.get('/contacts', bearer(answer.body.secretKey))).to.have.status(200);
+    });
+  });
+
+  describe('POST /users/@me/projects/:id/reset', () => {
+    it('wipes the data before it answers, and keeps keys, domains, members and settings', async () => {
+      const project = await api.project();
+      const member = await person(api, { project: project.id, role: 'MEMBER' });
+      await api.db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
+      await project.server.post('/contacts', { email: 'ann@example.com', data: { plan: 'pro' } });
+      await project.server.post('/templates', { name: 't', subject: 's', body: 'b', type: 'MARKETING' });
+      await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'x' });
+      const mail = { to: 'ann@example.com', from: `a@${project.senderDomain}`, subject: 's', body: 'b' };
+      await project.server.post('/v1/send', mail, { 'idempotency-key': 'once' });
+
+      const answer = await project.owner.post(`/users/@me/projects/${project.id}/reset`);
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.include({ id: project.id, tracking: 'DISABLED', disabled: false });
+      expect((await project.server.get('/contacts')).body).to.include({ total: 0 });
+      expect((await project.server.get('/templates')).body).to.include({ total: 0 });
+      for (const table of ['emails', 'email_contents', 'events', 'idempotency_keys', 'contact_fields'])
+        expect(await api.db(table).where({ project_id: project.id }), table).to.have.length(0);
+      expect(await member.get(`/projects/${project.id}`)).to.have.status(200);
+      expect(await project.server.post('/v1/send', mail, { 'idempotency-key': 'once' })).to.have.status(200);
+    });
+  });
+
+  describe('DELETE /users/@me/projects/:id', () => {
+    it('is gone at once for every caller, and its domains are free for others', async () => {
+      const project = await api.project();
+      const elsewhere = client(second.url, bearer(project.secretKey));
+      expect(await elsewhere.get('/contacts')).to.have.status(200);
+      expect(await project.owner.delete(`/users/@me/projects/${project.id}`)).to.have.status(204);
+      for (const caller of [project.server, elsewhere])
+        expect(await caller.get('/contacts')).to.be.envelope(401, 'INVALID_API_KEY');
+      const event = { email: 'a@b.co', event: 'x' };
+      expect(await project.browser.post('/v1/track', event)).to.be.envelope(401, 'INVALID_API_KEY');
+      expect(await project.owner.get('/contacts')).to.be.envelope(403, 'FORBIDDEN');
+      expect(await project.owner.get(`/projects/${project.id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+      expect((await project.owner.get('/users/@me/projects')).body).to.deep.equal([]);
+      expect(await project.owner.delete(`/users/@me/projects/${project.id}`)).to.have.status(404);
+      expect(await api.db('domains').where({ domain: project.senderDomain })).to.have.length(0);
+    });
+
+    it('can be done while the project is disabled', async () => {
+      const project = await api.project();
+      await api.db('projects').where({ id: project.id }).update({ disabled: true });
+      expect(await project.owner.delete(`/users/@me/projects/${project.id}`)).to.have.status(204);
+    });
+  });
+});

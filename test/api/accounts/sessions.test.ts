@@ -1,0 +1,404 @@
+import { expect } from 'chai';
+import { readSettings } from '../../../platform/settings.ts';
+import { answerRequests } from '../../../services/users/requests.ts';
+import { cookieOf, person, systemMails, tokenTo } from '../../support/accounts.ts';
+import { client, startTestApi, type TestApi } from '../../support/api.ts';
+
+const settings = readSettings({ BASE_URL: 'http://app.test' });
+let addresses = 0;
+const newAddress = () => `new${++addresses}@signup.example`;
+
+describe('accounts', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+  beforeEach(() => api.db('authAttempts').del());
+
+  const answerAll = () => answerRequests(api.db, settings);
+
+  describe('POST /auth/signup', () => {
+    it('is 201 with the user and a session cookie, httpOnly and SameSite=Lax for seven days', async () => {
+      const email = newAddress();
+      const answer = await api.post('/auth/signup', { email: ` ${email.toUpperCase()} `, password: 'correct horse' });
+      expect(answer).to.have.status(201);
+      expect(answer.body.success).to.equal(true);
+      expect(answer.body.data).to.have.all.keys('id', 'email').and.include({ email });
+      const cookie = answer.headers.get('set-cookie');
+      expect(cookie).to.match(/^everpost_session=\w{48}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/);
+      const me = await api.get('/users/@me', { cookie: cookieOf(answer) });
+      expect(me.body).to.include({ id: answer.body.data.id, email, emailVerified: false });
+    });
+
+    it('stores the password as argon2id and the session hashed', async () => {
+      const email = newAddress();
+      const answer = await api.post('/auth/signup', { email, password: 'correct horse' });
+      const user = await api.db('users').where({ email }).first();
+      expect(user.passwordHash).to.match(/^\$argon2id\$/);
+      const [, token = ''] = cookieOf(answer).split('=');
+      const sessions = await api.db('sessions').where({ userId: user.id });
+      expect(sessions).to.have.length(1);
+      expect(sessions[0].tokenHash.toString('latin1')).not.to.contain(token);
+    });
+
+    it('sends a mail whose link verifies the address, once', async () => {
+      const email = newAddress();
+      await api.post('/auth/signup', { email, password: 'correct horse' });
+      expect(await systemMails(api.db, email)).to.have.length(1);
+      const token = await tokenTo(api.db, email);
+      const answer = await api.post('/auth/verify-email', { token });
+      expect(answer).to.have.status(200);
+      expect(answer.body.data).to.include({ email });
+      expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: true });
+      expect(await api.post('/auth/verify-email', { token })).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('is 409 for an address that is taken, in any case', async () => {
+      const { email } = await person(api);
+      const answer = await api.post('/auth/signup', { email: email.toUpperCase(), password: 'another one' });
+      expect(answer).to.be.envelope(409, 'CONFLICT');
+      expect(answer.headers.get('set-cookie')).to.equal(null);
+    });
+
+    it('opens one account for one address, however many ask at once', async () => {
+      const email = newAddress();
+      const answers = await Promise.all(
+        [1, 2, 3, 4].map(() => api.post('/auth/signup', { email, password: 'correct horse' })),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 409, 409, 409]);
+      expect(await api.db('users').where({ email })).to.have.length(1);
+    });
+
+    it('is 422 for a short password, which is never repeated, and for what is no address', async () => {
+      const short = await api.post('/auth/signup', { email: newAddress(), password: 'hunter2' });
+      expect(short).to.have.fault('password', 'too_small');
+      expect(JSON.stringify(short.body)).not.to.contain('hunter2');
+      expect(await api.post('/auth/signup', { email: 'nobody', password: 'long enough' })).to.have.fault(
+        'email',
+        'invalid_string',
+      );
+    });
+
+    it('is 422 for an address with invisible or look-alike characters', async () => {
+      for (const email of ['ad\u200bmin@example.com', 'аdmin@example.com', 'admin@exаmple.com']) {
+        const answer = await api.post('/auth/signup', { email, password: 'long enough' });
+        expect(answer, email).to.have.fault('email', 'invalid_string');
+      }
+    });
+
+    it('is 403 where signing up is turned off', async () => {
+      const closed = await startTestApi({
+        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        env: { SIGNUP_ENABLED: 'false' },
+      });
+      const email = newAddress();
+      expect(await closed.post('/auth/signup', { email, password: 'long enough' })).to.be.envelope(403, 'FORBIDDEN');
+      expect(await api.db('users').where({ email })).to.have.length(0);
+      await closed.stop();
+    });
+  });
+
+  describe('POST /auth/login', () => {
+    it('is 200 with the user and a new session', async () => {
+      const { email, password, id } = await person(api);
+      const answer = await api.post('/auth/login', { email: email.toUpperCase(), password });
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.deep.equal({ success: true, data: { id, email } });
+      expect(await api.get('/users/@me', { cookie: cookieOf(answer) })).to.have.status(200);
+    });
+
+    it('is the same 401 for a wrong password, an unknown address and an account without password', async () => {
+      const { email } = await person(api);
+      const { email: bare, id } = await person(api);
+      await api.db('users').where({ id }).update({ passwordHash: null });
+      const answers = [];
+      for (const address of [email, newAddress(), bare])
+        answers.push(await api.post('/auth/login', { email: address, password: 'wrong' }));
+      for (const answer of answers) {
+        expect(answer).to.be.envelope(401, 'INVALID_CREDENTIALS');
+        expect(answer.body.error.message).to.equal(answers[0]?.body.error.message);
+        expect(answer.headers.get('set-cookie')).to.equal(null);
+      }
+    });
+
+    it('is 429 after five failures for an address within 15 minutes, with the right password too', async () => {
+      const { email, password } = await person(api);
+      for (let n = 0; n < 5; n++)
+        expect(await api.post('/auth/login', { email, password: 'wrong' })).to.have.status(401);
+      const answer = await api.post('/auth/login', { email, password });
+      expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+      expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 900);
+      const { email: other, password: theirs } = await person(api);
+      expect(await api.post('/auth/login', { email: other, password: theirs }), 'others').to.have.status(200);
+      await api.db('authAttempts').update({ openedAt: new Date(Date.now() - 16 * 60_000) });
+      expect(await api.post('/auth/login', { email, password }), 'later').to.have.status(200);
+    });
+
+    it('throttles an unknown address just the same', async () => {
+      const email = newAddress();
+      const statuses = [];
+      for (let n = 0; n < 6; n++) statuses.push((await api.post('/auth/login', { email, password: 'x' })).status);
+      expect(statuses).to.deep.equal([401, 401, 401, 401, 401, 429]);
+    });
+
+    it('lets no more than five guesses through, however many come at once, to however many processes', async () => {
+      const second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+      const { email } = await person(api);
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, n) =>
+          (n % 2 ? api : second).post('/auth/login', { email, password: `guess ${n}` }),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 401)).to.have.length(5);
+      expect(answers.filter(({ status }) => status === 429)).to.have.length(7);
+      await second.stop();
+    });
+
+    it('forgets the failures of an address with a success', async () => {
+      const { email, password } = await person(api);
+      for (let round = 0; round < 2; round++) {
+        for (let n = 0; n < 4; n++) await api.post('/auth/login', { email, password: 'wrong' });
+        expect(await api.post('/auth/login', { email, password })).to.have.status(200);
+      }
+    });
+
+    it('is 429 after fifty failures from one IP, at whatever addresses', async () => {
+      const proxied = await startTestApi({
+        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        env: { TRUST_PROXY: 'true' },
+      });
+      const { email, password } = await person(api);
+      // What a client says of itself stands before what the proxy saw, and counts for nothing.
+      const from = (ip: string) => ({ 'x-forwarded-for': `1.2.3.4, ${ip}` });
+      await proxied.post('/auth/login', { email: newAddress(), password: 'x' }, from('192.0.2.1'));
+      await api.db('authAttempts').where({ count: 1 }).update({ count: 50 });
+      expect(await proxied.post('/auth/login', { email, password }, from('192.0.2.1'))).to.be.envelope(
+        429,
+        'RATE_LIMIT_EXCEEDED',
+      );
+      await api.db('authAttempts').where('count', '<', 50).del();
+      expect(await proxied.post('/auth/login', { email, password }, from('192.0.2.2'))).to.have.status(200);
+      await proxied.stop();
+    });
+
+    it('is 403 for a page of another origin that comes with a cookie', async () => {
+      const { email, password, cookie } = await person(api);
+      const origin = { origin: 'https://evil.example' };
+      expect(await api.post('/auth/login', { email, password }, { ...origin, cookie })).to.be.envelope(
+        403,
+        'FORBIDDEN',
+      );
+      expect(await api.post('/auth/login', { email, password }, { origin: 'http://app.test', cookie })).to.have.status(
+        200,
+      );
+    });
+  });
+
+  describe('a session', () => {
+    it('ends with GET /auth/logout, which clears the cookie', async () => {
+      const someone = await person(api);
+      const answer = await someone.get('/auth/logout');
+      expect(answer).to.have.status(200);
+      expect(answer.headers.get('set-cookie')).to.match(/^everpost_session=; Path=\/; Max-Age=0/);
+      expect(await someone.get('/users/@me')).to.be.envelope(401, 'UNAUTHORIZED');
+    });
+
+    it('cannot be forged: neither by another name, nor by another token, nor by what is stored', async () => {
+      const { id, cookie } = await person(api);
+      const { tokenHash } = await api.db('sessions').where({ userId: id }).first();
+      for (const forged of [
+        `${cookie}x`,
+        cookie.slice(0, -1),
+        `everpost_session=${id}`,
+        `everpost_session=${tokenHash.toString('hex')}`,
+        `everpost_session=${tokenHash.toString('base64url')}`,
+        cookie.replace('everpost_session', 'session'),
+        "everpost_session=' or 1=1 --",
+      ])
+        expect(await api.get('/users/@me', { cookie: forged })).to.be.envelope(401, 'UNAUTHORIZED');
+    });
+
+    it('is Secure on https', async () => {
+      const secure = await startTestApi({
+        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        env: { BASE_URL: 'https://app.test' },
+      });
+      const { email, password } = await person(api);
+      const answer = await secure.post('/auth/login', { email, password });
+      expect(answer.headers.get('set-cookie')).to.match(/; Secure$/);
+      await secure.stop();
+    });
+  });
+
+  describe('POST /auth/request-password-reset', () => {
+    it('answers the same, and does the same, for an address that exists and one that does not', async () => {
+      const { email } = await person(api);
+      const known = await api.post('/auth/request-password-reset', { email });
+      const unknown = await api.post('/auth/request-password-reset', { email: newAddress() });
+      expect(known).to.have.status(200);
+      expect(unknown.body).to.deep.equal(known.body);
+      expect(await api.db('accountRequests').select('purpose')).to.deep.equal([
+        { purpose: 'RESET_PASSWORD' },
+        { purpose: 'RESET_PASSWORD' },
+      ]);
+      expect(await systemMails(api.db, email), 'that is found out later').to.have.length(0);
+      await answerAll();
+      expect(await systemMails(api.db, email)).to.have.length(1);
+    });
+
+    it('fills no mailbox: after five mails in 15 minutes no more are sent', async () => {
+      const { email } = await person(api);
+      for (let n = 0; n < 8; n++) await api.post('/auth/request-password-reset', { email });
+      await answerAll();
+      expect(await systemMails(api.db, email)).to.have.length(5);
+    });
+  });
+
+  describe('POST /auth/reset-password', () => {
+    const askFor = async (email: string): Promise<string> => {
+      await api.post('/auth/request-password-reset', { email });
+      await answerAll();
+      return tokenTo(api.db, email);
+    };
+
+    for (const field of ['newPassword', 'password'])
+      it(`sets what "${field}" says, ends all sessions and every other reset`, async () => {
+        const someone = await person(api, undefined, { emailVerified: false });
+        const first = await askFor(someone.email);
+        const token = await askFor(someone.email);
+        const answer = await api.post('/auth/reset-password', { token, [field]: 'battery staple' });
+        expect(answer).to.have.status(200);
+        expect(answer.body.data).to.deep.equal({ id: someone.id, email: someone.email });
+        expect(await someone.get('/users/@me')).to.have.status(401);
+        const old = await api.post('/auth/login', { email: someone.email, password: someone.password });
+        expect(old).to.have.status(401);
+        const fresh = await api.post('/auth/login', { email: someone.email, password: 'battery staple' });
+        expect(fresh).to.have.status(200);
+        expect(await api.post('/auth/reset-password', { token: first, [field]: 'again and again' })).to.have.status(
+          400,
+        );
+      });
+
+    it('is 400 for a token that is used up, expired, made up, or of another purpose', async () => {
+      const someone = await person(api, undefined, { emailVerified: false });
+      const used = await askFor(someone.email);
+      await api.post('/auth/reset-password', { token: used, newPassword: 'battery staple' });
+      const expired = await askFor(someone.email);
+      await api
+        .db('userTokens')
+        .where({ userId: someone.id })
+        .update({ expiresAt: new Date(Date.now() - 1000) });
+      await api.db('users').where({ id: someone.id }).update({ emailVerified: false });
+      await api.post('/auth/request-verification', { email: someone.email });
+      await answerAll();
+      const other = await tokenTo(api.db, someone.email);
+      for (const token of [used, expired, other, 'made up', `${expired}'--`])
+        expect(await api.post('/auth/reset-password', { token, newPassword: 'gotcha gotcha' })).to.be.envelope(
+          400,
+          'BAD_REQUEST',
+        );
+      expect(await api.post('/auth/verify-email', { token: other }), 'it is good for its own').to.have.status(200);
+    });
+
+    it('lets one of many that bring the same token at once have it', async () => {
+      const { email } = await person(api);
+      const token = await askFor(email);
+      const answers = await Promise.all(
+        [1, 2, 3].map((n) => api.post('/auth/reset-password', { token, newPassword: `password ${n}` })),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 400, 400]);
+    });
+
+    it('is 422 without a password, and leaves the token as it is', async () => {
+      const { email } = await person(api);
+      const token = await askFor(email);
+      expect(await api.post('/auth/reset-password', { token })).to.have.fault('newPassword', 'required');
+      expect(await api.post('/auth/reset-password', { token, newPassword: 'long enough' })).to.have.status(200);
+    });
+  });
+
+  describe('POST /auth/request-verification', () => {
+    it('sends the mail again, by address or by session, and none to who is verified', async () => {
+      const someone = await person(api, undefined, { emailVerified: false });
+      const verified = await person(api);
+      expect(await api.post('/auth/request-verification', { email: someone.email })).to.have.status(200);
+      expect(await someone.post('/auth/request-verification', {})).to.have.status(200);
+      expect(await api.post('/auth/request-verification', { email: verified.email })).to.have.status(200);
+      await answerAll();
+      expect(await systemMails(api.db, someone.email)).to.have.length(2);
+      expect(await systemMails(api.db, verified.email)).to.have.length(0);
+      expect(await api.post('/auth/request-verification', {})).to.be.envelope(400, 'BAD_REQUEST');
+    });
+  });
+
+  describe('POST /users/@me/password', () => {
+    it('ends every session but the one that its answer carries', async () => {
+      const someone = await person(api);
+      const body = { currentPassword: someone.password, newPassword: 'battery staple' };
+      const answer = await someone.post('/users/@me/password', body);
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.include({ id: someone.id, email: someone.email });
+      expect(await someone.get('/users/@me')).to.have.status(401);
+      expect(await api.get('/users/@me', { cookie: cookieOf(answer) })).to.have.status(200);
+      expect((await systemMails(api.db, someone.email)).map(({ subject }) => subject)).to.deep.equal([
+        'Your password was changed',
+      ]);
+    });
+
+    it('is 401 for a wrong current password, which counts as a failed attempt', async () => {
+      const someone = await person(api);
+      const body = { currentPassword: 'wrong', newPassword: 'battery staple' };
+      for (let n = 0; n < 5; n++)
+        expect(await someone.post('/users/@me/password', body)).to.be.envelope(401, 'INVALID_CREDENTIALS');
+      expect(await someone.post('/users/@me/password', body)).to.have.status(429);
+      expect(await someone.get('/users/@me')).to.have.status(200);
+    });
+  });
+
+  describe('DELETE /users/@me', () => {
+    it('takes the account and every trace of the address with it', async () => {
+      const email = newAddress();
+      const cookie = cookieOf(await api.post('/auth/signup', { email, password: 'correct horse' }));
+      expect(await systemMails(api.db, email)).to.have.length(1);
+      expect(await api.delete('/users/@me', undefined, { cookie })).to.have.status(204);
+      expect(await api.get('/users/@me', { cookie })).to.have.status(401);
+      expect(await api.db('users').where({ email })).to.have.length(0);
+      expect(await systemMails(api.db, email)).to.have.length(0);
+      expect(await api.db('contacts').where({ email })).to.have.length(0);
+    });
+
+    it('is 409 for the last OWNER of a project', async () => {
+      const project = await api.project();
+      expect(await project.owner.delete('/users/@me')).to.be.envelope(409, 'CONFLICT');
+      expect(await project.owner.get('/users/@me')).to.have.status(200);
+    });
+  });
+
+  describe('EMAIL_VERIFICATION_REQUIRED', () => {
+    it('keeps who is not verified out of everything but their own account', async () => {
+      const strict = await startTestApi({
+        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        env: { EMAIL_VERIFICATION_REQUIRED: 'true' },
+      });
+      const { cookie, email } = await person(api, undefined, { emailVerified: false });
+      const someone = client(strict.url, { cookie });
+      expect(await someone.get('/users/@me')).to.have.status(200);
+      expect(await someone.get('/users/@me/projects')).to.be.envelope(403, 'EMAIL_VERIFICATION_REQUIRED');
+      expect(await someone.post('/users/@me/projects', { name: 'x' })).to.be.envelope(
+        403,
+        'EMAIL_VERIFICATION_REQUIRED',
+      );
+      await api.db('users').where({ email }).update({ emailVerified: true });
+      expect(await someone.get('/users/@me/projects')).to.have.status(200);
+      await strict.stop();
+    });
+  });
+
+  it('GET /auth/oauth-config names the providers that are set up', async () => {
+    const answer = await api.get('/auth/oauth-config');
+    expect(answer).to.have.status(200);
+    expect(answer.body).to.deep.equal({ success: true, data: { providers: [], github: false, google: false } });
+  });
+});
