@@ -21,7 +21,7 @@ const isDay = (text: string): boolean => text.length === 10;
 export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
   const from = startDate === undefined ? undefined : new Date(startDate);
   const to = endDate === undefined ? undefined : new Date(Date.parse(endDate) + (isDay(endDate) ? DAY : 0));
-  if (from && to && from > to) throw badRequest('startDate must not be after endDate.');
+  if (from && endDate !== undefined && from.getTime() > Date.parse(endDate)) throw turnedRound();
   return { ...(from && { from }), ...(to && { to }) };
 }
 
@@ -32,9 +32,11 @@ export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
 export function readWholeHours(query: RangeQuery, now = new Date()): Range {
   const { from, to = now } = readRange(query);
   const start = from ?? new Date(floor(to, DAY) - (DEFAULT_DAYS - 1) * DAY);
-  if (start > to) throw badRequest('startDate must not be after endDate.');
+  if (start > to) throw turnedRound();
   return { from: new Date(floor(start, HOUR)), to: new Date(ceil(to, HOUR)) };
 }
+
+const turnedRound = () => badRequest('startDate must not be after endDate.');
 
 /** A moment on the hour ends there, and begins nothing. */
 const ceil = (at: Date, unit: number): number => Math.ceil(at.getTime() / unit) * unit;

@@ -10,12 +10,12 @@ import { email, flag, nullable, optional } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { presentTracked, trackedSchema } from '../presenters/tracked.ts';
 
-const MAX_NAME = 255;
+export const MAX_EVENT_NAME = 255;
 
 export const eventName = (): Typed<string> =>
   joi
     .string()
-    .max(MAX_NAME)
+    .max(MAX_EVENT_NAME)
     .custom((name: string, helpers) =>
       isReservedEvent(name)
         ? refuse(helpers, 'reserved_event', 'is a name that only the service itself records')
@@ -23,13 +23,20 @@ export const eventName = (): Typed<string> =>
     )
     .required();
 
+export const trackBody = () => ({
+  email: email(),
+  event: eventName(),
+  subscribed: optional(flag()),
+  data: optional(nullable(contactData())),
+});
+
 export const track = routes('Events', [
   route({
     method: 'POST',
     path: '/v1/track',
     summary: 'Record an event of a contact, who is created or updated on the way',
     access: 'publicKey',
-    body: { email: email(), event: eventName(), subscribed: optional(flag()), data: optional(nullable(contactData())) },
+    body: trackBody(),
     answers: { 200: answer('The event is recorded.', trackedSchema), 409: keyReused },
     handle: async (call) => {
       const tracked = await onceByKey(call, async (db) => {

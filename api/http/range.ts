@@ -1,0 +1,31 @@
+import joi from 'joi';
+import { refuse } from './faults.ts';
+import { optional } from './schemas.ts';
+import type { Typed } from './typed.ts';
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/;
+
+/** A day of UTC, or a moment; one without an offset is of UTC. */
+const moment = (): Typed<string> =>
+  joi
+    .string()
+    .custom((value: string, helpers) => {
+      const isDay = DAY.test(value);
+      const text = isDay || /(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`;
+      const at = new Date(text);
+      const readable = (isDay || MOMENT.test(value)) && at.getUTCFullYear() >= 1970 && isReal(at, value);
+      return readable
+        ? text
+        : refuse(helpers, 'invalid_string', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time');
+    })
+    .required();
+
+/** JavaScript takes February 30 for March 2. */
+const isReal = (at: Date, text: string): boolean => {
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
+};
+
+/** Query of whatever can be asked for a stretch of time. */
+export const range = () => ({ startDate: optional(moment()), endDate: optional(moment()) });

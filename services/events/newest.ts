@@ -1,0 +1,76 @@
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import type { Range } from '../range.ts';
+
+export interface EventRow {
+  id: string;
+  name: string;
+  data: Record<string, unknown>;
+  contact_id: string;
+  email_id: string | null;
+  created_at: Date;
+  /** `activity_type` of the database: what it is in the feed. */
+  type: string;
+  /** The time to the microsecond, which a Date does not hold. */
+  at: string;
+}
+
+/** A place in a list by time, the newest first. */
+export interface Place {
+  at: string;
+  id: string;
+}
+
+const START: Place = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
+/** Whose list goes on behind `before`, within `range`. */
+export interface Stretch {
+  before: Place | null;
+  range: Partial<Range>;
+  limit: number;
+}
+
+/** In the order of the parameters $2 to $6 of every statement here, behind the project. */
+export const stretchValues = ({ before, range, limit }: Stretch): unknown[] => {
+  const { at, id } = before ?? START;
+  return [at, id, range.from ?? '-infinity', range.to ?? 'infinity', limit];
+};
+
+/** That a row lies on the stretch; said twice so that months which do not are never looked at. */
+export const onStretch = (at: string, id: string): string =>
+  `(${at}, ${id}) < ($2::timestamptz, $3::uuid) and ${at} <= $2::timestamptz
+   and ${at} >= $4::timestamptz and ${at} < $5::timestamptz`;
+
+const COLUMNS = `id, name, data, contact_id, email_id, created_at, activity_type(name, data) as type, created_at::text as at`;
+
+const newest = (condition: string): string => `
+  select ${COLUMNS} from events
+  where project_id = $1 and ${condition} and ${onStretch('created_at', 'id')}
+  order by created_at desc, id desc limit $6`;
+
+// One walk for each type, cut where the page must end: the same work however many events there are.
+const ofTypes = statement<EventRow>(
+  'events-newest',
+  `select found.* from unnest($7::text[]) as wanted (type)
+   cross join lateral (${newest('activity_type(name, data) = wanted.type')}) found
+   order by found.created_at desc, found.id desc limit $6`,
+);
+const ofName = statement<EventRow>('events-newest-of-name', newest('name = $7'));
+const ofContact = statement<EventRow>(
+  'events-newest-of-contact',
+  newest('contact_id = $7 and ($8::text[] is null or activity_type(name, data) = any ($8::text[]))'),
+);
+
+export const newestEvents = (db: Db, projectId: string, types: readonly string[], stretch: Stretch) =>
+  ofTypes(db, [projectId, ...stretchValues(stretch), types]);
+
+export const newestEventsOfName = (db: Db, projectId: string, name: string, stretch: Stretch) =>
+  ofName(db, [projectId, ...stretchValues(stretch), name]);
+
+export const newestEventsOfContact = (
+  db: Db,
+  projectId: string,
+  contactId: string,
+  stretch: Stretch,
+  types: readonly string[] | null = null,
+) => ofContact(db, [projectId, ...stretchValues(stretch), contactId, types]);

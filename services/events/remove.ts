@@ -1,0 +1,25 @@
+import type { Db } from '../../db/connect.ts';
+import { holdEventFold } from '../../db/models/event-counts.ts';
+import { statement } from '../../db/statement.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { writing } from '../segments/writing.ts';
+
+// In one statement, and so in one snapshot: of an event that is recorded meanwhile both the row and its note stay.
+const remove = statement<{ deleted: string }>(
+  'events-remove',
+  `with gone as (delete from events where project_id = $1 and name = $2 returning 1),
+   notes as (delete from event_notes where project_id = $1 and name = $2),
+   hours as (delete from event_hours where project_id = $1 and name = $2),
+   contacts as (delete from event_contacts where project_id = $1 and name = $2),
+   names as (delete from event_names where project_id = $1 and name = $2)
+   select count(*) as deleted from gone`,
+);
+
+/** Every event of that name, and what was counted of it. */
+export async function deleteEvents(db: Db, project: ProjectAccess, name: string): Promise<number> {
+  return writing(db, project, async (trx) => {
+    await holdEventFold(trx);
+    const [row] = await remove(trx, [project.projectId, name]);
+    return Number(row?.deleted ?? 0);
+  });
+}

@@ -1,0 +1,56 @@
+import type { Db } from '../../db/connect.ts';
+import { recordingEvents } from '../../db/models/event-writing.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
+import { newId } from '../../platform/ids.ts';
+import { type Data, readData } from '../contacts/data.ts';
+import { tellingFaults } from '../contacts/faults.ts';
+import { contactNotFound } from '../contacts/save.ts';
+import type { ProjectAccess } from '../projects/keys.ts';
+import { openProject, refusal } from '../projects/refusal.ts';
+import type { Tracked } from './track.ts';
+
+export interface TrackContactInput {
+  contactId: string;
+  name: string;
+  subscribed?: boolean | undefined;
+  data?: Data | null | undefined;
+}
+
+const track = statement<{ contact_id: string | null; created_at: Date }>(
+  'track-contact',
+  `with contact as materialized (
+     select written.id from ${openProject()} as project
+     left join change_contact(project.id, $3::uuid, null, $4::boolean, $5::jsonb, $6::jsonb, $7::uuid) as written on true
+   ),
+   recorded as (
+     ${recordingEvents(
+       `select $8::uuid, $1, id, $9::text, $10::jsonb, null::uuid, cascade_depth() from contact where id is not null`,
+     )}
+     returning created_at
+   )
+   select contact.id as contact_id, recorded.created_at from contact left join recorded on true`,
+);
+
+/** As `trackEvent`, of a contact that is there. */
+export async function trackEventOf(db: Db, project: ProjectAccess, input: TrackContactInput): Promise<Tracked> {
+  const { patch, deletes, seen } = readData(input.data);
+  // In the order in which they shall be read: a change of subscription comes before the event.
+  const [changeId, eventId] = [newId(), newId()];
+  const values = [
+    project.projectId,
+    project.keyGeneration,
+    input.contactId,
+    input.subscribed ?? null,
+    JSON.stringify(patch),
+    JSON.stringify(deletes),
+    changeId,
+    eventId,
+    input.name,
+    JSON.stringify(seen),
+  ];
+  const [row] = await tellingFaults(() => retryDeadlocks(db, () => track(db, values)));
+  if (!row) throw await refusal(db, project);
+  if (row.contact_id === null) throw contactNotFound();
+  return { contactId: row.contact_id, eventId, timestamp: row.created_at };
+}

@@ -1,0 +1,62 @@
+import type { Db } from '../../db/connect.ts';
+import { countContactsOfEvent, readEventNames } from '../../db/models/event-counts.ts';
+import { Segment } from '../../db/models/segment.ts';
+import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
+import { campaignsLookingAt } from '../campaigns/usage.ts';
+import { parseCondition } from '../conditions/parse.ts';
+import { stepTypes } from '../workflows/steps/index.ts';
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+export interface EventUsage {
+  usedInSegments: Named[];
+  usedInWorkflows: Named[];
+  usedInCampaigns: Named[];
+  /** Of all time. */
+  totalCount: number;
+  uniqueContacts: number;
+  /** A hint: nothing refers to it. */
+  canDelete: boolean;
+}
+
+export async function findEventUsage(db: Db, projectId: string, name: string): Promise<EventUsage> {
+  const [usedInSegments, usedInWorkflows, usedInCampaigns, { names }, uniqueContacts] = await Promise.all([
+    segmentsWith(db, projectId, name),
+    workflowsWith(db, projectId, name),
+    campaignsLookingAt(db, projectId, ({ events }) => events.has(name)),
+    readEventNames(db, projectId, { name, limit: 1 }),
+    countContactsOfEvent(db, projectId, name),
+  ]);
+  const users = { usedInSegments, usedInWorkflows, usedInCampaigns };
+  const canDelete = Object.values(users).every(({ length }) => length === 0);
+  return { ...users, totalCount: names[0]?.count ?? 0, uniqueContacts, canDelete };
+}
+
+async function segmentsWith(db: Db, projectId: string, name: string): Promise<Named[]> {
+  const segments = await Segment.query(db).where({ projectId }).whereNotNull('condition').orderBy('name');
+  return segments
+    .filter(({ condition }) => parseCondition(condition).parsed?.uses.events.has(name))
+    .map(({ id, name }) => ({ id, name }));
+}
+
+/** Started by it, waiting for it, or asking in a condition whether it has happened. */
+async function workflowsWith(db: Db, projectId: string, name: string): Promise<Named[]> {
+  const [workflows, steps] = await Promise.all([
+    Workflow.query(db).where({ projectId }).orderBy('name').orderBy('id'),
+    WorkflowStep.query(db).where({ projectId }).whereIn('type', ['WAIT_FOR_EVENT', 'CONDITION']),
+  ]);
+  const using = new Set(
+    steps
+      .filter((step) => stepTypes[step.type].uses?.(step).events?.includes(name))
+      .map(({ workflowId }) => workflowId),
+  );
+  return workflows
+    .filter(
+      ({ id, triggerType, triggerConfig: { eventName } }) =>
+        using.has(id) || (triggerType === 'EVENT' && eventName === name),
+    )
+    .map(({ id, name }) => ({ id, name }));
+}

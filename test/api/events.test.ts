@@ -1,0 +1,329 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { foldCounts } from '../../services/events/counts.ts';
+import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+describe('events', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const track = async (
+    email: string,
+    event: string,
+    more: object = {},
+  ): Promise<{ contact: string; event: string }> => {
+    const answer = await project.browser.post('/v1/track', { email, event, ...more });
+    expect(answer).to.have.status(200);
+    return answer.body.data;
+  };
+  const namesOf = ({ body }: ApiAnswer): string[] => body.data.map(({ name }: { name: string }) => name);
+
+  describe('GET /events', () => {
+    it('lists what was recorded, the newest first, with every field of an event', async () => {
+      const first = await track('ann@example.com', 'signup', { data: { plan: 'pro' } });
+      await track('ann@example.com', 'purchase', { subscribed: false });
+      const answer = await project.server.get('/events');
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.include({ hasMore: false, cursor: null, total: 3 });
+      expect(namesOf(answer)).to.deep.equal(['purchase', 'contact.unsubscribed', 'signup']);
+      const [, , signup] = answer.body.data;
+      expect(signup).to.have.all.keys('id', 'name', 'data', 'contactId', 'emailId', 'createdAt');
+      expect(signup).to.deep.include({
+        id: first.event,
+        name: 'signup',
+        data: { plan: 'pro' },
+        contactId: first.contact,
+        emailId: null,
+      });
+    });
+
+    it('goes on page by page, with the total on the first one only', async () => {
+      for (let n = 0; n < 5; n++) await track('ann@example.com', `e${n}`);
+      const pages: string[][] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const answer: ApiAnswer = await project.server.get(`/events?limit=2${cursor && `&cursor=${cursor}`}`);
+        expect(answer.body.total).to.equal(cursor ? 0 : 5);
+        pages.push(namesOf(answer));
+        cursor = answer.body.cursor;
+      }
+      expect(pages).to.deep.equal([['e4', 'e3'], ['e2', 'e1'], ['e0']]);
+    });
+
+    it('takes the name of an event, and counts those alone', async () => {
+      for (const event of ['a', 'b', 'a']) await track('ann@example.com', event);
+      const answer = await project.server.get('/events?eventName=a');
+      expect(namesOf(answer)).to.deep.equal(['a', 'a']);
+      expect(answer.body.total).to.equal(2);
+      expect((await project.server.get('/events?eventName=none')).body).to.deep.include({ data: [], total: 0 });
+    });
+
+    it('is 400 with a cursor of another list, or a limit that cannot be read', async () => {
+      for (const event of ['a', 'a']) await track('ann@example.com', event);
+      const { cursor } = (await project.server.get('/events?limit=1')).body;
+      expect(await project.server.get(`/events?limit=1&eventName=a&cursor=${cursor}`)).to.be.envelope(
+        400,
+        'BAD_REQUEST',
+      );
+      expect(await project.server.get('/events?cursor=made-up')).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await project.server.get('/events?limit=0')).to.be.envelope(400, 'BAD_REQUEST');
+    });
+  });
+
+  describe('GET /events/contact/:contactId', () => {
+    it('lists the events of a contact and of nobody else', async () => {
+      const { contact } = await track('ann@example.com', 'a');
+      await track('bob@example.com', 'b');
+      await track('ann@example.com', 'c');
+      const answer = await project.server.get(`/events/contact/${contact}?limit=1`);
+      expect(answer.body).to.include({ total: 2, hasMore: true });
+      expect(namesOf(answer)).to.deep.equal(['c']);
+      const next = await project.server.get(`/events/contact/${contact}?limit=1&cursor=${answer.body.cursor}`);
+      expect(namesOf(next)).to.deep.equal(['a']);
+    });
+
+    it('is 404 for a contact that is not there, is somebody else’s, or no id', async () => {
+      const { contact } = await track('ann@example.com', 'a');
+      const other = await api.project();
+      expect(await other.server.get(`/events/contact/${contact}`)).to.be.envelope(404, 'CONTACT_NOT_FOUND');
+      expect(await project.server.get(`/events/contact/${newId()}`)).to.be.envelope(404, 'CONTACT_NOT_FOUND');
+      expect(await project.server.get('/events/contact/ann')).to.be.envelope(404, 'CONTACT_NOT_FOUND');
+    });
+  });
+
+  describe('GET /events/names', () => {
+    it('counts the names in use and always offers those of the service', async () => {
+      for (const event of ['rare', 'often', 'often']) await track('ann@example.com', event);
+      const { names } = (await project.server.get('/events/names')).body;
+      expect(names.slice(0, 2)).to.deep.equal([
+        { name: 'often', count: 2, reserved: false },
+        { name: 'rare', count: 1, reserved: false },
+      ]);
+      const offered = names.slice(2);
+      expect(offered.map(({ name }: { name: string }) => name)).to.include.members([
+        'email.sent',
+        'email.delivery',
+        'email.open',
+        'email.click',
+        'email.bounce',
+        'email.complaint',
+        'email.failed',
+        'contact.subscribed',
+        'contact.unsubscribed',
+      ]);
+      for (const event of offered) expect(event).to.include({ count: 0, reserved: true });
+    });
+
+    it('offers the entry and exit of tracked segments', async () => {
+      await project.server.post('/segments', { name: 'Big Spenders', type: 'STATIC', trackMembership: true });
+      const { names } = (await project.server.get('/events/names')).body;
+      expect(names).to.deep.include({ name: 'segment.big-spenders.entry', count: 0, reserved: true });
+      expect(names).to.deep.include({ name: 'segment.big-spenders.exit', count: 0, reserved: true });
+    });
+  });
+
+  describe('GET /events/stats', () => {
+    it('counts events, contacts and the last time, the same before and after the counts are added up', async () => {
+      for (const [email, event] of [
+        ['ann@example.com', 'a'],
+        ['ann@example.com', 'a'],
+        ['bob@example.com', 'a'],
+        ['bob@example.com', 'b'],
+      ] as const)
+        await track(email, event);
+      const before = await project.server.get('/events/stats');
+      await foldCounts(api.db);
+      const after = await project.server.get('/events/stats');
+      await track('ann@example.com', 'a');
+      await track('eve@example.com', 'a');
+      const later = await project.server.get('/events/stats');
+      expect(before.body.data).to.have.lengthOf(2);
+      expect(before.body.data[0]).to.include({ name: 'a', count: 3, uniqueContacts: 2 });
+      expect(before.body.data[1]).to.include({ name: 'b', count: 1, uniqueContacts: 1 });
+      expect(Date.now() - Date.parse(before.body.data[0].lastSeenAt)).to.be.within(-5_000, 60_000);
+      expect(after.body).to.deep.equal(before.body);
+      expect(later.body.data[0]).to.include({ name: 'a', count: 5, uniqueContacts: 3 });
+    });
+
+    it('takes a range, in which a contact counts once', async () => {
+      const { contact } = await track('ann@example.com', 'seed');
+      const at = (day: string, contactId = contact) => ({
+        id: newId(),
+        projectId: project.id,
+        contactId,
+        name: 'visit',
+        createdAt: `2026-${day}T10:00:00Z`,
+      });
+      const [bob] = [(await track('bob@example.com', 'seed')).contact];
+      await api.db('events').insert([at('03-01'), at('03-02'), at('03-02', bob), at('03-05')]);
+      const visits = async (query: string) => {
+        const { data } = (await project.server.get(`/events/stats?${query}`)).body;
+        return data.find(({ name }: { name: string }) => name === 'visit');
+      };
+      const all = { name: 'visit', count: 4, uniqueContacts: 2, lastSeenAt: '2026-03-05T10:00:00.000Z' };
+      for (const isFolded of [false, true]) {
+        if (isFolded) await foldCounts(api.db);
+        expect(await visits('startDate=2026-03-01')).to.deep.equal(all);
+        expect(await visits('startDate=2026-03-02&endDate=2026-03-02')).to.include({ count: 2, uniqueContacts: 2 });
+        expect(await visits('startDate=2026-03-01&endDate=2026-03-01')).to.include({ count: 1, uniqueContacts: 1 });
+        expect(await visits('startDate=2026-03-03')).to.include({ count: 1, uniqueContacts: 1 });
+        expect(await visits('startDate=2026-03-05T10:30:00Z')).to.include({ count: 1 });
+        expect(await visits('startDate=2026-03-05T11:00:00Z')).to.equal(undefined);
+        expect(await visits('')).to.equal(undefined);
+      }
+    });
+
+    it('is 400 with a date that cannot be read, or an end before its beginning', async () => {
+      for (const query of ['startDate=soon', 'endDate=2026-02-30', 'startDate=2026-03-02&endDate=2026-03-01'])
+        expect(await project.server.get(`/events/stats?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
+    });
+  });
+
+  describe('GET /events/:eventName/usage', () => {
+    it('names the segments, campaigns and workflows that refer to it', async () => {
+      await track('ann@example.com', 'bought');
+      await track('bob@example.com', 'bought');
+      await track('bob@example.com', 'bought');
+      const condition = {
+        logic: 'AND',
+        groups: [{ filters: [{ field: 'event.bought', operator: 'triggered' }] }],
+      };
+      const segment = (await project.server.post('/segments', { name: 'Buyers', condition })).body;
+      const campaign = await project.server.post('/campaigns', {
+        name: 'Thanks',
+        subject: 'Thanks',
+        body: '<p>Thanks</p>',
+        from: `hello@${project.senderDomain}`,
+        audienceType: 'FILTERED',
+        audienceCondition: condition,
+      });
+      const byTrigger = await project.server.post('/workflows', { name: 'After', eventName: 'bought' });
+      const byStep = await project.server.post('/workflows', { name: 'Before', eventName: 'else' });
+      const step = { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought' } };
+      expect(await project.server.post(`/workflows/${byStep.body.id}/steps`, step)).to.have.status(201);
+      const usage = await project.server.get('/events/bought/usage');
+      expect(usage).to.have.status(200);
+      expect(usage.body).to.deep.equal({
+        usedInSegments: [{ id: segment.id, name: 'Buyers' }],
+        usedInCampaigns: [{ id: campaign.body.data.id, name: 'Thanks' }],
+        usedInWorkflows: [
+          { id: byTrigger.body.id, name: 'After' },
+          { id: byStep.body.id, name: 'Before' },
+        ],
+        totalCount: 3,
+        uniqueContacts: 2,
+        canDelete: false,
+      });
+    });
+
+    it('is empty for a name that nobody knows', async () => {
+      expect((await project.server.get('/events/no%2Fsuch%20one/usage')).body).to.deep.equal({
+        usedInSegments: [],
+        usedInWorkflows: [],
+        usedInCampaigns: [],
+        totalCount: 0,
+        uniqueContacts: 0,
+        canDelete: true,
+      });
+    });
+  });
+
+  describe('DELETE /events/:eventName', () => {
+    it('deletes them all, and all that was counted of them, in this project alone', async () => {
+      const other = await api.project();
+      await other.browser.post('/v1/track', { email: 'ann@example.com', event: 'bought' });
+      await track('ann@example.com', 'bought');
+      await foldCounts(api.db);
+      await track('bob@example.com', 'bought');
+      await track('bob@example.com', 'kept');
+      const deleted = await project.server.delete('/events/bought');
+      expect(deleted).to.have.status(200);
+      expect(deleted.body).to.deep.equal({ deleted: 2 });
+      expect(namesOf(await project.server.get('/events'))).to.deep.equal(['kept']);
+      expect((await project.server.get('/events')).body.total).to.equal(1);
+      expect(namesOf(await project.server.get('/events/stats'))).to.deep.equal(['kept']);
+      const { names } = (await project.server.get('/events/names')).body;
+      expect(names.filter(({ reserved }: { reserved: boolean }) => !reserved)).to.deep.equal([
+        { name: 'kept', count: 1, reserved: false },
+      ]);
+      expect((await project.server.get('/events/bought/usage')).body).to.include({ totalCount: 0, uniqueContacts: 0 });
+      expect((await other.server.get('/events?eventName=bought')).body.total).to.equal(1);
+      await track('ann@example.com', 'bought');
+      const [again] = (await project.server.get('/events/stats')).body.data;
+      expect(again).to.include({ name: 'bought', count: 1, uniqueContacts: 1 });
+    });
+
+    it('finds none of a name that was never recorded', async () => {
+      expect((await project.server.delete('/events/never')).body).to.deep.equal({ deleted: 0 });
+    });
+  });
+
+  describe('POST /events/track', () => {
+    it('takes the body of /v1/track with the secret key or a session, and answers what it did', async () => {
+      for (const client of [project.server, project.owner]) {
+        const answer = await client.post('/events/track', { email: 'ann@example.com', event: 'a', data: { n: 1 } });
+        expect(answer).to.have.status(200);
+        expect(answer.body).to.have.all.keys('contact', 'event', 'timestamp');
+      }
+      expect((await project.server.get('/events?eventName=a')).body.total).to.equal(2);
+    });
+
+    it('takes a contact by its id, whose data it changes as tracking does', async () => {
+      const { contact } = await track('ann@example.com', 'a', { data: { keep: 1, drop: 2 } });
+      const data = { drop: null, tier: 'gold', code: { value: 7, persistent: false } };
+      const answer = await project.server.post('/events/track', { name: 'b', contactId: contact, data });
+      expect(answer.body).to.include({ contact });
+      const { body } = await project.server.get(`/contacts/${contact}`);
+      expect(body.data).to.deep.equal({ keep: 1, tier: 'gold' });
+      const [event] = (await project.server.get('/events')).body.data;
+      expect(event).to.deep.include({ id: answer.body.event, name: 'b', data: { tier: 'gold', code: 7 } });
+    });
+
+    it('is 404 for a contact that is not in the project, and records nothing', async () => {
+      const { contact } = await track('ann@example.com', 'a');
+      const other = await api.project();
+      for (const contactId of [contact, newId()])
+        expect(await other.server.post('/events/track', { name: 'b', contactId })).to.be.envelope(
+          404,
+          'CONTACT_NOT_FOUND',
+        );
+      expect((await other.server.get('/events')).body.total).to.equal(0);
+    });
+
+    it('refuses reserved names and bodies that break a rule', async () => {
+      const { contact } = await track('ann@example.com', 'a');
+      const post = (body: object) => project.server.post('/events/track', body);
+      expect(await post({ name: 'email.sent', contactId: contact })).to.have.fault('name', 'reserved_event');
+      expect(await post({ event: 'contact.subscribed', email: 'a@example.com' })).to.have.fault(
+        'event',
+        'reserved_event',
+      );
+      expect(await post({ name: 'a', contactId: 'ann' })).to.have.fault('contactId', 'invalid_string');
+      expect(await post({ event: 'a' })).to.have.fault('email', 'required');
+    });
+
+    it('does the work of an Idempotency-Key once', async () => {
+      const { contact } = await track('ann@example.com', 'a');
+      const post = () =>
+        project.server.post('/events/track', { name: 'b', contactId: contact }, { 'idempotency-key': 'once' });
+      expect(await post()).to.have.status(200);
+      expect(await post()).to.be.envelope(409, 'IDEMPOTENCY_KEY_REUSED');
+      expect((await project.server.get('/events?eventName=b')).body.total).to.equal(1);
+    });
+
+    it('is 401 with the public key', async () => {
+      expect(await project.browser.post('/events/track', { email: 'a@example.com', event: 'a' })).to.be.envelope(
+        401,
+        'INVALID_API_KEY',
+      );
+    });
+  });
+});
