@@ -3,26 +3,38 @@
 // for the executions that were started before the change and are still open somewhere.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Db } from '../../db/connect.ts';
+import { Domain } from '../../db/models/domain.ts';
 import { createMailer } from '../../platform/mailer.ts';
+import { createResolver } from '../../platform/resolver.ts';
+import { readSettings } from '../../platform/settings.ts';
+import { createDomain } from '../../services/domains/create.ts';
+import { deleteDomain } from '../../services/domains/delete.ts';
+import { loopOf } from '../../services/domains/loop.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
+import { deleteProject } from '../../services/projects/erase.ts';
 import { carryOut } from '../../temporal/carry-out.ts';
-import { bulkDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
+import { bulkDuty, domainsDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { endAll } from '../support/cleanup.ts';
+import { startDns } from '../support/dns.ts';
 import { addBatch, addMails } from '../support/ledger.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
+import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type TestProject } from '../support/world.ts';
 
 interface Run {
   workflowId: string;
   args: unknown[];
   resourceId: string;
+  /** What happens to it while it runs. */
+  meanwhile?: (handle: WorkflowHandle) => Promise<unknown>;
 }
 
 /** What each workflow type is given to do, as it stands in the database before it starts. */
@@ -36,11 +48,30 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\nbad\n'));
     return { workflowId: workflowIds.job(project.id, jobId), args: [{ jobId }], resourceId: jobId };
   },
+  /** Checks by the clock and when asked, then finds its domain deleted. */
+  async domain(db, project) {
+    const { domain } = await createDomain(db, project.access, 'recorded.example', settings);
+    const { workflowId, args, resourceId } = loopOf(domain);
+    const meanwhile = async (handle: WorkflowHandle) => {
+      await eventually(async () => ((await Domain.query(db).findById(domain.id))?.failedChecks ?? 0) > 2);
+      await handle.executeUpdate('checkNow');
+      await deleteDomain(db, project.access, domain.id);
+      await handle.executeUpdate('checkNow');
+    };
+    return { workflowId, args, resourceId, meanwhile };
+  },
+  async erasure(db, project) {
+    await addMails(db, 3, { project: project.id });
+    await deleteProject(db, project.id);
+    const { id } = await db('projectErasures').first('id');
+    return { workflowId: workflowIds.erasure(project.id, id), args: [{ erasureId: id }], resourceId: id };
+  },
   async segmentSweep(_db, project) {
     return { workflowId: 'segments/sweep', args: [], resourceId: project.id };
   },
 };
 
+const settings = readSettings({ DOMAIN_CHECK_PENDING_SECONDS: '1' });
 const folder = join(import.meta.dirname, 'histories');
 
 async function record(workflowType: string): Promise<void> {
@@ -49,6 +80,8 @@ async function record(workflowType: string): Promise<void> {
   const [world, smtp, temporal] = [await openWorld(), await startSmtp(), await ownNamespace()];
   const { db } = world;
   const stopping = new AbortController().signal;
+  const dns = await startDns();
+  const resolver = createResolver({ servers: [dns.address] });
   const mailer = createMailer({ url: smtp.url, maxConnections: 3 });
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
@@ -57,17 +90,20 @@ async function record(workflowType: string): Promise<void> {
       await workflowsDuty(),
       mailDuty({ db, mailer, renderer: testRenderer(), ledger: new DeliveryLedger(db), stopping }),
       bulkDuty({ db, stopping }),
+      domainsDuty({ db, resolver, settings }),
     ],
     log: silent,
   });
-  const run = await scene(db, await makeProject(db));
+  const { meanwhile, ...run } = await scene(db, await makeProject(db));
   await carryOut(temporal, { action: 'start', workflowType, ...run });
   const handle = temporal.client.workflow.getHandle(run.workflowId);
+  await meanwhile?.(handle);
   await handle.result();
   keep(workflowType, historyToJSON(await handle.fetchHistory()));
   await workers.stop();
   mailer.close(true);
-  await Promise.all([smtp.close(), world.close(), temporal.close()]);
+  resolver.close();
+  await Promise.all([dns.stop(), smtp.close(), world.close(), temporal.close()]);
 }
 
 function keep(workflowType: string, history: string): void {
