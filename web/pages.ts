@@ -33,6 +33,16 @@ export interface SubscriptionPage extends Page {
   button: string;
 }
 
+export interface AccountPage extends Page {
+  button: string;
+  /** Asks for a new password, under this label. */
+  password?: string;
+  /** What was wrong with the last try. */
+  fault?: string;
+}
+
+export const accountPage = (page: AccountPage): string => views.render('account.njk', page);
+
 export const noticePage = (page: Page): string => views.render('notice.njk', page);
 
 export const subscriptionPage = (page: SubscriptionPage): string => views.render('subscription.njk', page);

@@ -8,17 +8,20 @@ import { sweepKeys } from '../services/idempotency/once.ts';
 import { addMonths } from '../services/retention/partitions.ts';
 import { followChanges } from '../services/segments/follow.ts';
 import { reconcileDue } from '../services/segments/sweep.ts';
+import { sweepAccounts } from '../services/users/attempts.ts';
+import { answerRequests } from '../services/users/requests.ts';
 import { Loop } from './loop.ts';
 
 interface HousekeepingParts {
   db: Db;
-  settings: Pick<Settings, 'idempotencyKeyTtlHours'>;
+  settings: Settings;
   log: Logger;
 }
 
 const FOLD_MS = 2_000;
 const TIDY_MS = 10_000;
 const SEGMENTS_MS = 1_000;
+const ACCOUNT_MAIL_MS = 1_000;
 const SWEEP_MS = 5 * 60_000;
 const TROUBLE_MS = 60_000;
 
@@ -43,6 +46,8 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('segment changes', SEGMENTS_MS, () => followChanges(db)),
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
+    chore('account mail', ACCOUNT_MAIL_MS, () => answerRequests(db, settings)),
+    chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));
 }

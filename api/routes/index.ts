@@ -1,6 +1,7 @@
 import type { AppParts } from '../http/context.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import type { RouteGroup } from '../http/route.ts';
+import { accountPages } from './account-pages.ts';
 import { auth } from './auth.ts';
 import { campaignSending } from './campaign-sending.ts';
 import { campaigns } from './campaigns.ts';
@@ -10,6 +11,7 @@ import { contacts } from './contacts.ts';
 import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { events } from './events.ts';
+import { executions } from './executions.ts';
 import { members } from './members.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages.ts';
@@ -46,6 +48,8 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   webhookSecrets,
   workflows,
   workflowSteps,
+  executions,
   pages,
+  accountPages,
   operations(parts, document),
 ];

@@ -23,6 +23,7 @@ import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { endAll } from '../support/cleanup.ts';
 import { startDns } from '../support/dns.ts';
 import { addBatch, addMails } from '../support/ledger.ts';
+import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
@@ -88,7 +89,7 @@ async function record(workflowType: string): Promise<void> {
     temporal,
     duties: [
       await workflowsDuty(),
-      mailDuty({ db, mailer, renderer: testRenderer(), ledger: new DeliveryLedger(db), stopping }),
+      mailDuty({ db, mailer, renderer: testRenderer(), links: testLinks, ledger: new DeliveryLedger(db), stopping }),
       bulkDuty({ db, stopping }),
       domainsDuty({ db, resolver, settings }),
     ],

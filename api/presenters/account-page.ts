@@ -1,0 +1,22 @@
+import { type AccountPage, accountPage, noticePage, pageHeaders } from '../../web/pages.ts';
+import type { Answer } from '../http/answers.ts';
+
+/** Pages that links in our own mails lead to. */
+const LANGUAGE = 'en';
+
+type Words<P> = Omit<P, 'language'>;
+
+export const presentForm = (page: Words<AccountPage>, status = 200): Answer => ({
+  status,
+  headers: pageHeaders,
+  body: accountPage({ language: LANGUAGE, ...page }),
+});
+
+export const presentNotice = (title: string, text: string, status = 200): Answer => ({
+  status,
+  headers: pageHeaders,
+  body: noticePage({ language: LANGUAGE, title, text }),
+});
+
+export const presentUselessLink = (): Answer =>
+  presentNotice('This link does not work any more', 'It was used before, has expired, or was copied in part.', 400);

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { readSettings } from '../../../platform/settings.ts';
+import { answerRequests } from '../../../services/users/requests.ts';
+import { cookieOf, person, tokenTo } from '../../support/accounts.ts';
+import { type ApiAnswer, startTestApi, type TestApi } from '../../support/api.ts';
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+describe('the pages that our mails lead to', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+
+  const expectPage = (answer: ApiAnswer, status: number, text: RegExp) => {
+    expect(answer).to.have.status(status);
+    expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    expect(answer.headers.get('content-security-policy')).to.contain("default-src 'none'");
+    expect(answer.headers.get('cache-control')).to.equal('no-store');
+    expect(answer.body).to.match(text);
+  };
+
+  it('GET /verify-email/:token changes nothing; its button verifies', async () => {
+    const email = 'v@pages.example';
+    await api.post('/auth/signup', { email, password: 'correct horse' });
+    const path = `/verify-email/${await tokenTo(api.db, email)}`;
+    for (let n = 0; n < 2; n++) expectPage(await api.get(path), 200, /<form method="post">/);
+    expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: false });
+    expectPage(await api.post(path, '', form), 200, /v@pages\.example is verified/);
+    expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: true });
+    expectPage(await api.get(path), 400, /does not work any more/);
+    expectPage(await api.post(path, '', form), 400, /does not work any more/);
+  });
+
+  it('GET /reset-password/:token asks for a password, and its form sets it', async () => {
+    const someone = await person(api);
+    await api.post('/auth/request-password-reset', { email: someone.email });
+    await answerRequests(api.db, readSettings({ BASE_URL: 'http://app.test' }));
+    const path = `/reset-password/${await tokenTo(api.db, someone.email)}`;
+    expectPage(await api.get(path), 200, /type="password" name="password" required minlength="8"/);
+    expectPage(await api.post(path, 'password=short', form), 422, /at least 8 characters/);
+    expectPage(await api.post(path, 'password=battery+staple', form), 200, /Your password is set/);
+    expect(await someone.get('/users/@me')).to.have.status(401);
+    const login = await api.post('/auth/login', { email: someone.email, password: 'battery staple' });
+    expect(login).to.have.status(200);
+    expectPage(await api.post(path, 'password=once+more+please', form), 400, /does not work any more/);
+  });
+
+  it('GET /invitations/:token shows whose project it is, and its form accepts', async () => {
+    const project = await api.project();
+    await api.db('projects').where({ id: project.id }).update({ name: '<script>alert(1)</script>' });
+    const email = 'guest@pages.example';
+    await project.owner.post(`/projects/${project.id}/members`, { email, role: 'ADMIN' });
+    const path = `/invitations/${await tokenTo(api.db, email)}`;
+    const page = await api.get(path);
+    expectPage(page, 200, /guest@pages\.example, with the role ADMIN/);
+    expect(page.body).to.contain('&lt;script&gt;').and.not.to.contain('<script>');
+    expectPage(await api.post(path, 'password=', form), 422, /at least 8 characters/);
+    const accepted = await api.post(path, 'password=long+enough', form);
+    expectPage(accepted, 200, /You are a member/);
+    const answer = await api.get(`/projects/${project.id}`, { cookie: cookieOf(accepted) });
+    expect(answer.body).to.include({ role: 'ADMIN' });
+    expectPage(await api.get(path), 400, /does not work any more/);
+  });
+
+  it('asks nobody for a password who has an account of their own', async () => {
+    const project = await api.project();
+    const guest = await person(api);
+    await project.owner.post(`/projects/${project.id}/members`, { email: guest.email, role: 'MEMBER' });
+    const path = `/invitations/${await tokenTo(api.db, guest.email)}`;
+    expect((await api.get(path)).body).not.to.contain('type="password"');
+    expectPage(await api.post(path, '', form), 200, /You are a member/);
+    expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
+  });
+
+  it('is a page with 400 for tokens that are none, however they are written', async () => {
+    for (const token of ['x', 'a'.repeat(5_000), '%27%20or%201=1', '..%2f..%2fetc', 'null'])
+      for (const path of ['verify-email', 'reset-password', 'invitations'])
+        expectPage(await api.get(`/${path}/${token}`), 400, /does not work any more/);
+  });
+});
