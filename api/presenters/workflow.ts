@@ -1,9 +1,10 @@
 import joi from 'joi';
-import { triggerTypes, type Workflow, type WorkflowStep, type WorkflowTransition } from '../../db/models/workflow.ts';
+import type { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
 import { asStep } from '../../services/workflows/find.ts';
 import { branches, type Step, stepTypeNames } from '../../services/workflows/graph.ts';
 import type { ListedWorkflow } from '../../services/workflows/list.ts';
 import { type SendEmailConfig, templateOf } from '../../services/workflows/steps/send-email.ts';
+import { triggerTypes } from '../../services/workflows/trigger.ts';
 import type { WholeWorkflow } from '../../services/workflows/whole.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';

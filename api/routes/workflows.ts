@@ -1,6 +1,7 @@
 import { createWorkflow, duplicateWorkflow } from '../../services/workflows/create.ts';
 import { conditionFields } from '../../services/workflows/fields.ts';
 import { listWorkflows } from '../../services/workflows/list.ts';
+import { triggerTypes } from '../../services/workflows/trigger.ts';
 import { deleteWorkflow, updateWorkflow } from '../../services/workflows/update.ts';
 import { findWhole } from '../../services/workflows/whole.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
@@ -99,7 +100,7 @@ export const workflows = routes('Workflows', [
     body: {
       name: optional(name()),
       description: description(),
-      triggerType: optional(oneOf('EVENT', 'MANUAL', 'SCHEDULE')),
+      triggerType: optional(oneOf(...triggerTypes)),
       triggerConfig: optional(triggerConfig()),
       eventName: optional(eventName()),
       enabled: optional(flag()),

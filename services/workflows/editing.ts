@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
 import { type EditedGraph, editedGraph, lockWorkflow } from './find.ts';
@@ -12,10 +13,12 @@ export function changing<T>(
   id: string,
   change: (trx: Db, workflow: Workflow) => Promise<T>,
 ): Promise<T> {
-  return inTransaction(db, async (trx) => {
-    await requireOpenProject(trx, project);
-    return change(trx, await lockWorkflow(trx, project.projectId, id));
-  });
+  return retryDeadlocks(db, () =>
+    inTransaction(db, async (trx) => {
+      await requireOpenProject(trx, project);
+      return change(trx, await lockWorkflow(trx, project.projectId, id));
+    }),
+  );
 }
 
 /** Changes its graph, which makes a new version of it. Executions that are on their way stay on theirs. */

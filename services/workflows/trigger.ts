@@ -4,6 +4,8 @@ import type { TriggerConfig, TriggerType, Workflow } from '../../db/models/workf
 import { type Fault, validationError } from '../../platform/errors.ts';
 import { findSegment } from '../segments/find.ts';
 
+export { triggerTypes } from '../../db/models/workflow.ts';
+
 export interface TriggerChange {
   triggerType?: TriggerType | undefined;
   triggerConfig?: TriggerConfig | undefined;

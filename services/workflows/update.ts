@@ -4,6 +4,7 @@ import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { changing } from './editing.ts';
 import { requireNoFaults, triggerFaults } from './faults.ts';
+import { changeReentry } from './reentry.ts';
 import { readTrigger, type TriggerChange } from './trigger.ts';
 import { wholeOf } from './whole.ts';
 
@@ -29,6 +30,7 @@ export async function updateWorkflow(
     const after = before.$clone().$set(trigger);
     if (isEnabling) requireNoFaults((await wholeOf(trx, after)).faults);
     else if (enabled) requireNoFaults(triggerFaults(after));
+    if (allowReentry !== before.allowReentry) await changeReentry(trx, id, allowReentry);
     return Workflow.query(trx).patchAndFetchById(id, {
       name,
       description,

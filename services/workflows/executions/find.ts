@@ -6,6 +6,8 @@ import { notFound } from '../../../platform/errors.ts';
 import type { OffsetPage } from '../../paging.ts';
 import { findWorkflow } from '../find.ts';
 
+export { executionStatuses } from '../../../db/models/execution.ts';
+
 export interface ExecutionsQuery {
   page: number;
   pageSize: number;

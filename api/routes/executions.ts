@@ -1,0 +1,136 @@
+import { validationError } from '../../platform/errors.ts';
+import { cancelAllExecutions, cancelExecution } from '../../services/workflows/executions/cancel.ts';
+import { executionStatuses, findExecution, listExecutions } from '../../services/workflows/executions/find.ts';
+import { migrateExecutions } from '../../services/workflows/executions/migrate.ts';
+import { retryExecution } from '../../services/workflows/executions/retry.ts';
+import { skipExecution } from '../../services/workflows/executions/skip.ts';
+import { startExecution } from '../../services/workflows/executions/start.ts';
+import { answer, created, failure, missing, ok } from '../http/answers.ts';
+import { contactData } from '../http/contact-data.ts';
+import { route, routes } from '../http/route.ts';
+import { email, list, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  executionSchema,
+  presentExecution,
+  presentWholeExecution,
+  wholeExecutionSchema,
+} from '../presenters/execution.ts';
+import { offsetListSchema, presentOffsetList } from '../presenters/offset-list.ts';
+
+const ofWorkflow = { id: uuid() };
+const ofExecution = { id: uuid(), executionId: uuid() };
+const one = answer('The execution.', executionSchema);
+const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
+const noExecution = missing('execution');
+const count = () => wholeNumber({ min: 0 });
+
+interface Who {
+  contactId?: string | undefined;
+  email?: string | undefined;
+}
+
+/** Whoever it is about is named by one of the two. */
+function named<B extends Who>(body: B): B {
+  if (body.contactId !== undefined || body.email !== undefined) return body;
+  const message = '"contactId" is required, or "email" instead';
+  throw validationError([{ field: 'contactId', message, code: 'required' }]);
+}
+
+export const executions = routes('Executions', [
+  route({
+    method: 'POST',
+    path: '/workflows/:id/executions',
+    summary: 'Start a workflow for a contact',
+    access: 'secretKey',
+    params: ofWorkflow,
+    body: { contactId: optional(uuid()), email: optional(email()), context: optional(contactData()) },
+    answers: {
+      201: one,
+      400: failure('The workflow is disabled.', 'BAD_REQUEST'),
+      404: noWorkflow,
+      409: failure('The contact may not enter, or not yet again.', 'CONFLICT'),
+    },
+    handle: async ({ db, project, params, body }) =>
+      created(presentExecution(await startExecution(db, project, params.id, named(body)))),
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id/executions',
+    summary: 'List executions, the newest first, filtered by status and contact',
+    access: 'secretKey',
+    params: ofWorkflow,
+    query: { ...offsetPage(), status: optional(oneOf(...executionStatuses)), contactId: optional(uuid()) },
+    answers: { 200: answer('A page of executions.', offsetListSchema(executionSchema)), 404: noWorkflow },
+    handle: async ({ db, project, params, query }) =>
+      ok(presentOffsetList(await listExecutions(db, project.projectId, params.id, query), presentExecution)),
+  }),
+  route({
+    method: 'GET',
+    path: '/workflows/:id/executions/:executionId',
+    summary: 'An execution with its contact, its workflow and the steps that it has taken',
+    access: 'secretKey',
+    params: ofExecution,
+    answers: { 200: answer('The execution.', wholeExecutionSchema), 404: noExecution },
+    handle: async ({ db, project, params }) =>
+      ok(presentWholeExecution(await findExecution(db, project.projectId, params.id, params.executionId))),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/workflows/:id/executions/:executionId',
+    summary: 'Cancel an execution; from the answer on it takes no step',
+    access: 'secretKey',
+    params: ofExecution,
+    answers: { 200: one, 404: noExecution, 409: failure('It has ended.', 'CONFLICT') },
+    handle: async ({ db, project, params }) =>
+      ok(presentExecution(await cancelExecution(db, project, params.id, params.executionId))),
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows/:id/executions/cancel-all',
+    summary: 'Cancel every active execution of a workflow',
+    access: 'secretKey',
+    params: ofWorkflow,
+    answers: { 200: answer('How many there were.', object({ cancelled: count() })), 404: noWorkflow },
+    handle: async ({ db, project, params }) => ok({ cancelled: await cancelAllExecutions(db, project, params.id) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows/:id/executions/migrate',
+    summary: 'Move active executions to the newest valid version, where it still has their step',
+    access: 'secretKey',
+    params: ofWorkflow,
+    answers: {
+      200: answer(
+        'Who was moved and who stayed; the first thousand of each.',
+        object({
+          moved: list(uuid()),
+          stayed: list(object({ id: uuid(), reason: text() })),
+          movedCount: count(),
+          stayedCount: count(),
+        }),
+      ),
+      404: noWorkflow,
+    },
+    handle: async ({ db, project, params }) => ok(await migrateExecutions(db, project, params.id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows/:id/executions/:executionId/retry',
+    summary: 'Have a FAILED execution try its failed step again and go on',
+    access: 'secretKey',
+    params: ofExecution,
+    answers: { 200: one, 404: noExecution, 409: failure('It has not failed.', 'CONFLICT') },
+    handle: async ({ db, project, params }) =>
+      ok(presentExecution(await retryExecution(db, project, params.id, params.executionId))),
+  }),
+  route({
+    method: 'POST',
+    path: '/workflows/:id/executions/:executionId/skip',
+    summary: 'Leave a DELAY now, or a wait as if its time were over',
+    access: 'secretKey',
+    params: ofExecution,
+    answers: { 200: one, 404: noExecution, 409: failure('It is not waiting.', 'CONFLICT') },
+    handle: async ({ db, project, params }) =>
+      ok(presentExecution(await skipExecution(db, project, params.id, params.executionId))),
+  }),
+]);
