@@ -18,6 +18,8 @@ export type Order = { workflowId: string } & (
       projectId?: string | undefined;
       contactId?: string | undefined;
       resourceId?: string | undefined;
+      /** One line for operators, without personal data. */
+      summary?: string | undefined;
     }
   | { action: 'signal'; signal: string; args: unknown[] }
   | { action: 'cancel' }
@@ -47,6 +49,7 @@ async function send({ client }: Temporal, order: Order): Promise<unknown> {
       // By default a completed id would start again.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       typedSearchAttributes: attributesOf(order),
+      ...(order.summary && { staticSummary: order.summary }),
     });
   }
   const handle = client.workflow.getHandle(order.workflowId);

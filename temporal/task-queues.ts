@@ -2,8 +2,10 @@
 export const taskQueues = {
   workflows: 'everpost-workflows',
   mail: 'everpost-mail',
+  campaigns: 'everpost-campaigns',
   bulk: 'everpost-bulk',
   domains: 'everpost-domains',
+  executions: 'everpost-executions',
 } as const;
 
 export type TaskQueues = typeof taskQueues;

@@ -1,8 +1,11 @@
+import { campaignActivities, campaignSendingActivities, type SendingDeps } from '../activities/campaigns.ts';
 import { domainActivities } from '../activities/domains.ts';
 import { emailActivities } from '../activities/emails.ts';
+import { type ExecutionActivityDeps, executionActivities } from '../activities/executions.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
 import { projectActivities } from '../activities/projects.ts';
 import { segmentActivities } from '../activities/segments.ts';
+import type { AdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
 import { MAX_BATCHES } from '../services/emails/fold.ts';
@@ -31,11 +34,26 @@ export function mailDuty(deps: DeliveryDeps & { stopping: AbortSignal }): Duty {
   };
 }
 
+/** Apart from other mail, so that no campaign keeps a slot from it. Each sends for half a minute, and then another may. */
+export function campaignsDuty(deps: SendingDeps): Duty {
+  return {
+    taskQueue: taskQueues.campaigns,
+    activities: campaignSendingActivities(deps),
+    maxConcurrentActivityTaskExecutions: 10,
+    maxConcurrentActivityTaskPolls: 2,
+  };
+}
+
 /** Each keeps a connection to the database busy, and none is in a hurry. */
-export function bulkDuty(deps: JobActivityDeps): Duty {
+export function bulkDuty(deps: JobActivityDeps & AdvanceDeps): Duty {
   return {
     taskQueue: taskQueues.bulk,
-    activities: { ...jobActivities(deps), ...projectActivities(deps), ...segmentActivities(deps) },
+    activities: {
+      ...campaignActivities(deps),
+      ...jobActivities(deps),
+      ...projectActivities(deps),
+      ...segmentActivities(deps),
+    },
     maxConcurrentActivityTaskExecutions: 4,
     maxConcurrentActivityTaskPolls: 2,
   };
@@ -48,5 +66,15 @@ export function domainsDuty(deps: CheckDeps): Duty {
     activities: domainActivities(deps),
     maxConcurrentActivityTaskExecutions: 20,
     maxConcurrentActivityTaskPolls: 2,
+  };
+}
+
+/** Short work in the database, but for webhooks, which may keep a slot for ten seconds each. */
+export function executionsDuty(deps: ExecutionActivityDeps): Duty {
+  return {
+    taskQueue: taskQueues.executions,
+    activities: executionActivities(deps),
+    maxConcurrentActivityTaskExecutions: 20,
+    maxConcurrentActivityTaskPolls: 4,
   };
 }

@@ -4,13 +4,15 @@ import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMailer } from '../platform/mailer.ts';
+import { outboundHttp } from '../platform/outbound-http.ts';
 import { startProbes } from '../platform/probes.ts';
 import { createRenderer } from '../platform/renderer/index.ts';
-import { createResolver } from '../platform/resolver.ts';
+import { createResolver, type Resolver } from '../platform/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
+import { MailLinks } from '../services/emails/links.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
-import { bulkDuty, domainsDuty, mailDuty, workflowsDuty } from './duties.ts';
+import { bulkDuty, campaignsDuty, domainsDuty, executionsDuty, mailDuty, workflowsDuty } from './duties.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay } from './relay.ts';
@@ -95,16 +97,19 @@ async function startWork(parts: Parts): Promise<End> {
   // Every batch that is being sent listens to it.
   setMaxListeners(0, stopping.signal);
   const mail = roles.has('mail') ? startMail(parts, stopping.signal) : undefined;
-  const duties: Duty[] = mail ? [mail.duty] : [];
-  if (roles.has('bulk')) duties.push(bulkDuty({ db: parts.db, stopping: stopping.signal }));
+  const duties: Duty[] = mail ? mail.duties : [];
+  if (roles.has('bulk'))
+    duties.push(bulkDuty({ db: parts.db, limits: settings, now: () => new Date(), stopping: stopping.signal }));
   if (roles.has('bulk')) duties.push(domainsDuty({ db: parts.db, resolver, settings }));
-  if (roles.has('workflows')) duties.push(await workflowsDuty());
+  const executions = roles.has('workflows') ? startExecutions(parts, resolver) : undefined;
+  if (executions) duties.push(await workflowsDuty(), executions.duty);
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
   const stopRelay = roles.has('relay') ? await startRelay(parts) : () => {};
   return async () => {
     stopping.abort(new Error('the worker is shutting down'));
     await Promise.all([stopRelay(), workers.stop()]);
     await mail?.close();
+    await executions?.close();
     resolver.close();
   };
 }
@@ -115,12 +120,30 @@ function startMail({ settings, db, metrics, log }: Parts, stopping: AbortSignal)
   // Its first process takes a moment to come up, which no mail shall wait for.
   renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});
   const ledger = new DeliveryLedger(db);
+  const deps = {
+    db,
+    mailer,
+    renderer,
+    links: new MailLinks(settings),
+    ledger,
+    onResult: metrics.countResult,
+    stopping,
+  };
   return {
-    duty: mailDuty({ db, mailer, renderer, ledger, onResult: metrics.countResult, stopping }),
+    duties: [mailDuty(deps), campaignsDuty({ ...deps, limits: settings })],
     close: async () => {
       mailer.close();
       await renderer.close();
     },
+  };
+}
+
+function startExecutions({ settings, db, log }: Parts, resolver: Resolver) {
+  const renderer = createRenderer({ log, processes: 1 });
+  const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
+  return {
+    duty: executionsDuty({ db, renderer, http, keys: settings.secretKeys, now: () => new Date() }),
+    close: () => renderer.close(),
   };
 }
 

@@ -10,6 +10,7 @@ import { tellResults } from '../services/emails/tell-results.ts';
 import { type ClaimedIntent, claimIntents } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
 import { type Settlement, settleIntents } from '../services/outbox/settle.ts';
+import { matchEvents } from '../services/workflows/match-events.ts';
 import { carryOut, type Order } from '../temporal/carry-out.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import { Loop, type Pace } from './loop.ts';
@@ -30,10 +31,13 @@ const IDLE_MS = 1_000;
 const TROUBLE_MS = 5_000;
 const SWEEP_MS = 60_000;
 
+/** What happens in Postgres alone, Temporal away or not. */
+type Chore = 'results' | 'notices' | 'matches';
+
 /** Carries what is written down in Postgres over to Temporal. Every worker may have one; they share the work. */
 export class Relay {
   private readonly options: RelayOptions;
-  private readonly loops = new Map<Lane | 'results' | 'notices', Loop>();
+  private readonly loops = new Map<Lane | Chore, Loop>();
   private sweptAt = Number.NEGATIVE_INFINITY;
   private reachable = true;
 
@@ -44,6 +48,7 @@ export class Relay {
       for (const lane of named) this.loops.get(lane as Lane)?.wake();
       // A batch that ends asks for more mail, and leaves results behind.
       if (named.includes('mail')) this.loops.get('results')?.wake();
+      if (named.includes('events')) this.loops.get('matches')?.wake();
     });
     options.listener.onReset(() => {
       for (const loop of this.loops.values()) loop.wake();
@@ -54,9 +59,10 @@ export class Relay {
     for (const lane of lanes) this.loop(lane, () => (lane === 'mail' ? this.mailRound() : this.round(lane)));
     this.loop('results', async () => ((await tellResults(this.options.db)) > 0 ? 'more' : 'idle'));
     this.loop('notices', async () => ((await settleNotices(this.options.db)) > 0 ? 'more' : 'idle'));
+    this.loop('matches', async () => ((await matchEvents(this.options.db)).events > 0 ? 'more' : 'idle'));
   }
 
-  private loop(name: Lane | 'results' | 'notices', round: () => Promise<Pace>): void {
+  private loop(name: Lane | Chore, round: () => Promise<Pace>): void {
     const { log } = this.options;
     this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs: IDLE_MS, troubleMs: TROUBLE_MS, log }));
   }

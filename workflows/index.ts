@@ -1,5 +1,7 @@
+export { campaign } from './campaign.ts';
 export { delivery } from './delivery.ts';
 export { domain } from './domain.ts';
 export { erasure } from './erasure.ts';
+export { execution } from './execution.ts';
 export { job } from './job.ts';
 export { segmentSweep } from './schedules.ts';

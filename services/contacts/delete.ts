@@ -3,6 +3,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { dropUnusedAttachments } from '../emails/attachments.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
+import { endExecutionsOf } from '../workflows/executions/cancel.ts';
 import { contactNotFound } from './save.ts';
 
 export const CONTACT_DELETED = 'contact deleted';
@@ -52,6 +53,7 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
       const contacts = rows as { id: string; email: string }[];
       const gone = contacts.map(({ id }) => id);
       if (gone.length === 0) return [];
+      await endExecutionsOf(trx, projectId, gone, CONTACT_DELETED);
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, gone]);
       const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(eraseContents, [projectId, gone]);
       await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
@@ -40,5 +40,6 @@ export async function recordEvents(trx: Db, events: NewEvent[]): Promise<string[
     events.map(({ emailId }) => emailId ?? null),
     events.map(({ depth }) => depth ?? null),
   ]);
+  wake(trx, 'events');
   return ids;
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
@@ -80,5 +80,6 @@ export async function trackEvent(db: Db, project: ProjectAccess, input: TrackInp
   const ask = { ...contact, change_id: newId(), event_id: newId(), name: input.event, seen };
   const row = await tellingFaults(() => retryDeadlocks(db, () => trackTogether(db, project, ask)));
   if (!row) throw await refusal(db, project);
+  wake(db, 'events');
   return { contactId: row.contact_id, eventId: row.event_id, timestamp: row.created_at };
 }

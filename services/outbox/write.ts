@@ -4,7 +4,14 @@ import { statement } from '../../db/statement.ts';
 
 /** What Temporal is to do, as far as it stands in a row's payload. */
 export type Action =
-  | { action: 'start'; workflowType: string; args: unknown[]; contactId?: string; resourceId?: string }
+  | {
+      action: 'start';
+      workflowType: string;
+      args: unknown[];
+      contactId?: string;
+      resourceId?: string;
+      summary?: string;
+    }
   /** Signals carry no state: they say "look at your row again", so order and repetition do not matter. */
   | { action: 'signal'; signal: string; args?: unknown[] }
   | { action: 'cancel' };

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
@@ -49,7 +49,9 @@ const move = statement<{ entered: number; left: number }>(
    announced as (
      ${recordingEvents(
        `select event_id, project_id, contact_id, 'segment.' || slug || case when enters then '.entry' else '.exit' end,
-          jsonb_build_object('segmentId', segment_id, 'segmentName', name), null::uuid, cascade_depth()
+          jsonb_build_object('segmentId', segment_id, 'segmentName', name), null::uuid,
+          greatest(cascade_depth(), (select max(n.depth) from contact_changes n
+            where n.id = any ($5::bigint[]) and n.contact_id = moved.contact_id))
         from moved order by event_id`,
      )}
    ),
@@ -80,6 +82,7 @@ export async function settle(
     moves.map(() => newId()),
     changes,
   ]);
+  if (moved && moved.entered + moved.left > 0) wake(trx, 'events');
   return moved ?? { entered: 0, left: 0 };
 }
 

@@ -56,8 +56,7 @@ async function takeStep(trx: Db, deps: AdvanceDeps, { executionId, generation }:
   const { contact } = execution;
   if (!contact) return end(trx, execution, step, { status: 'CANCELLED' }, 'CANCELLED', { exitReason: CONTACT_DELETED });
   if (execution.status === 'WAITING') return wakeUp(trx, deps, execution, graph, step);
-  if (step.type === 'WEBHOOK' && (await isCalling(trx, execution)))
-    return { kind: 'webhook', visit: execution.visit };
+  if (step.type === 'WEBHOOK' && (await isCalling(trx, execution))) return { kind: 'webhook', visit: execution.visit };
   const outcome = await stepTypes[step.type].run(step, realRun(trx, deps, execution, contact));
   return carryOut(trx, deps, { execution, graph, step }, outcome);
 }

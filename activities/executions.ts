@@ -1,0 +1,68 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import type { SigningKeys } from '../platform/cursor.ts';
+import { isDatabaseAway } from '../platform/database-away.ts';
+import type { OutboundHttp } from '../platform/outbound-http.ts';
+import { webhookSecret } from '../services/projects/webhook-secret.ts';
+import { type AdvanceDeps, advance, type ExecutionRef, type Next } from '../services/workflows/advance.ts';
+import { failExecution } from '../services/workflows/fail-execution.ts';
+import { stepsSoFar } from '../services/workflows/steps-so-far.ts';
+import { callWebhook } from '../services/workflows/webhook-call.ts';
+import { pendingWebhook, settleWebhook } from '../services/workflows/webhook-step.ts';
+
+export interface ExecutionActivityDeps extends AdvanceDeps {
+  http: OutboundHttp;
+  keys: SigningKeys;
+}
+
+/** `details` is what an operator reads about the execution: no names, no addresses, nothing that anybody wrote. */
+export type Advanced = { details: string } & (
+  | Exclude<Next, { kind: 'rest' }>
+  | (Extract<Next, { kind: 'rest' }> & { summary: string })
+);
+
+/** So often a step may fail for a reason that nobody foresaw before its execution is given up. */
+const MAX_FAILURES = 10;
+const GIVE_UP_MS = 24 * 60 * 60 * 1000;
+
+export const executionActivities = ({ http, keys, ...deps }: ExecutionActivityDeps) => ({
+  async advanceExecution(ref: ExecutionRef): Promise<Advanced> {
+    try {
+      return described(await advance(deps, ref), await stepsSoFar(deps.db, ref.executionId));
+    } catch (error) {
+      if (isDatabaseAway(error) || Context.current().info.attempt < MAX_FAILURES) throw error;
+      await failExecution(deps.db, ref, error instanceof Error ? error.message : String(error));
+      return { kind: 'end', status: 'FAILED', details: '' };
+    }
+  },
+
+  /** One attempt. What comes of it stands in Postgres when this returns; until then Temporal has it tried again. */
+  async callExecutionWebhook(ref: ExecutionRef, visit: number): Promise<void> {
+    const { info, cancellationSignal } = Context.current();
+    const pending = await pendingWebhook(deps.db, ref, visit);
+    if (!pending) return;
+    const { id, projectId, request } = pending;
+    const secret = await webhookSecret(deps.db, keys, projectId);
+    const outcome = await callWebhook(http, { id, secret, now: deps.now(), request }, cancellationSignal);
+    const triedFor = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
+    if (outcome.kind !== 'retry') return settleWebhook(deps.db, ref, visit, outcome);
+    if (triedFor > GIVE_UP_MS) return settleWebhook(deps.db, ref, visit, { ...outcome, kind: 'failed' });
+    await settleWebhook(deps.db, ref, visit, outcome);
+    throw ApplicationFailure.create({
+      message: outcome.reason,
+      type: 'WebhookRetry',
+      category: ApplicationFailureCategory.BENIGN,
+      ...(outcome.retryAfterMs !== undefined && { nextRetryDelay: outcome.retryAfterMs }),
+    });
+  },
+});
+
+function described(next: Next, steps: string): Advanced {
+  if (next.kind !== 'rest') return { ...next, details: steps };
+  const { stepType, event, until } = next;
+  const time = until === undefined ? 'without a time-out' : `until ${new Date(until).toISOString()}`;
+  const summary = `${stepType}${event === undefined ? '' : ` ${event}`} ${time}`;
+  return { ...next, summary, details: `${steps}\n\nwaiting: ${summary}` };
+}
+
+export type ExecutionActivities = ReturnType<typeof executionActivities>;

@@ -1,0 +1,105 @@
+import { type Db, inTransaction, wake } from '../../db/connect.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
+import { turnCtes } from '../../db/turns.ts';
+import type { Data } from '../contacts/data.ts';
+import { enter } from './executions/enter.ts';
+
+const BATCH = 500;
+/** Workflows that trigger one another for ever are stopped here. */
+export const MAX_DEPTH = 25;
+
+const take = statement<{ event_id: string }>(
+  'event-queue-take',
+  `with recursive ${turnCtes({ table: 'event_queue', waiting: 'true', limit: '$1::integer' })}
+   delete from event_queue using mine where event_queue.id = mine.id returning event_queue.event_id`,
+);
+
+interface Candidate {
+  project_id: string;
+  contact_id: string;
+  data: Data;
+  position: string;
+  depth: number;
+  workflow_id: string;
+  version: number;
+  allow_reentry: boolean;
+}
+
+// A workflow that is being disabled or edited is waited for, and looked at again. Most of those who may not enter are
+// left out here; the unique indexes have the last word.
+const wanting = statement<Candidate>(
+  'event-queue-triggers',
+  `select e.project_id, e.contact_id, e.data, e.position, e.depth, w.id as workflow_id, w.valid_version as version,
+     w.allow_reentry
+   from unnest($1::uuid[]) as asked (id)
+   join events e on e.id = asked.id
+   join contacts c on c.id = e.contact_id
+   join workflows w on w.project_id = e.project_id and w.event_name = e.name
+   where e.depth <= $2
+     and not exists (select 1 from executions x
+       where x.workflow_id = w.id and x.contact_id = e.contact_id and x.once)
+     and not exists (select 1 from executions x
+       where x.workflow_id = w.id and x.contact_id = e.contact_id and x.status in ('RUNNING', 'WAITING'))
+   for share of w`,
+);
+
+// A signal says no more than "look again": whether the event counts is decided by whoever looks.
+const nudge = statement<{ count: number }>(
+  'event-queue-waits',
+  `with told as (
+     insert into outbox (lane, project_id, workflow_id, action, payload)
+     select distinct 'events', x.project_id, 'execution/' || x.project_id || '/' || x.id || '/' || x.generation, 'signal',
+       '{"signal": "lookAgain"}'::jsonb
+     from unnest($1::uuid[]) as asked (id)
+     join events e on e.id = asked.id
+     join executions x on x.project_id = e.project_id and x.contact_id = e.contact_id and x.awaits = e.name
+       and x.cut < e.position
+     returning 1
+   )
+   select count(*)::integer as count from told`,
+);
+
+export interface Matched {
+  events: number;
+  started: number;
+  nudged: number;
+}
+
+/**
+ * Brings a batch of recorded events to those who want them: contacts enter the workflows that an event starts, and
+ * executions that wait for it look again. Taken from the queue in the same transaction, so each once.
+ */
+export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
+  return retryDeadlocks(db, () =>
+    inTransaction(db, async (trx) => {
+      const ids = (await take(trx, [limit])).map(({ event_id }) => event_id);
+      if (ids.length === 0) return { events: 0, started: 0, nudged: 0 };
+      const candidates = await wanting(trx, [ids, MAX_DEPTH]);
+      const started = await enter(trx, candidates.map(entryOf));
+      const [told] = await nudge(trx, [ids]);
+      if (told?.count) wake(trx, 'events');
+      return { events: ids.length, started: started.length, nudged: told?.count ?? 0 };
+    }),
+  );
+}
+
+const entryOf = ({
+  project_id,
+  contact_id,
+  data,
+  position,
+  depth,
+  workflow_id,
+  version,
+  allow_reentry,
+}: Candidate) => ({
+  projectId: project_id,
+  workflowId: workflow_id,
+  version,
+  contactId: contact_id,
+  context: data,
+  cut: position,
+  depth,
+  once: !allow_reentry,
+});

@@ -1,0 +1,64 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
+import { type ExecutionRef, failAt, leaveStep } from './advance.ts';
+import { holdExecution, isActive } from './held-execution.ts';
+import { storedGraph } from './stored-graph.ts';
+import { findStep } from './walk.ts';
+import type { WebhookOutcome, WebhookRequest } from './webhook-call.ts';
+
+export interface PendingWebhook {
+  /** Of the visit: the same at every attempt. */
+  id: string;
+  projectId: string;
+  request: WebhookRequest;
+}
+
+const find = statement<{ id: string; project_id: string; request: WebhookRequest }>(
+  'webhook-pending',
+  `select s.id, s.project_id, s.request from execution_steps s join executions e on e.id = s.execution_id
+   where s.execution_id = $1 and s.visit = $2 and s.status = 'RUNNING' and s.request is not null
+     and e.generation = $3 and e.visit = s.visit and e.status = 'RUNNING'`,
+);
+
+/** The request that a visit waits for; undefined when it has its outcome, or the execution has ended. */
+export async function pendingWebhook(
+  db: Db,
+  { executionId, generation }: ExecutionRef,
+  visit: number,
+): Promise<PendingWebhook | undefined> {
+  const [row] = await find(db, [executionId, visit, generation]);
+  return row && { id: row.id, projectId: row.project_id, request: row.request };
+}
+
+const note = statement(
+  'webhook-retry',
+  `update execution_steps set attempt = attempt + 1, error = $3, output = coalesce($4::jsonb, output)
+   where execution_id = $1 and visit = $2 and status = 'RUNNING'`,
+);
+
+/** Records what a call has come to; with an outcome that is final the execution goes on, or fails. */
+export async function settleWebhook(db: Db, ref: ExecutionRef, visit: number, outcome: WebhookOutcome): Promise<void> {
+  if (outcome.kind === 'retry') {
+    const output = outcome.output ? JSON.stringify(outcome.output) : null;
+    await note(db, [ref.executionId, visit, outcome.reason, output]);
+    return;
+  }
+  await retryDeadlocks(db, () => inTransaction(db, (trx) => settle(trx, ref, visit, outcome)));
+}
+
+async function settle(
+  trx: Db,
+  { executionId, generation }: ExecutionRef,
+  visit: number,
+  outcome: Exclude<WebhookOutcome, { kind: 'retry' }>,
+): Promise<void> {
+  const execution = await holdExecution(trx, executionId);
+  if (execution?.generation !== generation || execution.visit !== visit || !isActive(execution)) return;
+  const graph = await storedGraph(trx, execution.workflowId, execution.version);
+  const step = graph && findStep(graph, execution.currentStepId ?? '');
+  if (!graph || !step) return;
+  const output = outcome.output && { ...outcome.output };
+  if (outcome.kind === 'failed') await failAt(trx, execution, step, outcome.reason, { output });
+  else await leaveStep(trx, { execution, graph, step }, 'next', { status: 'COMPLETED', output });
+}

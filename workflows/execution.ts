@@ -1,0 +1,74 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ExecutionActivities } from '../activities/executions.ts';
+import type { ExecutionRef } from '../services/workflows/advance.ts';
+import type { TaskQueues } from '../temporal/task-queues.ts';
+
+export type ExecutionInput = ExecutionRef;
+
+/** Carries no state: whatever it is about stands in the execution's row. */
+export const lookAgain = defineSignal('lookAgain');
+
+const stepType = defineSearchAttributeKey('StepType', 'KEYWORD');
+/** Clocks differ: a worker may find that it is not time yet. */
+const SHORTEST_REST_MS = 200;
+
+const taskQueue = 'everpost-executions' satisfies TaskQueues['executions'];
+
+const { advanceExecution } = proxyActivities<ExecutionActivities>({
+  taskQueue,
+  startToCloseTimeout: '1 minute',
+  summary: 'takes steps until it must wait',
+  // Without end: which failures are final is decided where they can be told apart.
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+const { callExecutionWebhook } = proxyActivities<ExecutionActivities>({
+  taskQueue,
+  startToCloseTimeout: '1 minute',
+  summary: 'calls a webhook',
+  // The activity gives up after a day by itself, and tells the receiver's own wish as the next delay.
+  retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
+});
+
+/** A contact on its way through a workflow. Every step is taken, and recorded, in Postgres; what is here is time. */
+export async function execution(ref: ExecutionInput): Promise<string> {
+  let nudged = false;
+  let restedAt = '';
+  setHandler(lookAgain, () => {
+    nudged = true;
+  });
+  const tellWhereItRests = (type: string) => {
+    if (type !== restedAt) upsertSearchAttributes([{ key: stepType, value: type }]);
+    restedAt = type;
+  };
+  for (;;) {
+    nudged = false;
+    const next = await advanceExecution(ref);
+    setCurrentDetails(next.details);
+    if (next.kind === 'end') return next.status;
+    if (next.kind === 'webhook') {
+      tellWhereItRests('WEBHOOK');
+      await callExecutionWebhook(ref, next.visit);
+    }
+    if (next.kind === 'rest') {
+      tellWhereItRests(next.stepType);
+      await rest(() => nudged, next);
+    }
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof execution>(ref);
+  }
+}
+
+async function rest(isOver: () => boolean, { until, summary }: { until: number | undefined; summary: string }) {
+  if (until === undefined) await condition(isOver);
+  else await condition(isOver, Math.max(until - Date.now(), SHORTEST_REST_MS), { summary });
+}
