@@ -1,4 +1,5 @@
 import type { Db } from '../db/connect.ts';
+import { foldCampaignCounts } from '../db/models/campaign-counts.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settings } from '../platform/settings.ts';
 import { foldContactCounts } from '../services/contacts/counts.ts';
@@ -40,6 +41,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     });
   const chores = [
     chore('contact counts', FOLD_MS, () => foldContactCounts(db)),
+    chore('campaign counts', FOLD_MS, () => foldCampaignCounts(db)),
     chore('event counts', FOLD_MS, () => foldCounts(db)),
     chore('partitions', SWEEP_MS, () => addMonths(db)),
     chore('contact indexes', TIDY_MS, () => tidyContactIndexes(db)),

@@ -85,3 +85,18 @@ export async function askLeave(
   const [row] = await waitOf(db, [campaignId]);
   return { waitSeconds: Math.max(row?.wait ?? 0, 0.01) };
 }
+
+/** When a throttled campaign may send again, where that is not now. */
+export async function nextLeave(
+  db: Db,
+  { id, ratePerMinute }: Pick<Campaign, 'id' | 'ratePerMinute'>,
+): Promise<Date | undefined> {
+  if (ratePerMinute === null) return undefined;
+  const [row] = await leaveAt(db, [id]);
+  return row?.next_at;
+}
+
+const leaveAt = statement<{ next_at: Date }>(
+  'campaign-leave-at',
+  'select next_at from campaign_paces where campaign_id = $1 and next_at > now()',
+);

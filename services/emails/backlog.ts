@@ -11,18 +11,21 @@ export interface MailBacklog {
   batches: number;
 }
 
-/** How much mail waits; only what is not finished is looked at. */
+/** How much mail waits; only what is not finished is looked at, and not the recipients of campaigns: those have counts. */
 export async function mailBacklog(db: Db): Promise<MailBacklog> {
   const { rows } = await db.raw(`
     select count(*) filter (where status = 'PENDING' and due_at <= now())::integer as due,
       coalesce(extract(epoch from now() - min(due_at) filter (where status = 'PENDING')), 0)::float8 as oldest,
       count(*) filter (where status = 'PENDING' and due_at > now())::integer as later,
       count(*) filter (where status = 'SENDING')::integer as sending,
-      (select count(*)::integer from delivery_batches) as batches
+      (select count(*)::integer from delivery_batches where campaign_id is null) as batches
     from (
-      select status, due_at from emails where status = 'PENDING' and batch_id is null
+      select status, due_at from emails where status = 'PENDING' and batch_id is null and priority < 2
       union all
-      select status, due_at from emails where status in ('PENDING', 'SENDING') and batch_id is not null
+      select e.status, e.due_at
+      from delivery_batches b
+      join emails e on e.batch_id = b.id and e.status in ('PENDING', 'SENDING')
+      where b.campaign_id is null
     ) unfinished`);
   const [{ oldest, ...counts }] = rows;
   return { ...counts, oldest: Math.max(0, oldest) };

@@ -55,13 +55,13 @@ export async function removeBatch(db: Db, { batchId, token }: Holder): Promise<b
 }
 
 // Held by nobody, wanted by nobody: its workflow was terminated by hand, or lost with its namespace. One whose start is
-// still in the outbox only waits for Temporal.
+// still in the outbox only waits for Temporal. Those of a campaign wait for their turn, and are its run's to look after.
 const seize = statement<{ id: string }>(
   'delivery-seize',
   `update delivery_batches set lease_token = $1, lease_until = now() + interval '1 minute'
    where id in (
      select b.id from delivery_batches b
-     where greatest(b.lease_until, b.created_at) < now() - make_interval(secs => $2)
+     where b.campaign_id is null and greatest(b.lease_until, b.created_at) < now() - make_interval(secs => $2)
        and not exists (select 1 from outbox o where o.workflow_id = $3 || b.id::text and o.parked_at is null)
      order by b.created_at limit 10
      for update skip locked

@@ -13,6 +13,16 @@ const take = statement<{ priority: number }>(
   `update delivery_batches set lease_token = $2, lease_until = now() + make_interval(secs => $3)
    where id = $1 and lease_until <= now() returning priority`,
 );
+// Those of a campaign are taken one after the other by whoever has a hand free.
+const takeNext = statement<{ id: string; priority: number }>(
+  'delivery-lease-next',
+  `update delivery_batches set lease_token = $2, lease_until = now() + make_interval(secs => $3)
+   where id = (
+     select id from delivery_batches where campaign_id = $1 and lease_until <= now()
+     order by id limit 1 for update skip locked
+   )
+   returning id, priority`,
+);
 const waitOf = statement<{ seconds: number }>(
   'delivery-lease-wait',
   `select extract(epoch from lease_until - now())::float8 as seconds from delivery_batches where id = $1`,
@@ -36,6 +46,14 @@ export async function leaseBatch(db: Db, batchId: string): Promise<LeaseAnswer> 
   if (batch) return { lease: new Lease(db, batchId, token, batch.priority, asked) };
   const [wait] = await waitOf(db, [batchId]);
   return wait ? { heldForMs: Math.max(0, wait.seconds * 1_000) } : { gone: true };
+}
+
+/** The first batch of a campaign that nobody has. */
+export async function leaseNextOf(db: Db, campaignId: string): Promise<Lease | undefined> {
+  const token = newId();
+  const asked = performance.now();
+  const [batch] = await takeNext(db, [campaignId, token, LEASE_SECONDS]);
+  return batch && new Lease(db, batch.id, token, batch.priority, asked);
 }
 
 /**

@@ -1,0 +1,25 @@
+import type { Db } from '../../db/connect.ts';
+import { Campaign } from '../../db/models/campaign.ts';
+import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
+import { type BrakeLimits, reasonToBrake } from './brake.ts';
+import { notePace } from './pace.ts';
+import { stopCampaign } from './stop.ts';
+import { totalOf } from './view.ts';
+
+export interface Progress {
+  /** Neither paused nor over. */
+  goesOn: boolean;
+  ratePerMinute: number | null;
+}
+
+/** How a running campaign stands: notes its pace, and pulls the brake where it must. */
+export async function lookAtProgress(db: Db, id: string, limits: BrakeLimits): Promise<Progress> {
+  const campaign = await Campaign.query(db).findById(id);
+  if (campaign?.status !== 'SENDING' || campaign.paused) return { goesOn: false, ratePerMinute: null };
+  const counts = await countsOfCampaign(db, id);
+  await notePace(db, id, totalOf(counts) - counts.pending);
+  const { ratePerMinute } = campaign;
+  const reason = reasonToBrake(campaign, counts, limits);
+  if (reason) await stopCampaign(db, id, 'BRAKE', reason);
+  return { goesOn: reason === undefined, ratePerMinute };
+}

@@ -1,0 +1,325 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../../db/connect.ts';
+import { Campaign } from '../../db/models/campaign.ts';
+import type { Mailer, SendOutcome } from '../../platform/mailer.ts';
+import type { Renderer } from '../../platform/renderer/index.ts';
+import { Slots } from '../../platform/slots.ts';
+import { ComeAgain } from '../emails/deliver.ts';
+import type { DeliveryLedger } from '../emails/delivery-ledger.ts';
+import {
+  type MailInFlight,
+  type ResultKind,
+  resultKind,
+  type Settlement,
+  settle,
+} from '../emails/delivery-settlement.ts';
+import type { MailLinks } from '../emails/links.ts';
+import { CAMPAIGN_PRIORITY } from './batches.ts';
+import type { BrakeLimits } from './brake.ts';
+import { CampaignContent } from './content.ts';
+import { beginner } from './ledger.ts';
+import { lookAtProgress } from './progress.ts';
+import { RecipientSource, type SourcedMail } from './source.ts';
+import { stopCampaign } from './stop.ts';
+import { Throttle } from './throttle.ts';
+
+export interface SliceDeps {
+  db: Db;
+  mailer: Mailer;
+  renderer: Renderer;
+  links: MailLinks;
+  ledger: DeliveryLedger;
+  limits: BrakeLimits;
+  onResult?: (kind: ResultKind) => void;
+}
+
+export interface SliceCalls {
+  /** Told now and then, and only while all leases are held. */
+  beat: () => void;
+  /** Begin nothing new; what is on the wire is finished. */
+  stop: AbortSignal;
+  /** Cut what is on the wire. */
+  abort: AbortSignal;
+  /** How long it works before it lets itself be called again. */
+  durationMs: number;
+}
+
+/** Whether there is more to do at once; how the campaign stands is looked up by whoever decides what comes next. */
+export interface SliceEnd {
+  more: boolean;
+}
+
+const BEAT_MS = 3_000;
+const LOOK_MS = 1_000;
+/** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
+const RESULT_PATIENCE_MS = 60_000;
+
+/** What the slices of one process share. */
+export class CampaignSender {
+  readonly deps: SliceDeps;
+  readonly begin: ReturnType<typeof beginner>;
+  /** Mails that are begun and whose result is not written: never more than twice the connections. */
+  readonly inDoubt: Slots;
+  private readonly lanes = new Map<string, { slots: Slots; users: number }>();
+
+  constructor(deps: SliceDeps) {
+    this.deps = deps;
+    this.begin = beginner(deps.db);
+    this.inDoubt = new Slots(deps.mailer.slots.size * 2);
+  }
+
+  /** Sends what it can of a campaign for a while. It may be called as often as one likes, also several times at once. */
+  async send(campaignId: string, calls: SliceCalls): Promise<SliceEnd> {
+    const campaign = await Campaign.query(this.deps.db).findById(campaignId);
+    if (campaign?.status !== 'SENDING' || campaign.paused || !campaign.frozenAt) return { more: false };
+    const lanes = this.lanesOf(campaignId);
+    lanes.users++;
+    try {
+      return await new Slice(this, campaign, lanes.slots, calls).run();
+    } finally {
+      lanes.users--;
+      if (lanes.users === 0) this.lanes.delete(campaignId);
+    }
+  }
+
+  /** A campaign stands in line for connections as often as any other, however many slices it has in this process. */
+  private lanesOf(campaignId: string): { slots: Slots; users: number } {
+    const lanes = this.lanes.get(campaignId) ?? { slots: new Slots(this.deps.mailer.slots.size), users: 0 };
+    this.lanes.set(campaignId, lanes);
+    return lanes;
+  }
+}
+
+interface BegunMail {
+  sourced: SourcedMail;
+  mail: MailInFlight;
+}
+
+class Slice {
+  private readonly sender: CampaignSender;
+  private readonly deps: SliceDeps;
+  private readonly campaign: Campaign;
+  private readonly lanes: Slots;
+  private readonly calls: SliceCalls;
+  /** Begin nothing new. */
+  private readonly stopping = new AbortController();
+  /** Cut what is on the wire. */
+  private readonly cutting = new AbortController();
+  private readonly throttle: Throttle;
+  private readonly results = new Set<Promise<void>>();
+  private lost: unknown;
+  private isTimeUp = false;
+  private unreachable: string | undefined;
+  private exchanged = false;
+
+  constructor(sender: CampaignSender, campaign: Campaign, lanes: Slots, calls: SliceCalls) {
+    this.sender = sender;
+    this.deps = sender.deps;
+    this.campaign = campaign;
+    this.lanes = lanes;
+    this.calls = calls;
+    for (const { signal } of [this.stopping, this.cutting]) setMaxListeners(0, signal);
+    this.throttle = new Throttle(this.deps.db, campaign.id, campaign.ratePerMinute, this.stopping.signal);
+  }
+
+  async run(): Promise<SliceEnd> {
+    const { db, mailer } = this.deps;
+    await this.requireServer();
+    const content = await CampaignContent.of(this.deps, this.campaign);
+    const onLost = () => this.cut(new Error('a lease on recipients is lost'));
+    const source = new RecipientSource({ db, campaignId: this.campaign.id, content, onLost });
+    const ends = this.watch(source);
+    try {
+      const lanes = await Promise.allSettled(Array.from({ length: mailer.slots.size }, () => this.lane(source)));
+      const results = await Promise.allSettled(this.results);
+      for (const end of [...lanes, ...results]) if (end.status === 'rejected') throw end.reason;
+    } finally {
+      for (const end of ends) end();
+      this.stopping.abort();
+      await source.close();
+    }
+    return this.verdict();
+  }
+
+  /** What cannot be offered to anybody is not even begun. */
+  private async requireServer(): Promise<void> {
+    const line = await this.deps.mailer.connect(this.calls.abort);
+    if ('kind' in line) throw away(line.reason);
+    await line.release();
+  }
+
+  private verdict(): SliceEnd {
+    if (this.calls.stop.aborted) throw new ComeAgain('the worker is shutting down', 0);
+    if (this.lost) throw new ComeAgain(String(this.lost), 0);
+    if (this.unreachable && !this.exchanged) throw away(this.unreachable);
+    return { more: this.isTimeUp };
+  }
+
+  /** Everything that may end it early. Gives back how to stop watching. */
+  private watch(source: RecipientSource): (() => void)[] {
+    const { stop, abort, durationMs, beat } = this.calls;
+    this.stopping.signal.addEventListener('abort', () => source.stop(), { once: true });
+    const beating = setInterval(() => source.holds && beat(), BEAT_MS);
+    const timer = setTimeout(() => {
+      this.isTimeUp = true;
+      this.stopping.abort();
+    }, durationMs);
+    const looking = this.keepLooking();
+    return [
+      whenAborted(stop, () => this.stopping.abort()),
+      whenAborted(abort, () => this.cut(abort.reason)),
+      () => clearInterval(beating),
+      () => clearTimeout(timer),
+      looking,
+    ];
+  }
+
+  private cut(reason: unknown): void {
+    this.lost ??= reason;
+    this.stopping.abort();
+    this.cutting.abort(reason);
+  }
+
+  /** The throttle may change, results may call for the brake, and people shall see how it goes. */
+  private keepLooking(): () => void {
+    let busy = false;
+    const look = async () => {
+      if (busy) return;
+      busy = true;
+      const now = await lookAtProgress(this.deps.db, this.campaign.id, this.deps.limits).catch(() => undefined);
+      if (now) this.throttle.ratePerMinute = now.ratePerMinute;
+      if (now && !now.goesOn) this.stopping.abort();
+      busy = false;
+    };
+    const timer = setInterval(() => void look(), LOOK_MS);
+    return () => clearInterval(timer);
+  }
+
+  /** Goes on until there is no mail left, or it is told to stop. While a mail is on the wire the next one is begun. */
+  private async lane(source: RecipientSource): Promise<void> {
+    if (!(await this.lanes.take(0, this.stopping.signal))) return;
+    let ahead: Promise<BegunMail | undefined> | undefined;
+    try {
+      ahead = this.begin(source);
+      for (let mail = await ahead; mail; mail = await ahead) {
+        ahead = undefined;
+        const goesOn = await this.attempt(source, mail, () => {
+          ahead = this.begin(source);
+        });
+        if (!goesOn || !ahead) break;
+      }
+    } finally {
+      this.lanes.give();
+      const left = await ahead?.catch(() => undefined);
+      if (left) this.putBack(source, left);
+    }
+  }
+
+  /** The next mail that may leave. Undefined: there is none, or none any more. */
+  private async begin(source: RecipientSource): Promise<BegunMail | undefined> {
+    const { inDoubt } = this.sender;
+    const { signal } = this.stopping;
+    for (;;) {
+      if (!(await this.throttle.leave())) {
+        this.stopping.abort();
+        return undefined;
+      }
+      const sourced = await source.next();
+      if (!sourced || !(await inDoubt.take(0, signal))) return undefined;
+      let mail: MailInFlight | undefined;
+      try {
+        mail = await this.ask(sourced);
+      } finally {
+        if (!mail) inDoubt.give();
+      }
+      if (mail) return { sourced, mail };
+      if (signal.aborted) return undefined;
+      await source.done(sourced);
+    }
+  }
+
+  private async ask({ ready, batch: { lease } }: SourcedMail): Promise<MailInFlight | undefined> {
+    const { id: campaignId } = this.campaign;
+    const begin = await this.sender.begin({ campaignId, holder: lease, ready });
+    if (begin.verdict === 'go') return begin.mail;
+    if (begin.verdict === 'stopped' || begin.verdict === 'held') this.stopping.abort();
+    if (begin.verdict === 'held') await stopCampaign(this.deps.db, campaignId, 'HOLD', begin.reason);
+    return undefined;
+  }
+
+  /** False: this lane is over. `onWire` is called when the next mail may be begun. */
+  private async attempt(source: RecipientSource, begun: BegunMail, onWire: () => void): Promise<boolean> {
+    const { slots } = this.deps.mailer;
+    if (!(await slots.take(CAMPAIGN_PRIORITY, this.stopping.signal))) {
+      this.putBack(source, begun);
+      return false;
+    }
+    try {
+      onWire();
+      const outcome = await this.offer(begun);
+      this.settle(source, begun, outcome);
+      if (outcome.kind === 'unreachable') this.unreachable = outcome.reason;
+      else this.exchanged = true;
+      return outcome.kind !== 'unreachable';
+    } finally {
+      slots.give();
+    }
+  }
+
+  private async offer({ sourced: { ready, batch } }: BegunMail): Promise<SendOutcome> {
+    if (!ready.mail) return { kind: 'refused', reason: 'its recipient is gone' };
+    const line = await this.deps.mailer.connect(this.cutting.signal);
+    if ('kind' in line) return line;
+    try {
+      if (!batch.lease.check()) return { kind: 'unreachable', reason: 'the lease was lost' };
+      return await line.send(ready.mail, this.cutting.signal);
+    } finally {
+      await line.release();
+    }
+  }
+
+  private putBack(source: RecipientSource, begun: BegunMail): void {
+    this.settle(source, begun, { kind: 'unreachable', reason: 'stopped before it was sent' });
+  }
+
+  /** Not waited for: the connection can take the next mail while the result is written. */
+  private settle(source: RecipientSource, { sourced, mail }: BegunMail, outcome: SendOutcome): void {
+    const result = this.record(sourced, mail, settle(mail, outcome))
+      .then(() => source.done(sourced))
+      .finally(() => {
+        this.sender.inDoubt.give();
+        this.results.delete(result);
+      });
+    // Whoever waits for all results hears of it; until then it is nobody's unhandled failure.
+    result.catch((error) => {
+      this.cut(error);
+      this.results.add(result);
+    });
+    this.results.add(result);
+  }
+
+  /** Tries over a short outage of the database: what is known must not be forgotten. */
+  private async record(sourced: SourcedMail, { id, attempts }: MailInFlight, settlement: Settlement): Promise<void> {
+    const deadline = Date.now() + RESULT_PATIENCE_MS;
+    const finish = { id, holder: sourced.batch.lease, attempts, settlement };
+    for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
+      try {
+        const kind = (await this.deps.ledger.finish(finish)) ? resultKind(settlement) : undefined;
+        if (kind) this.deps.onResult?.(kind);
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        await sleep(pause);
+      }
+    }
+  }
+}
+
+const away = (reason: string) => new ComeAgain(`the SMTP server cannot be reached: ${reason}`);
+
+function whenAborted(signal: AbortSignal, act: () => void): () => void {
+  if (signal.aborted) act();
+  signal.addEventListener('abort', act);
+  return () => signal.removeEventListener('abort', act);
+}

@@ -1,0 +1,30 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+
+const stop = statement<{ id: string }>(
+  'campaign-stop',
+  `update campaigns set paused = true, paused_by = $2, pause_reason = $3, updated_at = now()
+   where id = $1 and status = 'SENDING' and not paused returning id`,
+);
+
+/**
+ * The campaign pauses by itself: a BRAKE waits for a person, a HOLD for its cause to go. As final as a person's pause:
+ * see `haltCampaign`.
+ */
+export async function stopCampaign(db: Db, id: string, by: 'BRAKE' | 'HOLD', reason: string): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
+    return (await stop(trx, [id, by, reason])).length > 0;
+  });
+}
+
+const release = statement<{ id: string }>(
+  'campaign-release',
+  `update campaigns set paused = false, paused_by = null, pause_reason = null, updated_at = now()
+   where id = $1 and status = 'SENDING' and paused_by = 'HOLD' and campaign_obstacle(id) is null returning id`,
+);
+
+/** Goes on with a campaign that was held, if nothing stands in its way any more. */
+export async function releaseHold(db: Db, id: string): Promise<boolean> {
+  return (await release(db, [id])).length > 0;
+}
