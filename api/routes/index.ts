@@ -13,6 +13,7 @@ import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
 import { members } from './members.ts';
+import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages.ts';
 import { projects } from './projects.ts';
@@ -22,6 +23,7 @@ import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { users } from './users.ts';
+import { verify } from './verify.ts';
 import { webhookSecrets } from './webhook-secret.ts';
 import { workflowSteps } from './workflow-steps.ts';
 import { workflows } from './workflows.ts';
@@ -39,9 +41,11 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   campaigns,
   campaignSending,
   segments,
+  verify(parts),
   domains(parts),
   suppressions,
   auth,
+  oauth(parts),
   users,
   projects,
   members,

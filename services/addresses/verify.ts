@@ -1,0 +1,68 @@
+import { run as suggest } from '@zootools/email-spell-checker';
+import { readAddress } from '../../platform/address.ts';
+import { senderDomain } from '../domains/name.ts';
+import { isDisposable, isForwarder, isPersonal, isWellKnown } from './domain-lists.ts';
+import type { MailReaches } from './mail-reach.ts';
+
+/** Whether mail to an address could arrive, and what kind of address it is. */
+export interface VerifiedAddress {
+  email: string;
+  valid: boolean;
+  isDisposable: boolean;
+  /** Of a service that forwards to another address. */
+  isAlias: boolean;
+  isTypo: boolean;
+  isPlusAddressed: boolean;
+  isPersonalEmail: boolean;
+  domainExists: boolean | null;
+  hasMxRecords: boolean | null;
+  suggestedEmail?: string;
+  reasons: string[];
+}
+
+export async function verifyAddress(reaches: MailReaches, given: string): Promise<VerifiedAddress> {
+  const email = readAddress(given);
+  if (email === undefined) return malformed(given);
+  const domain = senderDomain(email);
+  const suggestedEmail = suggestionFor(email, domain);
+  const kind = {
+    isDisposable: isDisposable(domain),
+    isAlias: isForwarder(domain),
+    isTypo: suggestedEmail !== undefined,
+    isPlusAddressed: email.slice(0, email.lastIndexOf('@')).includes('+'),
+    isPersonalEmail: isPersonal(domain),
+  };
+  const { domainExists, hasMxRecords, reachable, reason } = await reaches.find(domain);
+  return {
+    email,
+    // What could not be asked is not held against anybody.
+    valid: reachable !== false,
+    ...kind,
+    domainExists,
+    hasMxRecords,
+    ...(suggestedEmail !== undefined && { suggestedEmail }),
+    reasons: [
+      ...(kind.isDisposable ? ['the domain gives out disposable addresses'] : []),
+      ...(suggestedEmail !== undefined ? [`probably a typo of ${suggestedEmail}`] : []),
+      ...(reason ? [reason] : []),
+    ],
+  };
+}
+
+const malformed = (given: string): VerifiedAddress => ({
+  email: given,
+  valid: false,
+  isDisposable: false,
+  isAlias: false,
+  isTypo: false,
+  isPlusAddressed: false,
+  isPersonalEmail: false,
+  domainExists: false,
+  hasMxRecords: false,
+  reasons: ['this is not the form of an e-mail address'],
+});
+
+/** A domain that everybody knows is no misspelling of another. */
+function suggestionFor(email: string, domain: string): string | undefined {
+  return isWellKnown(domain) ? undefined : suggest({ email })?.full;
+}
