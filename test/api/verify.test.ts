@@ -66,7 +66,7 @@ describe('POST /v1/verify', () => {
   it('suggests what was probably meant', async () => {
     const said = await verify('ann@gmial.com');
     expect(said).to.include({ isTypo: true, suggestedEmail: 'ann@gmail.com', valid: true });
-    expect(said.reasons).to.have.length(1);
+    expect(said.reasons.join()).to.match(/typo of ann@gmail.com/);
     expect(await verify('ann@gmail.com'))
       .to.include({ isTypo: false })
       .and.not.have.property('suggestedEmail');
