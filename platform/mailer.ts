@@ -1,9 +1,16 @@
 import { composeMail, type OutgoingMail } from './mime.ts';
 import { answerText, outcomeOf, providerIdOf, type SendOutcome } from './send-outcome.ts';
-import { Slots } from './slots.ts';
+import { type Pace, Slots } from './slots.ts';
 import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget, type WireMail } from './smtp-session.ts';
 
-export { type MailAddress, type MailAttachment, MailSkeleton, messageId, type OutgoingMail } from './mime.ts';
+export {
+  composeMail,
+  type MailAddress,
+  type MailAttachment,
+  MailSkeleton,
+  messageId,
+  type OutgoingMail,
+} from './mime.ts';
 export type { SendOutcome } from './send-outcome.ts';
 export type { WireMail } from './smtp-session.ts';
 
@@ -32,6 +39,8 @@ export interface Mailer {
 export interface MailerOptions {
   url: string;
   maxConnections: number;
+  /** Of all mail that leaves, where it has one. */
+  pace?: Pace | undefined;
   timeouts?: Partial<SmtpTimeouts>;
 }
 
@@ -39,10 +48,10 @@ const TIMEOUTS: SmtpTimeouts = { connectMs: 10_000, greetingMs: 10_000, silenceM
 /** Most servers hang up on a silent client after a minute or more. */
 const IDLE_MS = 20_000;
 
-export function createMailer({ url, maxConnections, timeouts }: MailerOptions): Mailer {
+export function createMailer({ url, maxConnections, pace, timeouts }: MailerOptions): Mailer {
   const pool = new Pool(smtpTarget(url, { ...TIMEOUTS, ...timeouts }));
   return {
-    slots: new Slots(maxConnections),
+    slots: new Slots(maxConnections, pace),
     connect: async (signal) => {
       const idle = pool.takeIdle();
       const session = idle ?? (await pool.open(signal));

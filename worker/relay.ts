@@ -5,6 +5,7 @@ import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { takeApartStale } from '../services/emails/delivery-batch.ts';
 import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
+import { releaseAllHeld } from '../services/emails/hold.ts';
 import { settleNotices } from '../services/emails/settle-notices.ts';
 import { tellResults } from '../services/emails/tell-results.ts';
 import { type ClaimedIntent, claimIntents } from '../services/outbox/claim.ts';
@@ -78,6 +79,8 @@ export class Relay {
     if (performance.now() - this.sweptAt > SWEEP_MS) {
       const batches = await takeApartStale(db, newId());
       if (batches > 0) log.warn({ batches }, 'took stale batches of mail apart');
+      const released = await releaseAllHeld(db);
+      if (released > 0) log.info({ released }, 'mail that was held may leave');
       this.sweptAt = performance.now();
     }
     let folded = 0;

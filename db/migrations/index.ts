@@ -9,6 +9,7 @@ import * as send from './007-send.ts';
 import * as lifecycle from './008-lifecycle.ts';
 import * as sources from './009-sources.ts';
 import * as tracking from './010-tracking.ts';
+import * as delivery from './011-delivery.ts';
 import * as events from './012-events.ts';
 import * as workflows from './013-workflows.ts';
 import * as campaigns from './015-campaigns.ts';
@@ -29,6 +30,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '008-lifecycle': lifecycle,
   '009-sources': sources,
   '010-tracking': tracking,
+  '011-delivery': delivery,
   '012-events': events,
   '013-workflows': workflows,
   '015-campaigns': campaigns,

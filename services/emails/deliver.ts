@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../../db/connect.ts';
-import type { Mailer, MailLine, OutgoingMail, SendOutcome } from '../../platform/mailer.ts';
-import type { Renderer } from '../../platform/renderer/index.ts';
+import { composeMail, type Mailer, type MailLine, type SendOutcome, type WireMail } from '../../platform/mailer.ts';
+import { senderDomain } from '../domains/name.ts';
+import type { Signer } from '../domains/signing-key.ts';
 import { attachmentsOf } from './attachments.ts';
 import { pendingMails, removeBatch, settleInterrupted } from './delivery-batch.ts';
-import { type PreparedMail, prepareMails } from './delivery-content.ts';
+import { type PrepareDeps, type PreparedMail, prepareMails } from './delivery-content.ts';
 import { type Lease, leaseBatch } from './delivery-lease.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
 import { type PendingMail, PreparedMails } from './delivery-queue.ts';
@@ -19,11 +19,11 @@ import {
   settle,
 } from './delivery-settlement.ts';
 
-export interface DeliveryDeps {
-  db: Db;
+export interface DeliveryDeps extends PrepareDeps {
   mailer: Mailer;
-  renderer: Renderer;
   ledger: DeliveryLedger;
+  /** Not there where the relay signs. */
+  signerFor?: ((projectId: string, domain: string) => Promise<Signer | undefined>) | undefined;
   onResult?: (kind: ResultKind) => void;
 }
 
@@ -51,6 +51,10 @@ export class ComeAgain extends Error {
 
 const BEAT_MS = 3_000;
 const LOOK_AGAIN_MS = 200;
+/** Two lanes for each connection: while one waits for the server, the next mail is written and signed. */
+const LANES_PER_SLOT = 2;
+/** How long mail to a domain that is slow just now is put off, by at least half of it. */
+const SLOW_DOMAIN_SECONDS = 120;
 /** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
 const RESULT_PATIENCE_MS = 60_000;
 
@@ -134,7 +138,7 @@ class Delivery {
     this.unreachable = undefined;
     this.exchanged = false;
     this.results = [];
-    const width = Math.min(mails.length, this.deps.mailer.slots.size);
+    const width = Math.min(mails.length, this.deps.mailer.slots.size * LANES_PER_SLOT);
     const lanes = await Promise.allSettled(Array.from({ length: width }, () => this.lane(prepared)));
     const results = await Promise.allSettled(this.results);
     unfollow();
@@ -146,37 +150,74 @@ class Delivery {
     const { slots } = this.deps.mailer;
     let goOn = true;
     while (goOn) {
-      // Rendered before it waits for a slot, so that no slot ever waits for a template.
+      // Rendered and written before it waits for a slot, so that no slot ever waits for a template or a signature.
       const mail = await prepared.next();
-      if (!mail || !(await slots.take(this.lease.priority, this.stopping.signal))) return;
+      if (!mail) return;
+      const domain = mail.content && domainOf(mail.content.to.email);
+      if (domain && slots.isCrowded(domain)) {
+        await this.putOff(mail, domain);
+        continue;
+      }
+      const wire = mail.attachmentSet ? undefined : await this.compose(mail);
+      if (!(await slots.take(this.lease.priority, this.stopping.signal, domain))) return;
       try {
-        goOn = await this.attempt(mail);
+        goOn = await this.attempt(mail, wire);
       } finally {
-        slots.give();
+        slots.give(domain);
       }
     }
   }
 
+  /** Its own servers keep the relay, and so us, waiting: others go first. */
+  private async putOff(mail: PreparedMail, domain: string): Promise<void> {
+    const seconds = SLOW_DOMAIN_SECONDS * (0.5 + Math.random() / 2);
+    const wait = { reason: `mail to ${domain} takes long just now; it will be tried again`, seconds };
+    const { verdict } = await this.deps.ledger.begin({ ...this.askFor(mail), wait });
+    if (verdict === 'held') this.tally('held');
+  }
+
+  private askFor({ id, content }: PreparedMail) {
+    return {
+      id,
+      holder: this.lease,
+      domain: content ? senderDomain(content.from.email) : '',
+      to: content?.to.email ?? '',
+    };
+  }
+
   /** False: the server cannot be reached. */
-  private async attempt({ id, content, attachmentSet }: PreparedMail): Promise<boolean> {
-    const attachments = attachmentSet ? await attachmentsOf(this.deps.db, attachmentSet) : [];
+  private async attempt(mail: PreparedMail, composed: Composed | undefined): Promise<boolean> {
+    const wire = composed ?? (await this.compose(mail));
     // First the connection: what cannot be offered is not even begun.
     const line = await this.deps.mailer.connect(this.cutting.signal);
     if ('kind' in line) return this.tell(line);
     try {
-      const begin = await this.deps.ledger.begin({ id, holder: this.lease });
+      const begin = await this.deps.ledger.begin(this.askFor(mail));
       if (begin.verdict === 'held') this.tally('held');
+      if (begin.verdict === 'suppressed') this.tally('failed');
       if (begin.verdict !== 'go') return true;
-      return this.tell(await this.offer(begin.mail, content && { ...content, attachments }, line));
+      return this.tell(await this.offer(begin.mail, wire, line));
     } finally {
       await line.release();
     }
   }
 
-  private async offer(mail: MailInFlight, content: OutgoingMail | undefined, line: MailLine): Promise<SendOutcome> {
-    let outcome: SendOutcome = { kind: 'refused', reason: 'its content is gone' };
-    if (content && !this.lease.check()) outcome = { kind: 'unreachable', reason: 'the lease was lost' };
-    else if (content) outcome = await line.send(content, this.cutting.signal);
+  /** Files are read only when the mail has a slot: they may be large. */
+  private async compose({ projectId, content, attachmentSet }: PreparedMail): Promise<Composed> {
+    if (!content) return { kind: 'refused', reason: 'its content is gone' };
+    const domain = senderDomain(content.from.email);
+    const signer = projectId && (await this.deps.signerFor?.(projectId, domain));
+    const attachments = attachmentSet ? await attachmentsOf(this.deps.db, attachmentSet) : [];
+    return composeMail({ ...content, attachments, ...(signer && { dkim: { domain, ...signer } }) }).catch(
+      (error: unknown) => ({ kind: 'refused', reason: `cannot be written as a mail: ${textOf(error)}` }) as const,
+    );
+  }
+
+  private async offer(mail: MailInFlight, composed: Composed, line: MailLine): Promise<SendOutcome> {
+    let outcome: SendOutcome;
+    if ('kind' in composed) outcome = composed;
+    else if (!this.lease.check()) outcome = { kind: 'unreachable', reason: 'the lease was lost' };
+    else outcome = await line.send(composed, this.cutting.signal);
     // Not waited for: the connection can take the next mail while the result is written.
     this.results.push(this.record(mail, settle(mail, outcome)));
     return outcome;
@@ -214,5 +255,10 @@ class Delivery {
     this.deps.onResult?.(kind);
   }
 }
+
+/** Ready for the wire, or never to be. */
+type Composed = WireMail | Extract<SendOutcome, { kind: 'refused' }>;
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
 
 const textOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));

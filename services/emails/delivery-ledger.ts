@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
+import { isSuppressed } from '../../db/models/suppression.ts';
 import { statement } from '../../db/statement.ts';
 import { coalesced } from '../../platform/coalesce.ts';
 import { attemptOutcome } from './attempts.ts';
@@ -18,41 +19,63 @@ export interface Begun {
 
 export type Begin =
   | Begun
-  /** Its project is disabled: it waits outside of the batch. */
+  /** It may not leave just now: it waits outside of the batch, with the reason. */
   | { verdict: 'held' }
+  /** The address has bounced for good since it was accepted: it has failed. */
+  | { verdict: 'suppressed' }
   /** Cancelled meanwhile, or no longer ours. */
   | { verdict: 'passed over' };
 
-/** How long held mail waits before it is looked at again. */
-const HOLD_SECONDS = 300;
+/** Held mail is released when its cause ends (`hold.ts`); this is only how long it stays out of everybody's way. */
+const HOLD_SECONDS = 24 * 60 * 60;
 
 interface BegunRow {
   id: string;
-  held: boolean;
+  verdict: 'go' | 'held' | 'suppressed';
   attempts: number;
   source_type: Email['sourceType'];
   unknown_outcomes: number;
 }
 
-// The last look before the wire: the lease is held, the mail is still to be sent, its project may send.
+// The last look before the wire: the lease is held, the mail is still to be sent, its project may send from there, and
+// the address takes mail. What holds mail is asked once for each sender, not for each mail.
 const beginStatement = statement<BegunRow>(
   'delivery-begin',
-  `with asked as (
-     select e.id, coalesce(p.disabled, true) as held
-     from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as ask (id, batch_id, token)
+  `with asked as materialized (
+     select e.id, e.project_id, ask.domain, ask.wait_reason, ask.wait_seconds,
+       ${isSuppressed('e.project_id', 'ask.recipient')} as suppressed
+     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::float8[])
+       as ask (id, batch_id, token, domain, recipient, wait_reason, wait_seconds)
      join delivery_batches b on b.id = ask.batch_id and b.lease_token = ask.token and b.lease_until > now()
      join emails e on e.id = ask.id and e.batch_id = ask.batch_id and e.status = 'PENDING'
-     left join projects p on p.id = e.project_id
+   ),
+   sender as materialized (
+     select project_id, domain, sending_hold(project_id, domain) as hold
+     from (select distinct project_id, domain from asked) pair
+   ),
+   judged as (
+     select asked.id, asked.domain, asked.wait_seconds, sender.hold, case
+         when sender.hold is not null then 'held'
+         when asked.suppressed then 'suppressed'
+         when asked.wait_reason is not null then 'held'
+         else 'go'
+       end as verdict,
+       coalesce(sender.hold, case when asked.suppressed then 'suppressed' end, asked.wait_reason) as reason
+     from asked join sender using (project_id, domain)
    )
    update emails e set
-     status = case when asked.held then 'PENDING' else 'SENDING' end,
-     attempts = case when asked.held then e.attempts else e.attempts + 1 end,
-     reason = case when asked.held then 'project disabled' else e.reason end,
-     batch_id = case when asked.held then null else e.batch_id end,
-     due_at = case when asked.held then now() + make_interval(secs => $4) else e.due_at end,
+     status = case judged.verdict when 'go' then 'SENDING' when 'suppressed' then 'FAILED' else 'PENDING' end,
+     attempts = case when judged.verdict = 'go' then e.attempts + 1 else e.attempts end,
+     reason = case when judged.verdict <> 'go' then judged.reason when e.held_domain is null then e.reason end,
+     held_domain = case when judged.hold is not null then judged.domain end,
+     batch_id = case when judged.verdict = 'held' then null else e.batch_id end,
+     due_at = case
+       when judged.verdict <> 'held' then e.due_at
+       else now() + make_interval(secs => case when judged.hold is null then judged.wait_seconds else $8 end)
+     end,
      updated_at = now()
-   from asked where e.id = asked.id and e.status = 'PENDING'
-   returning e.id, asked.held, e.attempts, e.source_type, e.unknown_outcomes`,
+   from judged where e.id = judged.id and e.status = 'PENDING'
+   returning e.id, judged.verdict, e.attempts, e.source_type, e.unknown_outcomes`,
 );
 
 // A final result is knowledge, and counts as long as no later attempt has begun; anything else only from the holder.
@@ -89,12 +112,19 @@ const finishStatement = statement<{ id: string }>(
    select id from finished`,
 );
 
-interface Ask {
+export interface BeginAsk {
   id: string;
   holder: Holder;
+  /** That it is sent from; empty where there is nothing to send. */
+  domain: string;
+  to: string;
+  /** We would rather not begin it now, for a reason of our own. What holds it anyway goes before. */
+  wait?: { reason: string; seconds: number };
 }
 
-interface Finish extends Ask {
+interface Finish {
+  id: string;
+  holder: Holder;
   attempts: number;
   settlement: Settlement;
 }
@@ -104,7 +134,7 @@ interface Finish extends Ask {
  * them, so that they come in small batches under load.
  */
 export class DeliveryLedger {
-  readonly begin: (ask: Ask) => Promise<Begin>;
+  readonly begin: (ask: BeginAsk) => Promise<Begin>;
   /** False: it came too late, somebody else has gone on with the mail. */
   readonly finish: (finish: Finish) => Promise<boolean>;
 
@@ -114,18 +144,22 @@ export class DeliveryLedger {
   }
 }
 
-async function beginAll(db: Db, asks: Ask[]): Promise<Begin[]> {
+async function beginAll(db: Db, asks: BeginAsk[]): Promise<Begin[]> {
   const rows = await beginStatement(db, [
     asks.map(({ id }) => id),
     asks.map(({ holder }) => holder.batchId),
     asks.map(({ holder }) => holder.token),
+    asks.map(({ domain }) => domain),
+    asks.map(({ to }) => to),
+    asks.map(({ wait }) => wait?.reason ?? null),
+    asks.map(({ wait }) => wait?.seconds ?? null),
     HOLD_SECONDS,
   ]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return asks.map(({ id }) => {
     const row = byId.get(id);
     if (!row) return { verdict: 'passed over' };
-    return row.held ? { verdict: 'held' } : { verdict: 'go', mail: inFlight(row) };
+    return row.verdict === 'go' ? { verdict: 'go', mail: inFlight(row) } : { verdict: row.verdict };
   });
 }
 

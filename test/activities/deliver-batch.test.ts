@@ -4,9 +4,11 @@ import { emailActivities } from '../../activities/emails.ts';
 import { connectDb, type Db } from '../../db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { addManagedDomain } from '../../services/domains/managed.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
+import { testLinks } from '../support/links.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
@@ -34,6 +36,7 @@ describe('deliverBatch', () => {
     db = world.db;
     smtp = await startSmtp();
     project = (await makeProject(db)).id;
+    await addManagedDomain(db, project, 'demo.localhost');
   });
   after(async () => {
     await smtp.close();
@@ -56,6 +59,7 @@ describe('deliverBatch', () => {
       db: handle,
       mailer,
       renderer: testRenderer(),
+      links: testLinks,
       ledger: new DeliveryLedger(handle),
       stopping,
     });
@@ -306,6 +310,7 @@ describe('deliverBatch', () => {
     const own = connectDb({ databaseUrl: postgres.url, poolSize: 5 });
     try {
       const { id } = await makeProject(own);
+      await addManagedDomain(own, id, 'demo.localhost');
       const batchId = await addBatch(own);
       const mail = await addMail(own, { project: id, batchId });
       smtp.misbehave({ at: 'accepted', do: 'hang' });

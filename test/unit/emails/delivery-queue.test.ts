@@ -4,7 +4,7 @@ import { PreparedMails } from '../../../services/emails/delivery-queue.ts';
 
 const MB = 1024 * 1024;
 const pending = (count: number, size = 1) => Array.from({ length: count }, (_, n) => ({ id: `m${n}`, size }));
-const prepared = (id: string): PreparedMail => ({ id, content: undefined, attachmentSet: null });
+const prepared = (id: string): PreparedMail => ({ id, projectId: undefined, content: undefined, attachmentSet: null });
 
 /** Prepares nothing until it is told to. */
 class ByHand {

@@ -1,0 +1,42 @@
+import { type Db, wake } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+
+/** So many at once: a project with a hundred thousand held mails shall not lock them all in one go. */
+const CHUNK = 2_000;
+
+// What may leave by now, by the word of the same function that holds it. In the order in which it was accepted.
+const release = statement<{ id: string }>(
+  'emails-release',
+  `with free as materialized (
+     select project_id, held_domain from (
+       select distinct project_id, held_domain from emails
+       where held_domain is not null and status = 'PENDING' and ($1::uuid is null or project_id = $1)
+     ) sender
+     where sending_hold(project_id, held_domain) is null
+   ),
+   mine as (
+     select e.id from free join emails e using (project_id, held_domain) where e.status = 'PENDING'
+     order by e.id limit $2 for update of e skip locked
+   )
+   update emails e set held_domain = null, reason = null, due_at = now(), updated_at = now()
+   from mine where e.id = mine.id returning e.id`,
+);
+
+/**
+ * Lets go of mail that was held, for whoever ends the cause, in that transaction: a project is enabled, a domain
+ * verified, `sending_held_reason` taken away. What is still held for another cause stays. A large rest follows by itself.
+ */
+export async function releaseHeld(trx: Db, { projectId }: { projectId: string }): Promise<void> {
+  if ((await release(trx, [projectId, CHUNK])).length > 0) wake(trx, 'mail');
+}
+
+/** The net below: whatever may leave by now, however its cause ended. Gives back how many there were. */
+export async function releaseAllHeld(db: Db): Promise<number> {
+  let released = 0;
+  for (;;) {
+    const { length } = await release(db, [null, CHUNK]);
+    released += length;
+    if (length > 0) wake(db, 'mail');
+    if (length < CHUNK) return released;
+  }
+}
