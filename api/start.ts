@@ -10,6 +10,7 @@ import { type DomainPlace, loopOf } from '../services/domains/loop.ts';
 import { KeyCache } from '../services/projects/key-cache.ts';
 import { RateLimiter, rateStore } from '../services/projects/rate-limiter.ts';
 import { createApp } from './app.ts';
+import type { AppParts } from './http/context.ts';
 import { listen } from './http/listen.ts';
 import type { RouteGroup } from './http/route.ts';
 import { createMetrics } from './metrics.ts';
@@ -30,12 +31,21 @@ export interface ApiOptions {
   checkTemporal(): Promise<boolean>;
   /** The loop of a domain, asked to check it now: whether it has, or could not be asked. */
   askLoop?(loop: ReturnType<typeof loopOf>): Promise<'checked' | 'late' | 'away'>;
+  /** OAuth providers elsewhere than at their known addresses. */
+  oauthAt?: AppParts['oauthAt'];
   /** Beside our own: how tests reach the stages that no route of ours uses yet. */
   moreRoutes?: RouteGroup[];
 }
 
 /** Puts the parts together and listens. */
-export async function startApi({ settings, log, checkTemporal, askLoop, moreRoutes }: ApiOptions): Promise<Api> {
+export async function startApi({
+  settings,
+  log,
+  checkTemporal,
+  askLoop,
+  oauthAt,
+  moreRoutes,
+}: ApiOptions): Promise<Api> {
   const { databaseUrl = '', databasePoolSize: poolSize, rateLimitPerMinute, metricsPort, host } = settings;
   const opened: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
@@ -66,7 +76,10 @@ export async function startApi({ settings, log, checkTemporal, askLoop, moreRout
       if (answer === 'away') await checkDomain({ db, resolver, settings }, domain.id);
     };
     const isClosing = () => closing;
-    const parts = { settings, db, log, keys, limiter, metrics, ready, resolver, checkDomain: checkNow, isClosing };
+    const parts: AppParts = {
+      ...{ settings, db, log, keys, limiter, metrics, ready, resolver, oauthAt, isClosing },
+      checkDomain: checkNow,
+    };
     const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host);
     opened.push(() => server.close());

@@ -5,7 +5,7 @@ import type { Typed } from './typed.ts';
 export interface Answer {
   status: number;
   body?: unknown;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
 }
 
 export const ok = (body: unknown): Answer => ({ status: 200, body });

@@ -5,18 +5,28 @@ import { SESSION_COOKIE } from '../middleware/access.ts';
 
 type CookieSettings = Pick<Settings, 'baseUrl'>;
 
-const cookie = (value: string, seconds: number, { baseUrl }: CookieSettings): Record<string, string> => ({
-  'Set-Cookie': `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${
-    baseUrl.startsWith('https:') ? '; Secure' : ''
-  }`,
-});
+/** A cookie that no script sees, and that no other site's form brings along. */
+export const cookieHeader = (
+  name: string,
+  value: string,
+  { seconds, path = '/', baseUrl }: CookieSettings & { seconds: number; path?: string },
+): string => {
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
+  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+};
 
 /** Headers that give the browser a session, or take it away. */
-export const withSession = (token: string, settings: CookieSettings) => cookie(token, SESSION_DAYS * 86_400, settings);
-export const withoutSession = (settings: CookieSettings) => cookie('', 0, settings);
+export const withSession = (token: string, { baseUrl }: CookieSettings) => ({
+  'Set-Cookie': cookieHeader(SESSION_COOKIE, token, { seconds: SESSION_DAYS * 86_400, baseUrl }),
+});
+export const withoutSession = ({ baseUrl }: CookieSettings) => ({
+  'Set-Cookie': cookieHeader(SESSION_COOKIE, '', { seconds: 0, baseUrl }),
+});
+
+export function cookieValue({ cookie: header = '' }: IncomingHttpHeaders, name: string): string | undefined {
+  const pairs = header.split(';').map((pair) => pair.trim().split('='));
+  return pairs.find(([given]) => given === name)?.[1] || undefined;
+}
 
 /** For routes that ask nobody who they are, and still know those who say so. */
-export function sessionToken({ cookie: header = '' }: IncomingHttpHeaders): string | undefined {
-  const pairs = header.split(';').map((pair) => pair.trim().split('='));
-  return pairs.find(([name]) => name === SESSION_COOKIE)?.[1] || undefined;
-}
+export const sessionToken = (headers: IncomingHttpHeaders): string | undefined => cookieValue(headers, SESSION_COOKIE);

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import './chai-answers.ts';
 import type { RouteGroup } from '../../api/http/route.ts';
-import { type Api, startApi } from '../../api/start.ts';
+import { type Api, type ApiOptions, startApi } from '../../api/start.ts';
 import type { Db } from '../../db/connect.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
@@ -77,18 +77,19 @@ export interface TestApiOptions {
   world?: World;
   checkTemporal?: () => Promise<boolean>;
   moreRoutes?: RouteGroup[];
+  oauthAt?: ApiOptions['oauthAt'];
 }
 
 /** The real API in this process, on a port of its own. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { env = {}, world, moreRoutes = [], checkTemporal = async () => true } = options;
+  const { env = {}, world, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
   const own = world ? undefined : await openWorld(5);
   const { db, url: databaseUrl } = own ?? (world as World);
   const logs: Record<string, unknown>[] = [];
   const log = pino({ level: env.LOG_LEVEL ?? 'debug' }, { write: (line: string) => void logs.push(JSON.parse(line)) });
   const given = { NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test', ...env };
   const settings = readSettings({ ...given, DATABASE_URL: databaseUrl });
-  const api: Api = await startApi({ settings, log, checkTemporal, moreRoutes });
+  const api: Api = await startApi({ settings, log, checkTemporal, moreRoutes, oauthAt });
   return {
     ...client(api.url),
     url: api.url,

@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { person } from '../../support/accounts.ts';
+import { type ApiAnswer, startTestApi, type TestApi } from '../../support/api.ts';
+import { type OAuthStandIn, startOAuthProvider } from '../../support/oauth-provider.ts';
+
+const env = {
+  OAUTH_GITHUB_ID: 'our-id',
+  OAUTH_GITHUB_SECRET: 'our-secret',
+  OAUTH_GOOGLE_ID: 'our-id',
+  OAUTH_GOOGLE_SECRET: 'our-secret',
+};
+let accounts = 0;
+
+describe('signing in with another account', () => {
+  let provider: OAuthStandIn;
+  let api: TestApi;
+
+  before(async () => {
+    provider = await startOAuthProvider('our-secret');
+    api = await startTestApi({ env, oauthAt: provider.at });
+  });
+  after(async () => {
+    await api.stop();
+    await provider.close();
+  });
+  beforeEach(() => {
+    const id = ++accounts;
+    provider.account = { id, email: `Ann${id}@provider.example`, verified: true };
+    provider.fault = undefined;
+  });
+
+  const get = async (path: string, cookie = ''): Promise<ApiAnswer> => {
+    const response = await fetch(api.url + path, { redirect: 'manual', headers: { cookie } });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+  const cookiesOf = ({ headers }: ApiAnswer) => headers.getSetCookie().map((line) => line.split(';')[0] ?? '');
+
+  /** There and back; `change` is what somebody in the middle does to the way back. */
+  async function signIn(name: string, change: (back: URL) => void = () => {}, cookie?: string): Promise<ApiAnswer> {
+    const begun = await get(`/auth/oauth/${name}`);
+    expect(begun).to.have.status(302);
+    const back = await provider.consent(begun.headers.get('location') ?? '');
+    change(back);
+    return get(back.pathname + back.search, cookie ?? cookiesOf(begun)[0]);
+  }
+
+  const sessionOf = (answer: ApiAnswer) => cookiesOf(answer).find((pair) => /^everpost_session=./.test(pair)) ?? '';
+
+  for (const name of ['github', 'google'] as const)
+    describe(name, () => {
+      it('opens an account with a verified address, and a session', async () => {
+        const answer = await signIn(name);
+        expect(answer).to.have.status(302);
+        expect(answer.headers.get('location')).to.equal('http://app.test/');
+        const me = await get('/users/@me', sessionOf(answer));
+        expect(me.body).to.include({ email: provider.account.email.toLowerCase(), emailVerified: true });
+      });
+
+      it('finds the same user again, although the address there has changed', async () => {
+        const first = await get('/users/@me', sessionOf(await signIn(name)));
+        provider.account.email = `changed-${provider.account.email}`;
+        const second = await get('/users/@me', sessionOf(await signIn(name)));
+        expect(second.body).to.deep.equal(first.body);
+      });
+
+      it('leads to the account that has the address already', async () => {
+        const someone = await person(api);
+        provider.account.email = someone.email;
+        const me = await get('/users/@me', sessionOf(await signIn(name)));
+        expect(me.body).to.include({ id: someone.id });
+        expect(await someone.get('/users/@me'), 'their other sessions stay').to.have.status(200);
+      });
+
+      it('takes an account away from whoever opened it without owning the address', async () => {
+        const squatter = await person(api, undefined, { emailVerified: false });
+        provider.account.email = squatter.email;
+        const me = await get('/users/@me', sessionOf(await signIn(name)));
+        expect(me.body).to.include({ id: squatter.id, emailVerified: true });
+        expect(await squatter.get('/users/@me')).to.have.status(401);
+        const login = await api.post('/auth/login', { email: squatter.email, password: squatter.password });
+        expect(login).to.have.status(401);
+      });
+
+      it('is 403 when the address is not verified there', async () => {
+        provider.account.verified = false;
+        expect(await signIn(name)).to.be.envelope(403, 'FORBIDDEN');
+        expect(await api.db('users').where({ email: provider.account.email.toLowerCase() })).to.have.length(0);
+      });
+
+      it('sends state and a PKCE challenge along', async () => {
+        const begun = await get(`/auth/oauth/${name}`);
+        const asked = new URL(begun.headers.get('location') ?? '').searchParams;
+        expect(asked.get('state')).to.have.length.greaterThan(30);
+        expect(asked.get('code_challenge_method')).to.equal('S256');
+        expect(asked.get('redirect_uri')).to.equal(`http://app.test/auth/oauth/${name}/callback`);
+        const [cookie = ''] = begun.headers.getSetCookie();
+        expect(cookie).to.match(/^everpost_oauth=v1\..+; Path=\/auth\/oauth; Max-Age=600; HttpOnly; SameSite=Lax$/);
+        expect(cookie, 'it is sealed').not.to.contain(asked.get('state') ?? '');
+      });
+
+      it('is 400 with another state, another code, another browser, a forged cookie, or a refusal', async () => {
+        const begun = await get(`/auth/oauth/${name}`);
+        for (const answer of [
+          await signIn(name, (back) => back.searchParams.set('state', 'forged')),
+          await signIn(name, (back) => back.searchParams.delete('state')),
+          await signIn(name, (back) => back.searchParams.set('code', 'made up')),
+          await signIn(name, () => {}, ''),
+          await signIn(name, () => {}, cookiesOf(begun)[0]),
+          await signIn(name, () => {}, 'everpost_oauth=v1.aaaa.bbbb'),
+        ])
+          expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+        provider.fault = 'denied';
+        expect(await signIn(name)).to.be.envelope(400, 'BAD_REQUEST');
+      });
+
+      it('is 502 EXTERNAL_SERVICE_ERROR when the provider is down', async () => {
+        provider.fault = 'down';
+        expect(await signIn(name)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
+      });
+    });
+
+  it('is 400 for an ID token with another nonce, or made for somebody else', async () => {
+    for (const fault of ['wrong nonce', 'wrong audience'] as const) {
+      provider.fault = fault;
+      expect(await signIn('google'), fault).to.be.envelope(400, 'BAD_REQUEST');
+    }
+  });
+
+  it('is 404 for a provider that is not set up, or none', async () => {
+    const bare = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    for (const path of ['/auth/oauth/github', '/auth/oauth/google/callback?code=x', '/auth/oauth/evil'])
+      expect(await bare.get(path), path).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    await bare.stop();
+    expect((await api.get('/auth/oauth-config')).body.data).to.deep.equal({
+      providers: ['github', 'google'],
+      github: true,
+      google: true,
+    });
+  });
+
+  it('opens no account where signing up is turned off', async () => {
+    const closed = await startTestApi({
+      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+      env: { ...env, SIGNUP_ENABLED: 'false' },
+      oauthAt: provider.at,
+    });
+    const begun = await fetch(`${closed.url}/auth/oauth/github`, { redirect: 'manual' });
+    const back = await provider.consent(begun.headers.get('location') ?? '');
+    const [cookie = ''] = begun.headers.getSetCookie();
+    const answer = await closed.get(back.pathname + back.search, { cookie: cookie.split(';')[0] ?? '' });
+    expect(answer).to.be.envelope(403, 'FORBIDDEN');
+    await closed.stop();
+  });
+});

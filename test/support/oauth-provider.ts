@@ -1,0 +1,124 @@
+// An OAuth provider of our own: speaks what Google (OpenID Connect) and GitHub (OAuth 2 and an API) speak.
+import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OAuthProvider, OAuthServer } from '../../platform/oauth.ts';
+
+export interface Account {
+  id: number;
+  email: string;
+  verified: boolean;
+}
+
+export interface OAuthStandIn {
+  /** Where it is, for the app. */
+  at: Record<OAuthProvider, OAuthServer>;
+  /** Who will say yes next. */
+  account: Account;
+  /** What it does wrong. */
+  fault: 'down' | 'wrong nonce' | 'wrong audience' | 'denied' | undefined;
+  /** Plays the browser at the provider: where it is sent back to. */
+  consent(authorizeUrl: string): Promise<URL>;
+  close(): Promise<void>;
+}
+
+interface Grant {
+  challenge: string;
+  nonce: string | null;
+  clientId: string;
+  account: Account;
+}
+
+const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function jwt(claims: object): string {
+  const text = `${part({ alg: 'RS256', typ: 'JWT' })}.${part(claims)}`;
+  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
+}
+
+async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return new URLSearchParams(text);
+}
+
+export async function startOAuthProvider(secret: string): Promise<OAuthStandIn> {
+  const codes = new Map<string, Grant>();
+  const tokens = new Map<string, Account>();
+
+  const tokenAnswer = async (request: IncomingMessage): Promise<[number, object]> => {
+    const form = await formOf(request);
+    const code = form.get('code') ?? '';
+    const grant = codes.get(code);
+    codes.delete(code);
+    const proof = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (!grant || proof !== grant.challenge || form.get('client_secret') !== secret)
+      return [400, { error: 'invalid_grant' }];
+    const token = randomUUID();
+    tokens.set(token, grant.account);
+    const now = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: base,
+      sub: String(grant.account.id),
+      aud: stand.fault === 'wrong audience' ? 'somebody else' : grant.clientId,
+      iat: now,
+      exp: now + 300,
+      nonce: stand.fault === 'wrong nonce' ? 'another' : grant.nonce,
+    };
+    const idToken = grant.nonce ? { id_token: jwt(claims) } : {};
+    return [200, { access_token: token, token_type: 'bearer', ...idToken }];
+  };
+
+  const answers: Record<string, (account: Account) => object> = {
+    '/userinfo': ({ id, email, verified }) => ({ sub: String(id), email, email_verified: verified }),
+    '/user': ({ id }) => ({ id, login: `user${id}` }),
+    '/user/emails': ({ email, verified }) => [
+      { email: 'other@provider.example', primary: false, verified: true },
+      { email, primary: true, verified },
+    ],
+  };
+
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', base);
+    const send = (status: number, body: object) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    if (stand.fault === 'down') return send(503, { error: 'down' });
+    if (pathname === '/token') return send(...(await tokenAnswer(request)));
+    const account = tokens.get(request.headers.authorization?.replace(/^bearer /i, '') ?? '');
+    const answer = answers[pathname];
+    if (!account || !answer) return send(401, { error: 'invalid_token' });
+    return send(200, answer(account));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const shared = { issuer: base, authorize: `${base}/authorize`, token: `${base}/token` };
+
+  const stand: OAuthStandIn = {
+    at: {
+      google: { ...shared, userinfo: `${base}/userinfo` },
+      github: { ...shared, userinfo: `${base}/user`, emails: `${base}/user/emails` },
+    },
+    account: { id: 1, email: 'ann@provider.example', verified: true },
+    fault: undefined,
+    async consent(authorizeUrl) {
+      const asked = new URL(authorizeUrl).searchParams;
+      const back = new URL(asked.get('redirect_uri') ?? '');
+      back.searchParams.set('state', asked.get('state') ?? '');
+      if (stand.fault === 'denied') back.searchParams.set('error', 'access_denied');
+      else {
+        const code = randomUUID();
+        const challenge = asked.get('code_challenge') ?? '';
+        const clientId = asked.get('client_id') ?? '';
+        codes.set(code, { challenge, nonce: asked.get('nonce'), clientId, account: { ...stand.account } });
+        back.searchParams.set('code', code);
+      }
+      return back;
+    },
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+  return stand;
+}
