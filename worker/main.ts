@@ -9,8 +9,10 @@ import { startProbes } from '../platform/probes.ts';
 import { createRenderer } from '../platform/renderer/index.ts';
 import { createResolver, type Resolver } from '../platform/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
+import { SignerCache } from '../services/domains/signing-key.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { MailLinks } from '../services/emails/links.ts';
+import { SendPace } from '../services/emails/send-pace.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { bulkDuty, campaignsDuty, domainsDuty, executionsDuty, mailDuty, workflowsDuty } from './duties.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -96,7 +98,8 @@ async function startWork(parts: Parts): Promise<End> {
   const stopping = new AbortController();
   // Every batch that is being sent listens to it.
   setMaxListeners(0, stopping.signal);
-  const mail = roles.has('mail') ? startMail(parts, stopping.signal) : undefined;
+  const listener = new Listener({ databaseUrl: parts.databaseUrl, log });
+  const mail = roles.has('mail') ? startMail(parts, listener, stopping.signal) : undefined;
   const duties: Duty[] = mail ? mail.duties : [];
   if (roles.has('bulk'))
     duties.push(bulkDuty({ db: parts.db, limits: settings, now: () => new Date(), stopping: stopping.signal }));
@@ -104,18 +107,26 @@ async function startWork(parts: Parts): Promise<End> {
   const executions = roles.has('workflows') ? startExecutions(parts, resolver) : undefined;
   if (executions) duties.push(await workflowsDuty(), executions.duty);
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
-  const stopRelay = roles.has('relay') ? await startRelay(parts) : () => {};
+  const stopRelay = roles.has('relay') ? startRelay(parts, listener) : () => {};
+  await listener.start();
   return async () => {
     stopping.abort(new Error('the worker is shutting down'));
     await Promise.all([stopRelay(), workers.stop()]);
+    await listener.stop();
     await mail?.close();
     await executions?.close();
     resolver.close();
   };
 }
 
-function startMail({ settings, db, metrics, log }: Parts, stopping: AbortSignal) {
-  const mailer = createMailer({ url: settings.smtpUrl ?? '', maxConnections: settings.smtpMaxConnections });
+function startMail({ settings, db, metrics, log }: Parts, listener: Listener, stopping: AbortSignal) {
+  const { sendRatePerSecond } = settings;
+  const mailer = createMailer({
+    url: settings.smtpUrl ?? '',
+    maxConnections: settings.smtpMaxConnections,
+    pace: sendRatePerSecond ? new SendPace(db, sendRatePerSecond) : undefined,
+  });
+  const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys) : undefined;
   const renderer = createRenderer({ log });
   // Its first process takes a moment to come up, which no mail shall wait for.
   renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});
@@ -126,6 +137,7 @@ function startMail({ settings, db, metrics, log }: Parts, stopping: AbortSignal)
     renderer,
     links: new MailLinks(settings),
     ledger,
+    signerFor: signers && ((projectId: string, domain: string) => signers.signerFor(projectId, domain)),
     onResult: metrics.countResult,
     stopping,
   };
@@ -147,16 +159,11 @@ function startExecutions({ settings, db, log }: Parts, resolver: Resolver) {
   };
 }
 
-async function startRelay({ databaseUrl, db, temporal, settings, log }: Parts): Promise<End> {
-  const listener = new Listener({ databaseUrl, log });
+function startRelay({ db, temporal, settings, log }: Parts, listener: Listener): End {
   const relay = new Relay({ db, temporal, listener, log });
   relay.start();
   const stopHousekeeping = startHousekeeping({ db, settings, log });
-  await listener.start();
-  return async () => {
-    await Promise.all([relay.stop(), stopHousekeeping()]);
-    await listener.stop();
-  };
+  return () => Promise.all([relay.stop(), stopHousekeeping()]);
 }
 
 run().then(
