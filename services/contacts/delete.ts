@@ -14,10 +14,16 @@ const removeContacts = `
     select id from contacts where project_id = ? and id = any (?::uuid[]) order by email collate "C" for update)
   returning id, email`;
 
+// Somebody who was to get a campaign and is no more counts as skipped. Of mail that a campaign has sent, whose content
+// is the campaign's, address and subject stand in the ledger itself.
 const cancelPending = `
-  update emails set status = 'CANCELLED', reason = ?, updated_at = now()
-  where status = 'PENDING' and id in (
-    select id from emails where project_id = ? and contact_id = any (?::uuid[]) and status = 'PENDING'
+  update emails set
+    status = case when status <> 'PENDING' then status when campaign_id is null then 'CANCELLED' else 'SKIPPED' end,
+    reason = case when status = 'PENDING' then ? else reason end,
+    to_email = null, rendered_subject = null, updated_at = now()
+  where (status = 'PENDING' or to_email is not null) and id in (
+    select id from emails
+    where project_id = ? and contact_id = any (?::uuid[]) and (status = 'PENDING' or to_email is not null)
     order by id for update)`;
 
 // The whole content goes: address and name stand in it, and what was rendered for the contact does too. A mail that is

@@ -1,6 +1,7 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { resendRecipient } from '../campaigns/resolve.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
 import { type EmailRecord, findEmail } from './find.ts';
@@ -18,14 +19,35 @@ const again = statement<{ id: string }>(
 
 /** Sends a mail once more that has failed, or of which nobody knows; under the same Message-ID. */
 export async function resendEmail(db: Db, project: ProjectAccess, id: string): Promise<EmailRecord> {
+  const campaignId = await campaignOf(db, project, id);
+  if (campaignId) return resendOfCampaign(db, project, campaignId, id);
   const [resent] = await again(db, [project.projectId, project.keyGeneration, id]);
   const email = await findEmail(db, project.projectId, id);
   if (resent) {
     wake(db, 'mail');
     return email;
   }
-  if (email.status !== 'FAILED' && email.status !== 'UNKNOWN')
-    throw new ApiError(409, 'CONFLICT', `Only FAILED and UNKNOWN mail can be sent again; this one is ${email.status}.`);
+  if (email.status !== 'FAILED' && email.status !== 'UNKNOWN') throw notAgain(email);
   if (email.to === null) throw new ApiError(409, 'CONFLICT', 'The content of this mail is gone.');
   throw await refusal(db, project);
 }
+
+const campaign = statement<{ campaign_id: string | null }>(
+  'email-campaign',
+  'select campaign_id from emails where id = $2 and project_id = $1',
+);
+
+async function campaignOf(db: Db, { projectId }: ProjectAccess, id: string): Promise<string | null | undefined> {
+  return (await campaign(db, [projectId, id]))[0]?.campaign_id;
+}
+
+/** Its campaign sends it, and is SENDING again until that is done. */
+async function resendOfCampaign(db: Db, project: ProjectAccess, campaignId: string, id: string): Promise<EmailRecord> {
+  const again = await resendRecipient(db, project, { campaignId, emailId: id });
+  const email = await findEmail(db, project.projectId, id);
+  if (!again) throw notAgain(email);
+  return email;
+}
+
+const notAgain = ({ status }: EmailRecord) =>
+  new ApiError(409, 'CONFLICT', `Only FAILED and UNKNOWN mail can be sent again; this one is ${status}.`);

@@ -100,7 +100,7 @@ describe('deleting contacts', () => {
     );
     db.removeListener('query', listen);
     expect(gone).to.have.lengthOf(1_000);
-    expect(statements.length).to.be.at.most(6);
+    expect(statements.length).to.be.at.most(7);
     expect(await db('contacts').where({ projectId: id })).to.deep.equal([]);
   });
 
