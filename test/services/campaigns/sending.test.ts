@@ -1,0 +1,254 @@
+import { expect } from 'chai';
+import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
+import { deleteContacts } from '../../../services/contacts/delete.ts';
+import {
+  addContacts,
+  type CampaignWorker,
+  campaignWorker,
+  makeCampaign,
+  recipientTo,
+  rowsOf,
+  standing,
+  startCampaign,
+} from '../../support/campaigns.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { eventually } from '../../support/waiting.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+describe('sending a campaign', () => {
+  let world: World;
+  let smtp: SmtpStandIn;
+  let worker: CampaignWorker;
+  let project: TestProject;
+
+  before(async () => {
+    [world, smtp] = await Promise.all([openWorld(), startSmtp()]);
+    worker = campaignWorker(world.db, smtp.url);
+  });
+  after(async () => {
+    worker?.close();
+    await smtp?.close();
+    await world?.close();
+  });
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+    smtp.behave();
+    smtp.mails.length = 0;
+  });
+
+  const contactId = async (email: string): Promise<string> =>
+    (await world.db('contacts').where({ projectId: project.id, email }).first('id')).id;
+  const campaignRow = (id: string) => world.db('campaigns').where({ id }).first();
+  const addresses = () => smtp.mails.flatMap(({ to }) => to).sort();
+
+  it('reaches everybody once, each with a mail of their own, and ends', async () => {
+    await addContacts(world.db, project, 250);
+    const { id } = await startCampaign(world.db, project);
+    expect(await worker.run(id)).to.include({ kind: 'end' });
+    expect(await campaignRow(id)).to.include({ status: 'SENT', paused: false });
+    expect((await campaignRow(id)).sentAt).to.be.instanceOf(Date);
+    expect(await standing(world.db, project, id)).to.include({ pending: 0, sent: 250, failed: 0 });
+    expect(new Set(addresses()).size).to.equal(250);
+    expect(smtp.mails).to.have.lengthOf(250);
+    const [mail] = smtp.mailsTo('p7@example.com');
+    const { subject, html, from } = (await mail?.parsed()) ?? {};
+    expect(subject).to.equal('Hello Name 7');
+    expect(html).to.contain('Hello Name 7');
+    expect(from?.address).to.equal(`news@${project.senderDomain}`);
+    const row = await recipientTo(world.db, id, 'p7@example.com');
+    expect(row).to.include({ status: 'SENT', attempts: 1, sourceType: 'CAMPAIGN', campaignId: id });
+    expect(mail?.messageId).to.equal(`<${row.id}@${project.senderDomain}>`);
+    expect(await world.db('deliveryBatches').where({ campaignId: id })).to.deep.equal([]);
+  });
+
+  it('freezes those whom its type lets it reach, and nobody who comes later', async () => {
+    await addContacts(world.db, project, 3);
+    await addContacts(world.db, project, 2, { subscribed: false, prefix: 'u' });
+    const marketing = await startCampaign(world.db, project);
+    const transactional = await startCampaign(world.db, project, { type: 'TRANSACTIONAL' });
+    for (const { id } of [marketing, transactional]) expect(await worker.advance(id)).to.include({ kind: 'send' });
+    await addContacts(world.db, project, 4, { prefix: 'late' });
+    expect(await standing(world.db, project, marketing.id)).to.include({ pending: 3 });
+    expect(await standing(world.db, project, transactional.id)).to.include({ pending: 5 });
+    await worker.run(marketing.id);
+    expect(addresses()).to.deep.equal(['p0@example.com', 'p1@example.com', 'p2@example.com']);
+    await worker.run(transactional.id);
+    expect(smtp.mails).to.have.lengthOf(8);
+  });
+
+  it('skips with the reason who unsubscribed, bounced or was deleted after the freeze', async () => {
+    await addContacts(world.db, project, 5);
+    const { id } = await startCampaign(world.db, project);
+    await worker.advance(id);
+    await world.db('contacts').where({ projectId: project.id, email: 'p1@example.com' }).update({ subscribed: false });
+    await world.db('suppressions').insert({
+      id: world.db.raw('uuidv7()'),
+      projectId: project.id,
+      addressHash: world.db.raw('address_hash(?, ?)', [project.id, 'p2@example.com']),
+      reason: 'HARD_BOUNCE',
+    });
+    const gone = await contactId('p3@example.com');
+    await deleteContacts(world.db, project.id, [gone]);
+    expect(await standing(world.db, project, id)).to.include({ pending: 4, skipped: 1 });
+    await worker.run(id);
+    expect(await standing(world.db, project, id)).to.include({ pending: 0, sent: 2, skipped: 3 });
+    expect(addresses()).to.deep.equal(['p0@example.com', 'p4@example.com']);
+    expect(await recipientTo(world.db, id, 'p1@example.com')).to.include({ status: 'SKIPPED', reason: 'unsubscribed' });
+    expect(await recipientTo(world.db, id, 'p2@example.com')).to.include({ status: 'SKIPPED', reason: 'suppressed' });
+    const row = await world.db('emails').where({ campaignId: id, contactId: gone }).first();
+    expect(row).to.include({ status: 'SKIPPED', reason: 'contact deleted', toEmail: null, renderedSubject: null });
+    expect(await rowsOf(world.db, id)).to.deep.equal({ sent: 2, skipped: 3 });
+  });
+
+  it('forgets the address of who is deleted later', async () => {
+    await addContacts(world.db, project, 1);
+    const { id } = await startCampaign(world.db, project);
+    await worker.run(id);
+    const row = await recipientTo(world.db, id, 'p0@example.com');
+    expect(row).to.include({ toEmail: 'p0@example.com', renderedSubject: 'Hello Name 0' });
+    await deleteContacts(world.db, project.id, [row.contactId]);
+    expect(await row.$query(world.db)).to.include({ status: 'SENT', toEmail: null, renderedSubject: null });
+    expect(await standing(world.db, project, id)).to.include({ sent: 1 });
+  });
+
+  it('fails who is refused, and tries later who is put off', async () => {
+    await addContacts(world.db, project, 4);
+    smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550, text: 'no such user' } });
+    smtp.misbehave({ at: 'recipient', to: 'p2@example.com', do: { code: 450, text: 'later' } });
+    const { id } = await startCampaign(world.db, project);
+    const next = await worker.run(id);
+    expect(next).to.include({ kind: 'wait' });
+    expect(await standing(world.db, project, id)).to.include({ pending: 1, sent: 2, failed: 1 });
+    const failed = await recipientTo(world.db, id, 'p1@example.com');
+    expect(failed.status).to.equal('FAILED');
+    expect(failed.reason).to.contain('no such user');
+    const deferred = await recipientTo(world.db, id, 'p2@example.com');
+    expect(deferred).to.include({ status: 'PENDING', attempts: 1, batchId: null });
+    expect(next.kind === 'wait' && next.until).to.equal(deferred.dueAt.toISOString());
+    smtp.behave();
+    await deferred.$query(world.db).patch({ dueAt: new Date() });
+    expect(await worker.run(id)).to.include({ kind: 'end' });
+    expect(await standing(world.db, project, id)).to.include({ pending: 0, sent: 3, failed: 1 });
+  });
+
+  it('leaves alone whose outcome is unknown', async () => {
+    await addContacts(world.db, project, 3);
+    smtp.misbehave({ at: 'accepted', to: 'p1@example.com', do: 'drop' });
+    const { id } = await startCampaign(world.db, project);
+    expect(await worker.run(id)).to.include({ kind: 'end' });
+    expect(await standing(world.db, project, id)).to.include({ sent: 2, unknown: 1, pending: 0 });
+    expect(smtp.mailsTo('p1@example.com')).to.have.lengthOf(1);
+  });
+
+  it('is paused and resumed without anybody getting it twice', async () => {
+    await addContacts(world.db, project, 300);
+    smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
+    const { id } = await startCampaign(world.db, project);
+    await worker.advance(id);
+    const sending = worker.slice(id);
+    await smtp.received(30);
+    await pauseCampaign(world.db, project.access, id);
+    // Nothing is begun any more: those who are on the wire arrive, and that is all.
+    const begun = await world.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
+    expect(await sending).to.deep.equal({ more: false });
+    const { sent, pending } = await standing(world.db, project, id);
+    expect(sent + pending).to.equal(300);
+    expect(sent).to.be.at.most(begun.length);
+    expect(smtp.mails.length).to.equal(sent);
+    expect(await worker.advance(id)).to.include({ kind: 'wait' });
+    expect(await worker.slice(id)).to.deep.equal({ more: false });
+    expect(smtp.mails.length).to.equal(sent);
+    smtp.behave();
+    await resumeCampaign(world.db, project.access, id);
+    await worker.run(id);
+    expect(await standing(world.db, project, id)).to.include({ sent: 300, pending: 0 });
+    expect(new Set(addresses()).size).to.equal(300);
+    expect(smtp.mails.length).to.equal(300);
+  });
+
+  it('is cancelled: from the answer on nobody else gets it, and the rest is CANCELLED', async () => {
+    await addContacts(world.db, project, 300);
+    smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
+    const { id } = await startCampaign(world.db, project);
+    await worker.advance(id);
+    const sending = worker.slice(id);
+    await smtp.received(20);
+    await cancelCampaign(world.db, project.access, id);
+    expect(await standing(world.db, project, id)).to.include({ pending: 0 });
+    await sending;
+    const { sent } = await standing(world.db, project, id);
+    expect(await worker.run(id)).to.include({ kind: 'end' });
+    expect(await standing(world.db, project, id)).to.include({ sent, cancelled: 300 - sent, pending: 0 });
+    expect(await rowsOf(world.db, id)).to.deep.equal({ sent, cancelled: 300 - sent });
+    expect(smtp.mails.length).to.equal(sent);
+    expect(await campaignRow(id)).to.include({ status: 'CANCELLED' });
+  });
+
+  it('waits for its time, and goes by the last word about it', async () => {
+    await addContacts(world.db, project, 2);
+    const { id } = await makeCampaign(world.db, project);
+    const at = (ms: number) => new Date(Date.now() + ms);
+    await world
+      .db('campaigns')
+      .where({ id })
+      .update({ status: 'SCHEDULED', scheduledFor: at(3_600_000), generation: 1 });
+    const { scheduledFor } = await campaignRow(id);
+    expect(await worker.advance(id)).to.include({ kind: 'wait', until: scheduledFor.toISOString() });
+    expect(await worker.advance(id, at(3_599_000))).to.include({ kind: 'wait' });
+    expect(await worker.advance(id, at(3_601_000))).to.include({ kind: 'send' });
+    expect(await campaignRow(id)).to.include({ status: 'SENDING' });
+  });
+
+  it('ends at once where nobody is left when its time comes', async () => {
+    const { id } = await makeCampaign(world.db, project);
+    await world.db('campaigns').where({ id }).update({ status: 'SCHEDULED', scheduledFor: new Date(), generation: 1 });
+    expect(await worker.run(id)).to.include({ kind: 'end' });
+    expect(await campaignRow(id)).to.include({ status: 'SENT' });
+  });
+
+  it('holds on while the SMTP server is away, and burns nothing', async () => {
+    await addContacts(world.db, project, 10);
+    const { id } = await startCampaign(world.db, project);
+    await worker.advance(id);
+    await smtp.close();
+    worker.mailer.close();
+    const again = await worker.slice(id).catch((error: Error) => error.message);
+    await smtp.reopen();
+    expect(again).to.match(/^the SMTP server cannot be reached/);
+    expect(await world.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 })).to.deep.equal([]);
+    const next = campaignWorker(world.db, smtp.url);
+    await next.run(id);
+    next.close();
+    expect(await standing(world.db, project, id)).to.include({ sent: 10 });
+  });
+
+  it('goes on where another process was killed; what that one had on the wire is unknown', async () => {
+    await addContacts(world.db, project, 100);
+    const { id } = await startCampaign(world.db, project);
+    const other = campaignWorker(world.db, smtp.url, { connections: 3 });
+    await other.advance(id);
+    smtp.misbehave({ at: 'message', do: 'hang' });
+    const killed = other.slice(id).catch(() => {});
+    await eventually(async () => (await world.db('emails').where({ campaignId: id, status: 'SENDING' })).length >= 3);
+    // As if it were gone: its lease has run out, and whatever it says comes too late.
+    await world
+      .db('deliveryBatches')
+      .where({ campaignId: id })
+      .update({ leaseUntil: new Date(0), leaseToken: null });
+    const inDoubt = await world.db('emails').where({ campaignId: id, status: 'SENDING' });
+    expect(inDoubt.length).to.be.at.most(6);
+    const mine = campaignWorker(world.db, smtp.url);
+    const taken = mine.slice(id);
+    await eventually(async () => (await standing(world.db, project, id)).unknown >= inDoubt.length);
+    smtp.behave();
+    await taken;
+    await mine.run(id);
+    await killed;
+    mine.close();
+    other.close();
+    const { sent, unknown, pending } = await standing(world.db, project, id);
+    expect(sent + unknown).to.equal(100);
+    expect(pending).to.equal(0);
+    expect(new Set(addresses()).size).to.equal(smtp.mails.length);
+  });
+});

@@ -1,0 +1,125 @@
+// Campaigns and their recipients, and a run of one without Temporal: what its workflow would call, in its order.
+import { expect } from 'chai';
+import type { Db } from '../../db/connect.ts';
+import { Email } from '../../db/models/email.ts';
+import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { advanceCampaign, type NextStep } from '../../services/campaigns/advance.ts';
+import { type CampaignInput, createCampaign } from '../../services/campaigns/save.ts';
+import { sendCampaign } from '../../services/campaigns/send.ts';
+import { CampaignSender, type SliceDeps, type SliceEnd } from '../../services/campaigns/slice.ts';
+import { type CampaignView, showCampaign, totalOf } from '../../services/campaigns/view.ts';
+import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import { testLinks } from './links.ts';
+import { testRenderer } from './renderer.ts';
+import type { TestProject } from './world.ts';
+
+export const limits = { campaignMaxBounceRate: 0.1, campaignMaxComplaintRate: 0.005 };
+
+/** So many contacts, subscribed unless told otherwise: `p0@example.com`, `p1@example.com` … */
+export async function addContacts(
+  db: Db,
+  project: TestProject,
+  count: number,
+  { subscribed = true, prefix = 'p' } = {},
+): Promise<void> {
+  await db.raw(
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select uuidv7(), ?, ? || n || '@example.com', ?, jsonb_build_object('name', 'Name ' || n)
+     from generate_series(0, ? - 1) n`,
+    [project.id, prefix, subscribed, count],
+  );
+}
+
+export async function makeCampaign(
+  db: Db,
+  project: TestProject,
+  more: Partial<CampaignInput> = {},
+): Promise<CampaignView['campaign']> {
+  const { campaign } = await createCampaign(db, project.access, {
+    name: 'Spring',
+    subject: 'Hello {{ name }}',
+    body: '<p>Hello {{ name }}</p>',
+    from: { email: `news@${project.senderDomain}` },
+    audienceType: 'ALL',
+    ...more,
+  });
+  return campaign;
+}
+
+export async function startCampaign(db: Db, project: TestProject, more: Partial<CampaignInput> = {}) {
+  const { id } = await makeCampaign(db, project, more);
+  return (await sendCampaign(db, project.access, id, undefined)).campaign;
+}
+
+export interface CampaignWorker {
+  mailer: Mailer;
+  sender: CampaignSender;
+  advance(id: string, now?: Date): Promise<NextStep>;
+  slice(id: string, calls?: { stop?: AbortSignal; abort?: AbortSignal; durationMs?: number }): Promise<SliceEnd>;
+  /** Goes on until it ends or must wait, and says which. */
+  run(id: string): Promise<NextStep>;
+  close(): void;
+}
+
+export function campaignWorker(
+  db: Db,
+  url: string,
+  more: Partial<SliceDeps> & { connections?: number } = {},
+): CampaignWorker {
+  const mailer = createMailer({ url, maxConnections: more.connections ?? 5 });
+  const deps = {
+    db,
+    mailer,
+    renderer: testRenderer(),
+    links: testLinks,
+    ledger: new DeliveryLedger(db),
+    limits,
+    ...more,
+  };
+  const sender = new CampaignSender(deps);
+  const never = new AbortController().signal;
+  const worker: CampaignWorker = {
+    mailer,
+    sender,
+    advance: async (id, now = new Date()) => {
+      const { generation } = await db('campaigns').where({ id }).first('generation');
+      return advanceCampaign({ db, limits: deps.limits, now: () => now }, { campaignId: id, generation });
+    },
+    slice: (id, { stop = never, abort = never, durationMs = 30_000 } = {}) =>
+      sender.send(id, { beat: () => {}, stop, abort, durationMs }),
+    run: async (id) => {
+      for (;;) {
+        const next = await worker.advance(id);
+        if (next.kind !== 'send') return next;
+        await worker.slice(id);
+      }
+    },
+    close: () => mailer.close(true),
+  };
+  return worker;
+}
+
+/** How a campaign stands by its counts; that these agree with its rows, and add up, is asserted on the way. */
+export async function standing(db: Db, project: TestProject, id: string): Promise<CampaignView['counts']> {
+  const { counts, totalRecipients } = await showCampaign(db, project.id, id);
+  expect(totalOf(counts)).to.equal(totalRecipients);
+  return counts;
+}
+
+/** The same counted from the rows. */
+export async function rowsOf(db: Db, id: string): Promise<Record<string, number>> {
+  const rows: { state: string; count: number }[] = await db('emails')
+    .where({ campaignId: id })
+    .groupByRaw('1')
+    .select(db.raw('recipient_state(status) as state'), db.raw('count(*)::integer as count'));
+  return Object.fromEntries(rows.map(({ state, count }) => [state.toLowerCase(), count]));
+}
+
+export const recipientTo = async (db: Db, campaignId: string, address: string): Promise<Email> => {
+  const row = await Email.query(db)
+    .where({ campaignId })
+    .whereIn('contactId', db('contacts').where({ email: address }).select('id'))
+    .first();
+  if (!row) throw new Error(`${address} is no recipient`);
+  return row;
+};
