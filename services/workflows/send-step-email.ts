@@ -5,6 +5,7 @@ import { Template } from '../../db/models/template.ts';
 import { statement } from '../../db/statement.ts';
 import { unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { senderDomain } from '../domains/name.ts';
 import type { HeldExecution } from './held-execution.ts';
 import type { MailResult, StepMail } from './steps/step-type.ts';
 
@@ -39,7 +40,7 @@ export async function sendStepEmail(trx: Db, execution: HeldExecution, mail: Ste
   if (!template) return { failed: 'the template of the step is gone' };
   const from = mail.from ?? template.fromEmail;
   if (!from) return { failed: 'neither the step nor its template says who sends the mail' };
-  const domain = from.slice(from.lastIndexOf('@') + 1);
+  const domain = senderDomain(from);
   // One that is only unverified at the moment holds its mail; this is for one that is none of the project's.
   if (!(await Domain.query(trx).findOne({ projectId, domain }))) return { failed: unverifiedSender(domain).message };
   if (template.type !== 'TRANSACTIONAL' && !(await isSubscribed(trx, execution, mail.to)))

@@ -1,0 +1,360 @@
+import { expect } from 'chai';
+import { Contact } from '../../../db/models/contact.ts';
+import { Email } from '../../../db/models/email.ts';
+import { Event } from '../../../db/models/event.ts';
+import { createTemplate } from '../../../services/templates/save.ts';
+import { advance } from '../../../services/workflows/advance.ts';
+import { draw, type Sketch, Walker } from '../../support/executions.ts';
+import { testRenderer } from '../../support/renderer.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe('carrying an execution forward', () => {
+  let world: World;
+  let project: TestProject;
+  let walker: Walker;
+  let people = 0;
+  const somebody = () => `person${++people}@example.com`;
+
+  before(async () => {
+    world = await openWorld();
+    project = await makeProject(world.db);
+    walker = new Walker(world.db, project);
+  });
+  after(() => world?.close());
+
+  const begin = async (sketch: Sketch, email = somebody(), context = {}) =>
+    walker.start(await draw(world.db, project, sketch), email, context);
+
+  const template = async (change: object = {}) => {
+    const { id } = await createTemplate(world.db, project.access, {
+      name: 'Hello',
+      subject: 'Hello {{ event.plan }}',
+      body: '<p>Hello</p>',
+      type: 'TRANSACTIONAL',
+      from: { email: `hello@${project.senderDomain}` },
+      ...change,
+    } as never);
+    return id;
+  };
+
+  it('ends COMPLETED where no transition leads on', async () => {
+    const id = await begin({ steps: { note: ['UPDATE_CONTACT', { data: { seen: true } }] } });
+    expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+    const execution = await walker.execution(id);
+    expect(execution).to.include({ status: 'COMPLETED', exitReason: null, error: null, visit: 1 });
+    expect(execution.completedAt).to.be.instanceOf(Date);
+  });
+
+  it('has nothing more to do once it has ended, or for a run of an older generation', async () => {
+    const id = await begin({ steps: { out: ['EXIT'] } });
+    await walker.advance(id);
+    expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
+    expect(await walker.steps(id)).to.have.length(1);
+    const deps = { db: world.db, renderer: testRenderer(), now: () => new Date() };
+    expect(await advance(deps, { executionId: id, generation: 0 })).to.deep.equal({ kind: 'end', status: 'OVER' });
+  });
+
+  it('takes each step once when several carry it forward at the same time', async () => {
+    const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId: await template() }], out: ['EXIT'] } });
+    await Promise.all(Array.from({ length: 8 }, () => walker.advance(id)));
+    expect(await walker.way(id)).to.deep.equal(['send: COMPLETED', 'out: COMPLETED']);
+    expect(await Email.query(world.db).where({ executionId: id })).to.have.length(1);
+  });
+
+  it('cancels itself where its contact is gone', async () => {
+    const email = somebody();
+    const id = await begin({ steps: { out: ['EXIT'] } }, email);
+    await world.db('contacts').where({ email }).del();
+    expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'CANCELLED' });
+    expect(await walker.execution(id)).to.include({ status: 'CANCELLED', exitReason: 'contact deleted' });
+  });
+
+  describe('EXIT', () => {
+    it('ends the execution EXITED with its reason', async () => {
+      const id = await begin({ steps: { out: ['EXIT', { reason: 'not for you' }] } });
+      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
+      expect(await walker.execution(id)).to.include({ status: 'EXITED', exitReason: 'not for you' });
+      expect(await walker.way(id)).to.deep.equal(['out: COMPLETED']);
+    });
+  });
+
+  describe('UPDATE_CONTACT', () => {
+    it('writes data by the rules of contacts, and a change of subscription is an event one deeper', async () => {
+      const email = somebody();
+      const change = {
+        data: { plan: 'pro', old: null, email: 'x@example.com' },
+        updates: { team: 3 },
+        subscribed: false,
+      };
+      await walker.contact(email, { old: 1 });
+      const id = await begin({ steps: { change: ['UPDATE_CONTACT', change] } }, email);
+      await walker.advance(id);
+      const contact = await Contact.query(world.db).findOne({ email }).throwIfNotFound();
+      expect(contact).to.deep.include({ subscribed: false, data: { plan: 'pro', team: 3 } });
+      const event = await Event.query(world.db).findOne({ contactId: contact.id, name: 'contact.unsubscribed' });
+      expect(event).to.include({ depth: 1 });
+    });
+
+    it('fails with the reason where the contact would grow too large, and changes nothing', async () => {
+      const email = somebody();
+      await walker.contact(email, { a: 'x'.repeat(60_000) });
+      await walker.contact(email, { b: 'x'.repeat(60_000) });
+      const id = await begin({ steps: { change: ['UPDATE_CONTACT', { data: { c: 'x'.repeat(60_000) } }] } }, email);
+      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'FAILED' });
+      const [step] = await walker.steps(id);
+      expect(step).to.include({ status: 'FAILED' });
+      expect(step?.error).to.contain('128 KB');
+      expect(await walker.execution(id)).to.include({ status: 'FAILED', error: step?.error });
+    });
+  });
+
+  describe('CONDITION', () => {
+    const asking = (config: object): Sketch => ({
+      steps: { ask: ['CONDITION', config], yes: ['EXIT', { reason: 'yes' }], no: ['EXIT', { reason: 'no' }] },
+      arrows: ['ask -yes-> yes', 'ask -no-> no'],
+    });
+    const answer = async (config: object, data: object, context: object = {}) => {
+      const email = somebody();
+      await walker.contact(email, { ...data });
+      const id = await begin(asking(config), email, context);
+      await walker.advance(id);
+      return (await walker.execution(id)).exitReason;
+    };
+
+    it('takes the branch that the contact’s data decides, by a flat filter or a tree', async () => {
+      const flat = { field: 'data.plan', operator: 'equals', value: 'pro' };
+      expect(await answer(flat, { plan: 'pro' })).to.equal('yes');
+      expect(await answer(flat, { plan: 'free' })).to.equal('no');
+      const tree = { logic: 'OR', groups: [{ filters: [flat] }, { filters: [{ ...flat, value: 'team' }] }] };
+      expect(await answer(tree, { plan: 'team' })).to.equal('yes');
+    });
+
+    it('reads `event.<key>` from the context', async () => {
+      const config = { field: 'event.amount', operator: 'greaterThan', value: 10 };
+      expect(await answer(config, {}, { amount: 11 })).to.equal('yes');
+      expect(await answer(config, {}, { amount: 10 })).to.equal('no');
+    });
+
+    it('asks whether an event has happened', async () => {
+      expect(await answer({ field: 'event.arrived', operator: 'triggered' }, {})).to.equal('yes');
+      expect(await answer({ field: 'event.never', operator: 'triggered' }, {})).to.equal('no');
+    });
+
+    it('is COMPLETED where the branch leads nowhere', async () => {
+      const config = { field: 'email', operator: 'contains', value: 'nobody' };
+      const id = await begin({ steps: { ask: ['CONDITION', config], yes: ['EXIT'] }, arrows: ['ask -yes-> yes'] });
+      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+      expect(await walker.way(id)).to.deep.equal(['ask: COMPLETED by no']);
+    });
+  });
+
+  describe('SEND_EMAIL', () => {
+    it('writes the mail into the ledger, with the context as `event` and the priority of workflows', async () => {
+      const email = somebody();
+      const templateId = await template();
+      const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId }] } }, email, { plan: 'pro' });
+      await walker.advance(id);
+      const mail = await Email.query(world.db).findOne({ executionId: id }).throwIfNotFound();
+      const { workflowId } = await walker.execution(id);
+      expect(mail).to.include({
+        status: 'PENDING',
+        sourceType: 'WORKFLOW',
+        priority: 1,
+        templateId,
+        workflowId,
+        stepVisit: 1,
+      });
+      const content = await world.db('email_contents').where({ emailId: mail.id }).first();
+      expect(content).to.deep.include({ toEmail: email, variables: { event: { plan: 'pro' } } });
+      const [step] = await walker.steps(id);
+      expect(step).to.deep.include({ status: 'COMPLETED', output: { emailId: mail.id } });
+    });
+
+    it('skips MARKETING mail to an unsubscribed contact, and goes on', async () => {
+      const email = somebody();
+      const templateId = await template({ type: 'MARKETING' });
+      await walker.contact(email);
+      await world.db('contacts').where({ email }).update({ subscribed: false });
+      const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId }], out: ['EXIT'] } }, email);
+      await walker.advance(id);
+      expect(await walker.way(id)).to.deep.equal(['send: SKIPPED', 'out: COMPLETED']);
+      expect(await Email.query(world.db).where({ executionId: id })).to.deep.equal([]);
+    });
+
+    it('takes sender and recipient from its config', async () => {
+      const config = {
+        templateId: await template(),
+        from: `sales@${project.senderDomain}`,
+        fromName: 'Sales',
+        replyTo: 'reply@example.com',
+        recipient: { type: 'CUSTOM', email: 'team@example.com' },
+      };
+      const id = await begin({ steps: { send: ['SEND_EMAIL', config] } });
+      await walker.advance(id);
+      const { id: emailId } = await Email.query(world.db).findOne({ executionId: id }).throwIfNotFound();
+      expect(await world.db('email_contents').where({ emailId }).first()).to.include({
+        toEmail: 'team@example.com',
+        fromEmail: config.from,
+        fromName: 'Sales',
+        replyTo: 'reply@example.com',
+      });
+    });
+
+    it('fails where the sender’s domain is none of the project’s', async () => {
+      const config = { templateId: await template(), from: 'me@elsewhere.example' };
+      const id = await begin({ steps: { send: ['SEND_EMAIL', config] } });
+      await walker.advance(id);
+      expect((await walker.execution(id)).error).to.contain('elsewhere.example is not verified');
+    });
+  });
+
+  describe('DELAY', () => {
+    it('sleeps for its time, shows until when, and goes on then', async () => {
+      const id = await begin({ steps: { rest: ['DELAY', { amount: 2, unit: 'hours' }], out: ['EXIT'] } });
+      const next = await walker.advance(id);
+      expect(next).to.include({ kind: 'rest', stepType: 'DELAY' });
+      const { scheduledFor } = (await walker.steps(id))[0] ?? {};
+      expect(scheduledFor?.getTime()).to.equal(next.kind === 'rest' && next.until);
+      expect(await walker.execution(id)).to.include({ status: 'WAITING' });
+      walker.later(HOUR);
+      expect(await walker.advance(id)).to.include({ kind: 'rest' });
+      walker.later(HOUR);
+      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
+      expect(await walker.way(id)).to.deep.equal(['rest: COMPLETED', 'out: COMPLETED']);
+    });
+
+    it('sleeps until a date, or until the contact’s own', async () => {
+      const email = somebody();
+      await walker.contact(email, { trial: { ends: '2031-05-04' } });
+      for (const until of ['2031-05-04T00:00:00Z', 'data.trial.ends']) {
+        const id = await begin({ steps: { rest: ['DELAY', { until }] } }, email);
+        expect(await walker.advance(id)).to.include({ kind: 'rest', until: Date.UTC(2031, 4, 4) });
+      }
+    });
+
+    it('does not sleep when the date is past, and fails where the contact has none', async () => {
+      const past = await begin({ steps: { rest: ['DELAY', { until: '2020-01-01' }] } });
+      expect(await walker.advance(past)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+      const none = await begin({ steps: { rest: ['DELAY', { until: 'data.birthday' }] } });
+      await walker.advance(none);
+      expect(await walker.execution(none)).to.include({ error: 'the contact has no date in data.birthday' });
+    });
+  });
+
+  describe('WAIT_FOR_EVENT', () => {
+    const waiting = (config: object = {}): Sketch => ({
+      steps: {
+        wait: ['WAIT_FOR_EVENT', { eventName: 'bought', ...config }],
+        came: ['EXIT', { reason: 'came' }],
+        late: ['EXIT', { reason: 'late' }],
+      },
+      arrows: ['wait -event-> came', 'wait -timeout-> late'],
+    });
+
+    it('waits for the event, whose data is merged into the context', async () => {
+      const email = somebody();
+      const id = await begin(waiting(), email, { plan: 'pro', amount: 1 });
+      expect(await walker.advance(id)).to.deep.equal({
+        kind: 'rest',
+        stepType: 'WAIT_FOR_EVENT',
+        event: 'bought',
+        until: undefined,
+      });
+      await walker.track(email, 'bought', { amount: 7 });
+      expect(await world.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`)).to.have.length(1);
+      await walker.advance(id);
+      expect(await walker.execution(id)).to.deep.include({ exitReason: 'came', context: { plan: 'pro', amount: 7 } });
+      expect(await walker.way(id)).to.deep.equal(['wait: COMPLETED by event', 'came: COMPLETED']);
+    });
+
+    it('takes the timeout branch when the time is over', async () => {
+      const id = await begin(waiting({ timeout: { amount: 3, unit: 'days' } }));
+      await walker.advance(id);
+      walker.later(3 * DAY);
+      await walker.advance(id);
+      expect(await walker.execution(id)).to.include({ exitReason: 'late' });
+    });
+
+    it('counts no event from before the start, but one that came before the wait was reached', async () => {
+      const email = somebody();
+      await walker.track(email, 'bought');
+      const id = await begin(waiting(), email);
+      expect(await walker.advance(id)).to.include({ kind: 'rest' });
+      const early = somebody();
+      const second = await begin(waiting(), early);
+      await walker.track(early, 'bought');
+      expect(await walker.advance(second)).to.deep.equal({ kind: 'end', status: 'EXITED' });
+    });
+
+    it('does not count the event that started the execution', async () => {
+      const email = somebody();
+      const { id } = await draw(world.db, project, {
+        ...waiting(),
+        workflow: { triggerConfig: JSON.stringify({ eventName: 'bought' }) },
+      });
+      await walker.track(email, 'bought');
+      const [execution] = await world.db('executions').where({ workflowId: id });
+      expect(await walker.advance(execution.id)).to.include({ kind: 'rest' });
+      await world.db('workflows').where({ id }).update({ enabled: false });
+    });
+
+    it('counts no event from before the end of a DELAY, nor one that ended an earlier wait', async () => {
+      const email = somebody();
+      const id = await begin(
+        {
+          steps: {
+            rest: ['DELAY', { amount: 1, unit: 'hours' }],
+            first: ['WAIT_FOR_EVENT', { eventName: 'bought' }],
+            second: ['WAIT_FOR_EVENT', { eventName: 'bought' }],
+          },
+        },
+        email,
+      );
+      await walker.advance(id);
+      await walker.track(email, 'bought');
+      walker.later(HOUR);
+      expect(await walker.advance(id)).to.include({ kind: 'rest', event: 'bought' });
+      await walker.track(email, 'bought');
+      expect(await walker.advance(id)).to.include({ kind: 'rest', event: 'bought' });
+      await walker.track(email, 'bought');
+      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+    });
+
+    it('misses no event that is tracked while the wait is entered', async function () {
+      this.timeout(30_000);
+      for (let round = 0; round < 25; round++) {
+        const email = somebody();
+        const id = await begin(waiting(), email);
+        const [next] = await Promise.all([walker.advance(id), walker.track(email, 'bought')]);
+        const signals = await world.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`);
+        // Either the wait saw the event, or the event saw the wait.
+        expect(next.kind === 'end' || signals.length > 0).to.equal(true);
+      }
+    });
+  });
+
+  describe('WEBHOOK', () => {
+    it('writes down what it asks for, with variables filled in, and leaves the call to its caller', async () => {
+      const email = somebody();
+      const config = {
+        url: 'https://hooks.example.com/{{ event.plan }}',
+        headers: { 'X-Who': '{{ email }}' },
+        body: { who: '{{ email }}', plan: ['{{ event.plan }}', 1] },
+      };
+      const id = await begin({ steps: { call: ['WEBHOOK', config] } }, email, { plan: 'a & b' });
+      expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
+      expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
+      const [step] = await walker.steps(id);
+      expect(step?.request).to.deep.equal({
+        url: 'https://hooks.example.com/a & b',
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-who': email },
+        body: JSON.stringify({ who: email, plan: ['a & b', 1] }),
+      });
+      expect(step).to.include({ status: 'RUNNING' });
+    });
+  });
+});

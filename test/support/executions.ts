@@ -1,0 +1,120 @@
+import type { Db } from '../../db/connect.ts';
+import { Execution, ExecutionStep } from '../../db/models/execution.ts';
+import { newId } from '../../platform/ids.ts';
+import { trackEvent } from '../../services/events/track.ts';
+import { type AdvanceDeps, advance, type Next } from '../../services/workflows/advance.ts';
+import { startExecution } from '../../services/workflows/executions/start.ts';
+import type { Graph, StepTypeName, Transition } from '../../services/workflows/graph.ts';
+import { matchEvents } from '../../services/workflows/match-events.ts';
+import { testRenderer } from './renderer.ts';
+import type { TestProject } from './world.ts';
+
+/** Steps by name, in a row unless there are arrows: `from -> to` or `from -yes-> to`. */
+export interface Sketch {
+  steps: Record<string, [type: StepTypeName, config?: object]>;
+  arrows?: string[];
+  /** Of the workflow's row. */
+  workflow?: object;
+}
+
+export interface Drawn {
+  id: string;
+  /** Ids of the steps by their names. */
+  steps: Record<string, string>;
+}
+
+/** An enabled workflow, put into the database as the API would. */
+export async function draw(
+  db: Db,
+  { id: projectId }: TestProject,
+  { steps, arrows, workflow }: Sketch,
+): Promise<Drawn> {
+  const id = newId();
+  const ids = Object.fromEntries(Object.keys(steps).map((name) => [name, newId()]));
+  const graph = graphOf({ steps, ...(arrows && { arrows }) }, ids);
+  await db('workflows').insert({
+    id,
+    projectId,
+    name: 'Drawn',
+    triggerConfig: JSON.stringify({ eventName: `start ${id}` }),
+    enabled: true,
+    validVersion: 1,
+    ...workflow,
+  });
+  await db('workflowVersions').insert({ workflowId: id, version: 1, graph: JSON.stringify(graph) });
+  return { id, steps: ids };
+}
+
+export function graphOf({ steps, arrows }: Sketch, ids: Record<string, string>): Graph {
+  const names = Object.keys(steps);
+  const inARow = names.slice(1).map((name, place) => `${names[place]} -> ${name}`);
+  return {
+    steps: Object.entries(steps).map(([name, [type, config = {}]]) => ({
+      id: ids[name] ?? '',
+      type,
+      name,
+      config: config as Record<string, unknown>,
+      templateId: null,
+    })),
+    transitions: (arrows ?? inARow).map((arrow) => {
+      const [, from = '', branch, to = ''] = /^(.+?) -(?:(\w+)-)?> (.+)$/.exec(arrow) ?? [];
+      const ends = { fromStepId: ids[from] ?? '', toStepId: ids[to] ?? '' };
+      return { id: newId(), ...ends, branch: (branch ?? null) as Transition['branch'] };
+    }),
+  };
+}
+
+/** Takes executions forward by hand, at whatever time it is told to be. */
+export class Walker {
+  readonly db: Db;
+  readonly project: TestProject;
+  private offsetMs = 0;
+  private readonly deps: AdvanceDeps;
+
+  constructor(db: Db, project: TestProject) {
+    this.db = db;
+    this.project = project;
+    this.deps = { db, renderer: testRenderer(), now: () => new Date(Date.now() + this.offsetMs) };
+  }
+
+  later(ms: number): void {
+    this.offsetMs += ms;
+  }
+
+  /** A contact enters by hand. */
+  async start(workflow: Drawn, email: string, context: Record<string, unknown> = {}): Promise<string> {
+    await this.contact(email);
+    const { id } = await startExecution(this.db, this.project.access, workflow.id, { email, context });
+    return id;
+  }
+
+  async contact(email: string, data: Record<string, unknown> = {}): Promise<string> {
+    const { contactId } = await trackEvent(this.db, this.project.access, { email, event: 'arrived', data });
+    return contactId;
+  }
+
+  /** The contact does something, and the relay hears of it. */
+  async track(email: string, event: string, data: Record<string, unknown> = {}): Promise<void> {
+    await trackEvent(this.db, this.project.access, { email, event, data });
+    while ((await matchEvents(this.db)).events > 0);
+  }
+
+  async advance(executionId: string): Promise<Next> {
+    const { generation } = await this.execution(executionId);
+    return advance(this.deps, { executionId, generation });
+  }
+
+  async execution(id: string): Promise<Execution> {
+    return Execution.query(this.db).findById(id).throwIfNotFound();
+  }
+
+  async steps(executionId: string): Promise<ExecutionStep[]> {
+    return ExecutionStep.query(this.db).where({ executionId }).orderBy('visit');
+  }
+
+  /** `name: STATUS` or `name: STATUS by branch`, in the order of the way. */
+  async way(executionId: string): Promise<string[]> {
+    const steps = await this.steps(executionId);
+    return steps.map(({ name, status, branch }) => `${name}: ${status}${branch ? ` by ${branch}` : ''}`);
+  }
+}
