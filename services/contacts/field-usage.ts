@@ -3,6 +3,7 @@ import { Segment } from '../../db/models/segment.ts';
 import { campaignsLookingAt } from '../campaigns/usage.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
+import { workflowsWithField } from '../workflows/usage.ts';
 import { countField, type FieldName, readFieldName } from './fields.ts';
 
 export interface Named {
@@ -19,15 +20,16 @@ export interface FieldUsage {
   canDelete: boolean;
 }
 
-/** Who refers to a field. Workflows are looked at from the day on which there are any. */
+/** Who refers to a field. */
 export async function findFieldUsage(db: Db, projectId: string, name: string): Promise<FieldUsage> {
   const field = readFieldName(name);
-  const [contactCount, usedInSegments, usedInCampaigns] = await Promise.all([
+  const [contactCount, usedInSegments, usedInCampaigns, usedInWorkflows] = await Promise.all([
     countField(db, projectId, field),
     segmentsUsing(db, projectId, field),
     campaignsLookingAt(db, projectId, (found) => uses(field, found)),
+    workflowsWithField(db, projectId, field.field),
   ]);
-  const users = { usedInSegments, usedInCampaigns, usedInWorkflows: [] };
+  const users = { usedInSegments, usedInCampaigns, usedInWorkflows };
   const isFree = Object.values(users).every(({ length }) => length === 0);
   return { ...users, contactCount, canDelete: field.key !== undefined && isFree };
 }

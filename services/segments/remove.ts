@@ -3,6 +3,7 @@ import { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { campaignNeedingSegment } from '../campaigns/usage.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
+import { workflowNeedingSegment } from '../workflows/usage.ts';
 import { lockSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
 import { oneAtATime, writing } from './writing.ts';
@@ -11,7 +12,7 @@ import { oneAtATime, writing } from './writing.ts';
 type Need = (trx: Db, segment: Segment) => Promise<string | undefined>;
 
 /** Whoever makes segments matter to something new adds it here. */
-const needs: Need[] = [neededBySegment, neededByCampaign];
+const needs: Need[] = [neededBySegment, neededByCampaign, neededByWorkflow];
 
 export async function deleteSegment(db: Db, project: ProjectAccess, id: string): Promise<void> {
   await writing(db, project, async (trx) => {
@@ -35,4 +36,9 @@ async function neededBySegment(trx: Db, { id, projectId }: Segment): Promise<str
 async function neededByCampaign(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
   const campaign = await campaignNeedingSegment(trx, projectId, id);
   return campaign && `the campaign "${campaign.name}"`;
+}
+
+async function neededByWorkflow(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
+  const name = await workflowNeedingSegment(trx, projectId, id);
+  return name && `the workflow "${name}"`;
 }

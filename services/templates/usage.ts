@@ -1,10 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { campaignsWithTemplate } from '../campaigns/usage.ts';
+import { stepsWithTemplate, type TemplateStep } from '../workflows/usage.ts';
 import { findTemplate } from './find.ts';
 
 export interface TemplateUsage {
   campaigns: { id: string; name: string; status: string }[];
-  workflowSteps: { workflowId: string; workflowName: string; stepId: string; stepName: string }[];
+  workflowSteps: TemplateStep[];
   /** A campaign has a body of its own, which once came from the template; a step needs it each time. */
   canDelete: boolean;
 }
@@ -16,11 +17,6 @@ export async function templateUsage(db: Db, projectId: string, id: string): Prom
 
 /** Whoever gives templates a new use adds it here. */
 export async function usageOf(db: Db, id: string): Promise<TemplateUsage> {
-  const [campaigns, workflowSteps] = await Promise.all([campaignsWithTemplate(db, id), stepsWith(db, id)]);
+  const [campaigns, workflowSteps] = await Promise.all([campaignsWithTemplate(db, id), stepsWithTemplate(db, id)]);
   return { campaigns, workflowSteps, canDelete: workflowSteps.length === 0 };
-}
-
-/** There are no workflows yet. Versions that running executions are on count as well. */
-async function stepsWith(_db: Db, _id: string): Promise<TemplateUsage['workflowSteps']> {
-  return [];
 }

@@ -1,0 +1,70 @@
+import type { Db } from '../../db/connect.ts';
+import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
+import { asStep } from './find.ts';
+import { stepTypes } from './steps/index.ts';
+import type { StepUses } from './steps/step-type.ts';
+
+export interface TemplateStep {
+  workflowId: string;
+  workflowName: string;
+  stepId: string;
+  stepName: string;
+}
+
+/** Steps that send a template: as they are edited, as contacts would enter now, and as some are on their way. */
+export async function stepsWithTemplate(db: Db, templateId: string): Promise<TemplateStep[]> {
+  const { rows } = await db.raw(
+    `select distinct on (w.name, w.id, step ->> 'id')
+       w.id as "workflowId", w.name as "workflowName", step ->> 'id' as "stepId", step ->> 'name' as "stepName"
+     from workflow_versions v
+     join workflows w on w.id = v.workflow_id
+     cross join lateral jsonb_array_elements(v.graph -> 'steps') as step
+     where v.template_ids @> array[:templateId::uuid]
+       and coalesce(step -> 'config' ->> 'templateId', step ->> 'templateId') = :templateId
+       and (v.version = w.version or (w.enabled and v.version = w.valid_version) or exists (
+         select 1 from executions e where e.workflow_id = v.workflow_id and e.version = v.version
+           and e.status in ('RUNNING', 'WAITING')))
+     order by w.name, w.id, step ->> 'id', v.version desc`,
+    { templateId },
+  );
+  return rows as TemplateStep[];
+}
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+/** `email`, or `data.<key>`, in a condition, a delay or a change of the contact. */
+export async function workflowsWithField(db: Db, projectId: string, field: string): Promise<Named[]> {
+  return workflowsWhere(db, projectId, ({ fields = [] }) => fields.includes(field));
+}
+
+/** The first enabled workflow that could no longer be what it is. */
+export async function workflowNeedingSegment(
+  db: Db,
+  projectId: string,
+  segmentId: string,
+): Promise<string | undefined> {
+  const users = new Set(
+    (await workflowsWhere(db, projectId, ({ segments = [] }) => segments.includes(segmentId))).map(({ id }) => id),
+  );
+  const enabled = await Workflow.query(db).where({ projectId, enabled: true }).orderBy('name');
+  return enabled.find(
+    ({ id, triggerType, triggerConfig }) =>
+      users.has(id) || (triggerType === 'SCHEDULE' && triggerConfig.segmentId === segmentId),
+  )?.name;
+}
+
+async function workflowsWhere(
+  db: Db,
+  projectId: string,
+  looksAt: (uses: Partial<StepUses>) => boolean,
+): Promise<Named[]> {
+  const steps = await WorkflowStep.query(db).where({ projectId });
+  const ids = steps
+    .filter((step) => looksAt(stepTypes[step.type].uses?.(asStep(step)) ?? {}))
+    .map(({ workflowId }) => workflowId);
+  const found = await Workflow.query(db).where({ projectId }).whereIn('id', ids).orderBy('name').orderBy('id');
+  return found.map(({ id, name }) => ({ id, name }));
+}
