@@ -21,7 +21,8 @@ const isDay = (text: string): boolean => text.length === 10;
 export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
   const from = startDate === undefined ? undefined : new Date(startDate);
   const to = endDate === undefined ? undefined : new Date(Date.parse(endDate) + (isDay(endDate) ? DAY : 0));
-  if (from && endDate !== undefined && from.getTime() > Date.parse(endDate)) throw turnedRound();
+  if (from && endDate !== undefined && from.getTime() > Date.parse(endDate))
+    throw badRequest('startDate must not be after endDate.');
   return { ...(from && { from }), ...(to && { to }) };
 }
 
@@ -30,14 +31,22 @@ export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
  * days, today among them.
  */
 export function readWholeHours(query: RangeQuery, now = new Date()): Range {
-  const { from, to = now } = readRange(query);
+  const { from, to = from && from > now ? from : now } = readRange(query);
   const start = from ?? new Date(floor(to, DAY) - (DEFAULT_DAYS - 1) * DAY);
-  if (start > to) throw turnedRound();
   return { from: new Date(floor(start, HOUR)), to: new Date(ceil(to, HOUR)) };
 }
-
-const turnedRound = () => badRequest('startDate must not be after endDate.');
 
 /** A moment on the hour ends there, and begins nothing. */
 const ceil = (at: Date, unit: number): number => Math.ceil(at.getTime() / unit) * unit;
 const floor = (at: Date, unit: number): number => Math.floor(at.getTime() / unit) * unit;
+
+/** A range as the whole hours inside of it, which are counted, and what is left at its ends, which is not. */
+export function splitHours({ from, to }: Partial<Range>): { hours: Partial<Range>; ends: Range[] } {
+  const first = from && new Date(ceil(from, HOUR));
+  const last = to && new Date(floor(to, HOUR));
+  if (from && to && first && last && first >= last) return { hours: { from, to: from }, ends: [{ from, to }] };
+  const ends = [];
+  if (from && first && from < first) ends.push({ from, to: first });
+  if (to && last && last < to) ends.push({ from: last, to });
+  return { hours: { ...(first && { from: first }), ...(last && { to: last }) }, ends };
+}

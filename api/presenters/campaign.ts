@@ -97,13 +97,14 @@ export const presentCampaign = (view: CampaignView) => {
   };
 };
 
-export const campaignStatsSchema = object({
+export const campaignStatsShape = {
   ...countShape,
   openRate: fraction(),
   clickRate: fraction(),
   bounceRate: fraction(),
   deliveryRate: fraction(),
-});
+};
+export const campaignStatsSchema = object(campaignStatsShape);
 
 /** Rates are of what was sent. */
 export const presentCampaignStats = (view: CampaignView) => {

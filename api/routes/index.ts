@@ -2,9 +2,12 @@ import type { AppParts } from '../http/context.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import type { RouteGroup } from '../http/route.ts';
 import { accountPages } from './account-pages.ts';
+import { activity } from './activity.ts';
+import { analytics } from './analytics.ts';
 import { auth } from './auth.ts';
 import { campaignSending } from './campaign-sending.ts';
 import { campaigns } from './campaigns.ts';
+import { config } from './config.ts';
 import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
 import { contacts } from './contacts.ts';
@@ -17,6 +20,7 @@ import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages.ts';
 import { projects } from './projects.ts';
+import { security } from './security.ts';
 import { segments } from './segments.ts';
 import { send } from './send.ts';
 import { suppressions } from './suppressions.ts';
@@ -34,6 +38,8 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   emails,
   track,
   events,
+  activity,
+  analytics,
   contacts,
   contactFields,
   contactJobs,
@@ -49,6 +55,8 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   users,
   projects,
   members,
+  security,
+  config,
   webhookSecrets,
   workflows,
   workflowSteps,

@@ -139,3 +139,25 @@ export async function countContactsOfEvent(db: Db, projectId: string, name: stri
   const [row] = await contactsOfName(db, [projectId, name]);
   return Number(row?.contacts ?? 0);
 }
+
+// What is added up by the hour, and the notes that are not.
+const hours = statement<{ name: string; count: string; shown: string }>(
+  'event-hours',
+  `select name, sum(count) as count, sum(shown) as shown from (
+     select name, count, shown from event_hours
+     where project_id = $1 and hour >= $2::timestamptz and hour < $3::timestamptz
+     union all
+     select name, 1, shown::integer from event_notes
+     where project_id = $1 and at >= $2::timestamptz and at < $3::timestamptz
+   ) parts group by name`,
+);
+
+/** By name, within whole hours; `shown` are those that the feed of activity shows. */
+export async function readEventHours(
+  db: Db,
+  projectId: string,
+  { from, to }: { from?: Date | undefined; to?: Date | undefined },
+): Promise<{ name: string; count: number; shown: number }[]> {
+  const rows = await hours(db, [projectId, from ?? '-infinity', to ?? 'infinity']);
+  return rows.map(({ name, count, shown }) => ({ name, count: Number(count), shown: Number(shown) }));
+}

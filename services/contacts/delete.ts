@@ -37,7 +37,9 @@ const eraseContents = `
 const eraseHistory = `
   with gone as (select ?::uuid as project_id, ?::uuid[] as ids, ?::text[] as emails),
   emptied as (
-    update events e set data = '{}' from gone
+    -- Whether it was the first says nothing of anybody, and the feed of activity goes by it.
+    update events e set data = case when e.data \\? 'isFirst' then jsonb_build_object('isFirst', e.data -> 'isFirst') else '{}' end
+    from gone
     where e.project_id = gone.project_id and e.contact_id = any (gone.ids) and e.data <> '{}'
   )
   update jobs j set result = jsonb_set(j.result, '{errors}', (

@@ -11,7 +11,7 @@ export interface EventRow {
   created_at: Date;
   /** `activity_type` of the database: what it is in the feed. */
   type: string;
-  /** The time to the microsecond, which a Date does not hold. */
+  /** In microseconds since 1970, which a Date does not hold. */
   at: string;
 }
 
@@ -21,8 +21,6 @@ export interface Place {
   id: string;
 }
 
-const START: Place = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
-
 /** Whose list goes on behind `before`, within `range`. */
 export interface Stretch {
   before: Place | null;
@@ -30,18 +28,27 @@ export interface Stretch {
   limit: number;
 }
 
-/** In the order of the parameters $2 to $6 of every statement here, behind the project. */
-export const stretchValues = ({ before, range, limit }: Stretch): unknown[] => {
-  const { at, id } = before ?? START;
-  return [at, id, range.from ?? '-infinity', range.to ?? 'infinity', limit];
-};
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** That a row lies on the stretch; said twice so that months which do not are never looked at. */
-export const onStretch = (at: string, id: string): string =>
-  `(${at}, ${id}) < ($2::timestamptz, $3::uuid) and ${at} <= $2::timestamptz
+/** $2 to $6 of every statement here, behind the project. */
+export const stretchValues = ({ before, range, limit }: Stretch): unknown[] => [
+  before?.at ?? null,
+  before?.id ?? LAST_ID,
+  range.from ?? '-infinity',
+  range.to ?? 'infinity',
+  limit,
+];
+
+export const micros = (at: string): string => `(extract(epoch from ${at}) * 1000000)::bigint`;
+const BEFORE = `coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity')`;
+
+/** That a row lies on the stretch; in part said twice, so that months which do not are never looked at. */
+export const onStretch = (at: string, id: string, compared: '<' | '<=' = '<'): string =>
+  `(${at}, ${id}) ${compared} (${BEFORE}, $3::uuid) and ${at} <= ${BEFORE}
    and ${at} >= $4::timestamptz and ${at} < $5::timestamptz`;
 
-const COLUMNS = `id, name, data, contact_id, email_id, created_at, activity_type(name, data) as type, created_at::text as at`;
+const COLUMNS = `id, name, data, contact_id, email_id, created_at, activity_type(name, data) as type,
+  ${micros('created_at')} as at`;
 
 const newest = (condition: string): string => `
   select ${COLUMNS} from events

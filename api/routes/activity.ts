@@ -1,0 +1,87 @@
+import joi from 'joi';
+import { listActivity } from '../../services/activity/feed.ts';
+import { activityStats, countRecentActivity } from '../../services/activity/stats.ts';
+import { type ActivityType, activityTypes } from '../../services/activity/types.ts';
+import { listUpcoming } from '../../services/activity/upcoming.ts';
+import { answer, ok } from '../http/answers.ts';
+import { refuse } from '../http/faults.ts';
+import { range } from '../http/range.ts';
+import { route, routes } from '../http/route.ts';
+import { cursorPage, limit, list, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import {
+  activityItemSchema,
+  activityStatsSchema,
+  presentActivityItem,
+  presentUpcoming,
+  upcomingSchema,
+} from '../presenters/activity.ts';
+import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
+
+const isType = (text: string): text is ActivityType => (activityTypes as readonly string[]).includes(text);
+
+/** A comma list. */
+const types = (): Typed<ActivityType[]> =>
+  joi
+    .string()
+    .custom((value: string, helpers) => {
+      const named = [...new Set(value.split(',').map((type) => type.trim()))];
+      return named.every(isType)
+        ? named
+        : refuse(helpers, 'invalid_enum', `must be a comma list of ${activityTypes.join(', ')}`);
+    })
+    .required();
+
+const MAX_MINUTES = 30 * 24 * 60;
+
+export const activity = routes('Activity', [
+  route({
+    method: 'GET',
+    path: '/activity',
+    summary: 'Whatever has happened, the newest first',
+    access: 'secretKey',
+    query: { ...cursorPage(), ...range(), types: optional(types()), contactId: optional(uuid()) },
+    answers: { 200: answer('A page of the feed.', cursorListSchema(activityItemSchema)) },
+    handle: async ({ db, project, settings, query }) =>
+      ok(presentCursorList(await listActivity(db, project.projectId, settings.secretKeys, query), presentActivityItem)),
+  }),
+  route({
+    method: 'GET',
+    path: '/activity/stats',
+    summary: 'Totals of whole hours; the last 30 days unless told otherwise',
+    access: 'secretKey',
+    query: range(),
+    answers: { 200: answer('The totals.', activityStatsSchema) },
+    handle: async ({ db, project, query }) => ok(await activityStats(db, project.projectId, query)),
+  }),
+  route({
+    method: 'GET',
+    path: '/activity/recent-count',
+    summary: 'How many items the feed has gained in the last minutes',
+    access: 'secretKey',
+    query: { minutes: limit({ fallback: 5, max: MAX_MINUTES }) },
+    answers: {
+      200: answer('The count.', object({ count: wholeNumber({ min: 0 }), minutes: wholeNumber({ min: 1 }) })),
+    },
+    handle: async ({ db, project, query: { minutes } }) =>
+      ok({ count: await countRecentActivity(db, project.projectId, minutes), minutes }),
+  }),
+  route({
+    method: 'GET',
+    path: '/activity/types',
+    summary: 'The types of items that the feed can have',
+    access: 'secretKey',
+    answers: { 200: answer('The types.', object({ types: list(oneOf(...activityTypes)) })) },
+    handle: () => ok({ types: activityTypes }),
+  }),
+  route({
+    method: 'GET',
+    path: '/activity/upcoming',
+    summary: 'Scheduled campaigns and steps that end at a time, the next first',
+    access: 'secretKey',
+    query: { limit: limit() },
+    answers: { 200: answer('What is to come.', upcomingSchema) },
+    handle: async ({ db, project, query }) =>
+      ok(presentUpcoming(await listUpcoming(db, project.projectId, query.limit))),
+  }),
+]);

@@ -1,0 +1,64 @@
+import joi from 'joi';
+import { campaignTotals, metrics, topCampaigns } from '../../services/analytics/campaigns.ts';
+import { timeseries } from '../../services/analytics/timeseries.ts';
+import { topEvents } from '../../services/analytics/top-events.ts';
+import { answer, ok } from '../http/answers.ts';
+import { range } from '../http/range.ts';
+import { route, routes } from '../http/route.ts';
+import { limit, list, object, oneOf, optional, text, wholeNumber } from '../http/schemas.ts';
+import { presentTimeseries, timeseriesSchema } from '../presenters/activity.ts';
+import {
+  campaignTotalsSchema,
+  presentCampaignTotals,
+  presentRatedCampaign,
+  ratedCampaignSchema,
+} from '../presenters/campaign-analytics.ts';
+
+// Everything here is of whole hours, and of the last 30 days unless told otherwise.
+
+export const analytics = routes('Analytics', [
+  route({
+    method: 'GET',
+    path: '/analytics/timeseries',
+    summary: 'What happened to mails by the day or the hour of UTC, each mail once',
+    access: 'secretKey',
+    query: { ...range(), granularity: optional(oneOf('hour', 'day')) },
+    answers: { 200: answer('A point for every day or hour.', timeseriesSchema) },
+    handle: async ({ db, project, query: { granularity = 'day', ...query } }) =>
+      ok(presentTimeseries(await timeseries(db, project.projectId, { ...query, granularity }), granularity)),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/top-campaigns',
+    summary: 'Campaigns that began in the range, the best first',
+    access: 'secretKey',
+    query: { ...range(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
+    answers: { 200: answer('The campaigns.', list(ratedCampaignSchema)) },
+    handle: async ({ db, project, query: { metric = 'opens', ...query } }) =>
+      ok((await topCampaigns(db, project.projectId, { ...query, metric })).map(presentRatedCampaign)),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/campaign-stats',
+    summary: 'The campaigns that began in the range, taken together and one by one',
+    access: 'secretKey',
+    query: range(),
+    answers: { 200: answer('The totals and the campaigns.', campaignTotalsSchema) },
+    handle: async ({ db, project, query }) =>
+      ok(presentCampaignTotals(await campaignTotals(db, project.projectId, query))),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/top-events',
+    summary: 'The most frequent tracked events, and how they have grown',
+    access: 'secretKey',
+    query: { ...range(), limit: limit({ fallback: 10 }) },
+    answers: {
+      200: answer(
+        'The events.',
+        list(object({ name: text(), count: wholeNumber({ min: 1 }), trend: joi.number().required() })),
+      ),
+    },
+    handle: async ({ db, project, query }) => ok(await topEvents(db, project.projectId, query)),
+  }),
+]);

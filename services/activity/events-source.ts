@@ -1,0 +1,69 @@
+import type { Db } from '../../db/connect.ts';
+import { readEventHours, readEventNames } from '../../db/models/event-counts.ts';
+import { statement } from '../../db/statement.ts';
+import { ALL_NAMES } from '../events/names.ts';
+import { type EventRow, newestEvents, newestEventsOfContact } from '../events/newest.ts';
+import { type ShownType, shownTypeOf, shownTypes } from '../events/types.ts';
+import { type Range, splitHours } from '../range.ts';
+import type { ActivitySource, Found, Wanted } from './source.ts';
+
+/** Tracked events, changes of subscription, and whatever happens to mail: all of it is recorded as events. */
+export const eventsSource: ActivitySource = {
+  types: shownTypes,
+  async newest(db, { projectId, types, contactId }, stretch) {
+    const rows = contactId
+      ? await newestEventsOfContact(db, projectId, contactId, stretch, types)
+      : await newestEvents(db, projectId, types, stretch);
+    return rows.map(found);
+  },
+  count: (db, wanted, range) =>
+    wanted.contactId
+      ? countOfContact(db, wanted, range)
+      : range.from || range.to
+        ? countWithin(db, wanted, range)
+        : countAll(db, wanted),
+};
+
+const found = ({ id, at, type, created_at, contact_id, name, data }: EventRow): Found => ({
+  place: { at, id },
+  item: {
+    id,
+    type: type as ShownType,
+    timestamp: created_at,
+    contactId: contact_id,
+    metadata: type === 'event.triggered' ? { eventName: name, data } : data,
+  },
+});
+
+const ofContact = statement<{ count: string }>(
+  'activity-count-of-contact',
+  `select count(*) as count from events where project_id = $1 and contact_id = $2
+     and activity_type(name, data) = any ($3::text[]) and created_at >= $4::timestamptz and created_at < $5::timestamptz`,
+);
+
+async function countOfContact(db: Db, { projectId, types, contactId }: Wanted, range: Partial<Range>): Promise<number> {
+  const values = [projectId, contactId, types, range.from ?? '-infinity', range.to ?? 'infinity'];
+  const [row] = await ofContact(db, values);
+  return Number(row?.count ?? 0);
+}
+
+async function countAll(db: Db, { projectId, types }: Wanted): Promise<number> {
+  const { names } = await readEventNames(db, projectId, { limit: ALL_NAMES });
+  return sum(names, types);
+}
+
+const raw = statement<{ count: string }>(
+  'activity-count-events-raw',
+  `select count(*) as count from events where project_id = $1 and activity_type(name, data) = any ($2::text[])
+     and created_at >= $3::timestamptz and created_at < $4::timestamptz`,
+);
+
+async function countWithin(db: Db, { projectId, types }: Wanted, range: Partial<Range>): Promise<number> {
+  const { hours, ends } = splitHours(range);
+  let count = sum(await readEventHours(db, projectId, hours), types);
+  for (const { from, to } of ends) count += Number((await raw(db, [projectId, types, from, to]))[0]?.count ?? 0);
+  return count;
+}
+
+const sum = (names: { name: string; shown: number }[], types: Wanted['types']): number =>
+  names.reduce((total, { name, shown }) => (types.includes(shownTypeOf(name)) ? total + shown : total), 0);

@@ -1,0 +1,39 @@
+import type { Db } from '../../db/connect.ts';
+import { readActivityCounts } from '../../db/models/activity-counts.ts';
+import { badRequest } from '../../platform/errors.ts';
+import { type RangeQuery, readWholeHours } from '../range.ts';
+
+export type Granularity = 'hour' | 'day';
+
+export interface Point {
+  at: Date;
+  sent: number;
+  delivered: number;
+  opened: number;
+  clicked: number;
+  bounced: number;
+  complained: number;
+}
+
+const STEP_MS: Record<Granularity, number> = { hour: 3_600_000, day: 86_400_000 };
+const MAX_POINTS = 10_000;
+
+/** What happened to mails, each once, by the hour or the day of UTC; where nothing did there are zeros. */
+export async function timeseries(
+  db: Db,
+  projectId: string,
+  { granularity, ...query }: RangeQuery & { granularity: Granularity },
+): Promise<Point[]> {
+  const range = readWholeHours(query);
+  const step = STEP_MS[granularity];
+  const first = Math.floor(range.from.getTime() / step) * step;
+  const length = Math.ceil((range.to.getTime() - first) / step);
+  if (length > MAX_POINTS) throw badRequest(`That would be ${length} points; ask for at most ${MAX_POINTS}.`);
+  const found = await readActivityCounts(db, projectId, range, granularity);
+  const counts = new Map(found.map(({ at, counts }) => [at.getTime(), counts]));
+  return Array.from({ length }, (_, n) => {
+    const at = first + n * step;
+    const { sent = 0, delivered = 0, opened = 0, clicked = 0, bounced = 0, complained = 0 } = counts.get(at) ?? {};
+    return { at: new Date(at), sent, delivered, opened, clicked, bounced, complained };
+  });
+}
