@@ -25,7 +25,7 @@ type Decision =
   /** Something has changed: decide again. */
   | { kind: 'again' };
 
-const HELD_MS = 30_000;
+const HELD_MS = 15_000;
 const SOON_MS = 1_000;
 const BATCHES_PER_HAND = 5;
 const MOST_HANDS = 4;
@@ -33,7 +33,7 @@ const MOST_HANDS = 4;
 export interface AdvanceDeps {
   db: Db;
   limits: BrakeLimits;
-  now: () => Date;
+  now: () => Date | Promise<Date>;
 }
 
 export interface Run {
@@ -71,7 +71,7 @@ async function decide(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> 
 }
 
 async function begin({ db, now }: AdvanceDeps, { id, scheduledFor }: Campaign): Promise<Decision> {
-  if (scheduledFor && scheduledFor > now()) return { kind: 'wait', until: scheduledFor };
+  if (scheduledFor && scheduledFor > (await now())) return { kind: 'wait', until: scheduledFor };
   // Should it have been put off this very moment, that counts.
   await Campaign.query(db)
     .findById(id)
@@ -105,4 +105,7 @@ async function goOn(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> {
   return (await closeCampaign(db, id)) ? { kind: 'end' } : after(deps, SOON_MS);
 }
 
-const after = ({ now }: AdvanceDeps, ms: number): Decision => ({ kind: 'wait', until: new Date(now().getTime() + ms) });
+const after = async ({ now }: AdvanceDeps, ms: number): Promise<Decision> => ({
+  kind: 'wait',
+  until: new Date((await now()).getTime() + ms),
+});

@@ -1,0 +1,173 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { expect } from 'chai';
+import { campaignActivities, campaignSendingActivities } from '../../activities/campaigns.ts';
+import { Campaign } from '../../db/models/campaign.ts';
+import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { sendCampaign } from '../../services/campaigns/send.ts';
+import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
+import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import { workflowIds } from '../../services/outbox/ids.ts';
+import { taskQueues } from '../../temporal/task-queues.ts';
+import { workflowBundle } from '../../worker/bundle.ts';
+import type { campaign } from '../../workflows/index.ts';
+import { addContacts, limits, makeCampaign, standing, startCampaign } from '../support/campaigns.ts';
+import { testLinks } from '../support/links.ts';
+import { testRenderer } from '../support/renderer.ts';
+import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+import { timeSkipping } from '../support/temporal.ts';
+import '../support/temporal-work.ts';
+import { eventually } from '../support/waiting.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+const DAY = 86_400_000;
+
+describe('the campaign workflow', () => {
+  let env: TestWorkflowEnvironment;
+  let world: World;
+  let smtp: SmtpStandIn;
+  let mailer: Mailer;
+  let project: TestProject;
+  let stop: () => Promise<void>;
+
+  before(async function () {
+    this.timeout(120_000);
+    [env, world, smtp] = await Promise.all([timeSkipping(), openWorld(), startSmtp()]);
+    const { db } = world;
+    mailer = createMailer({ url: smtp.url, maxConnections: 3 });
+    const stopping = new AbortController().signal;
+    const now = async () => new Date(await env.currentTimeMs());
+    const sending = { db, mailer, renderer: testRenderer(), links: testLinks, ledger: new DeliveryLedger(db), limits };
+    const base = { connection: env.nativeConnection };
+    const workers = [
+      await Worker.create({ ...base, taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() }),
+      await Worker.create({ ...base, taskQueue: taskQueues.bulk, activities: campaignActivities({ db, limits, now }) }),
+      await Worker.create({
+        ...base,
+        taskQueue: taskQueues.campaigns,
+        activities: campaignSendingActivities({ ...sending, stopping }),
+      }),
+    ];
+    const running = workers.map((worker) => worker.run());
+    stop = async () => {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+    };
+  });
+  after(async () => {
+    await stop?.();
+    mailer?.close(true);
+    await env?.teardown();
+    await smtp?.close();
+    await world?.close();
+  });
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+    await addContacts(world.db, project, 5);
+    smtp.behave();
+    smtp.mails.length = 0;
+  });
+
+  const start = ({ id, generation }: Campaign) =>
+    env.client.workflow.start<typeof campaign>('campaign', {
+      taskQueue: taskQueues.workflows,
+      workflowId: workflowIds.campaign(project.id, id, generation),
+      args: [{ campaignId: id, generation }],
+    });
+  const inDays = async (days: number) => new Date((await env.currentTimeMs()) + days * DAY);
+  const schedule = async (id: string, at: Date) => (await sendCampaign(world.db, project.access, id, at)).campaign;
+  const scheduled = async (days: number) => {
+    const { id } = await makeCampaign(world.db, project);
+    const campaign = await schedule(id, await inDays(days));
+    return { id, run: await start(campaign) };
+  };
+  const statusOf = async (id: string) => (await Campaign.query(world.db).findById(id))?.status;
+  const lookAgain = (run: WorkflowHandle) => run.signal('lookAgain');
+
+  it('sends a campaign and tells how it went', async () => {
+    const campaign = await startCampaign(world.db, project);
+    const run = await start(campaign);
+    expect(await run.result()).to.equal('SENT, 5 of 5 done, 5 sent');
+    expect(await statusOf(campaign.id)).to.equal('SENT');
+  });
+
+  it('waits for months until its time, and sends to who is there by then', async () => {
+    const { id, run } = await scheduled(200);
+    await env.sleep(199 * DAY);
+    expect(await statusOf(id)).to.equal('SCHEDULED');
+    expect(smtp.mails).to.deep.equal([]);
+    await addContacts(world.db, project, 2, { prefix: 'new' });
+    await run.result();
+    expect(await statusOf(id)).to.equal('SENT');
+    expect(await standing(world.db, project, id)).to.include({ sent: 7 });
+  });
+
+  it('is put off: the time that was said last counts', async () => {
+    const { id, run } = await scheduled(30);
+    await schedule(id, await inDays(90));
+    await lookAgain(run);
+    await env.sleep(60 * DAY);
+    expect(await statusOf(id)).to.equal('SCHEDULED');
+    await run.result();
+    expect(await statusOf(id)).to.equal('SENT');
+  });
+
+  it('is brought forward, even to now', async () => {
+    const { id, run } = await scheduled(365);
+    await env.sleep(DAY);
+    await sendCampaign(world.db, project.access, id, undefined);
+    await lookAgain(run);
+    await run.result();
+    expect(await statusOf(id)).to.equal('SENT');
+    expect((await env.currentTimeMs()) - Date.now()).to.be.greaterThan(0);
+  });
+
+  it('is cancelled while it waits: nobody gets it, and the run ends', async () => {
+    const { id, run } = await scheduled(100);
+    await env.sleep(10 * DAY);
+    await cancelCampaign(world.db, project.access, id);
+    await lookAgain(run);
+    await run.result();
+    expect(await statusOf(id)).to.equal('CANCELLED');
+    expect(smtp.mails).to.deep.equal([]);
+    expect(await standing(world.db, project, id)).to.include({ pending: 0, cancelled: 0 });
+  });
+
+  it('stands still while it is paused, for as long as that takes, and goes on when told', async () => {
+    const campaign = await startCampaign(world.db, project);
+    await pauseCampaign(world.db, project.access, campaign.id);
+    const run = await start(campaign);
+    await env.sleep(45 * DAY);
+    expect(smtp.mails).to.deep.equal([]);
+    expect(await statusOf(campaign.id)).to.equal('SENDING');
+    await resumeCampaign(world.db, project.access, campaign.id);
+    await lookAgain(run);
+    await run.result();
+    expect(await standing(world.db, project, campaign.id)).to.include({ sent: 5 });
+  });
+
+  it('goes on by itself when what held it is gone', async () => {
+    const campaign = await startCampaign(world.db, project);
+    await world.db('projects').where({ id: project.id }).update({ disabled: true });
+    const run = await start(campaign);
+    await eventually(async () => (await Campaign.query(world.db).findById(campaign.id))?.paused);
+    expect(await Campaign.query(world.db).findById(campaign.id)).to.include({
+      pausedBy: 'HOLD',
+      pauseReason: 'project disabled',
+    });
+    await env.sleep(120_000);
+    expect(smtp.mails).to.deep.equal([]);
+    await world.db('projects').where({ id: project.id }).update({ disabled: false });
+    await run.result();
+    expect(await standing(world.db, project, campaign.id)).to.include({ sent: 5 });
+  });
+
+  it('ends without a word when a later run has taken over', async () => {
+    const campaign = await startCampaign(world.db, project);
+    await world.db('campaigns').where({ id: campaign.id }).update({ generation: 2 });
+    const run = await start(campaign);
+    expect(await run.result()).to.equal('nothing is left to do');
+    expect(await statusOf(campaign.id)).to.equal('SENDING');
+  });
+});
