@@ -61,7 +61,7 @@ export function realRun(trx: Db, { renderer, now }: RunDeps, execution: HeldExec
 }
 
 /** What asks for too much stays as it was written. */
-async function renderText(
+export async function renderText(
   renderer: RunDeps['renderer'],
   text: string,
   item: ReturnType<typeof variablesOf>,

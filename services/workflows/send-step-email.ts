@@ -35,23 +35,34 @@ const find = statement<{ id: string }>(
 
 /** Writes a mail into the ledger: from then on it is on its way. */
 export async function sendStepEmail(trx: Db, execution: HeldExecution, mail: StepMail): Promise<MailResult> {
+  const plan = await planStepEmail(trx, execution, mail);
+  if (!('template' in plan)) return plan;
+  return { emailId: await write(trx, execution, { ...mail, from: plan.from }, plan.template) };
+}
+
+/** What a step would send, or why it would not. */
+export type MailPlan = { template: Template; from: string } | Exclude<MailResult, { emailId: string }>;
+
+type Sender = Pick<HeldExecution, 'projectId' | 'contact'>;
+
+export async function planStepEmail(db: Db, execution: Sender, mail: StepMail): Promise<MailPlan> {
   const { projectId } = execution;
-  const template = await Template.query(trx).findOne({ projectId, id: mail.templateId });
+  const template = await Template.query(db).findOne({ projectId, id: mail.templateId });
   if (!template) return { failed: 'the template of the step is gone' };
   const from = mail.from ?? template.fromEmail;
   if (!from) return { failed: 'neither the step nor its template says who sends the mail' };
   const domain = senderDomain(from);
   // One that is only unverified at the moment holds its mail; this is for one that is none of the project's.
-  if (!(await Domain.query(trx).findOne({ projectId, domain }))) return { failed: unverifiedSender(domain).message };
-  if (template.type !== 'TRANSACTIONAL' && !(await isSubscribed(trx, execution, mail.to)))
+  if (!(await Domain.query(db).findOne({ projectId, domain }))) return { failed: unverifiedSender(domain).message };
+  if (template.type !== 'TRANSACTIONAL' && !(await isSubscribed(db, execution, mail.to)))
     return { skipped: `the contact is not subscribed, and the template is ${template.type}` };
-  return { emailId: await write(trx, execution, { ...mail, from }, template) };
+  return { template, from };
 }
 
 /** Somebody who is no contact cannot have unsubscribed. */
-async function isSubscribed(trx: Db, { projectId, contact }: HeldExecution, to: string | undefined): Promise<boolean> {
+async function isSubscribed(db: Db, { projectId, contact }: Sender, to: string | undefined): Promise<boolean> {
   if (to === undefined || to === contact?.email) return contact?.subscribed ?? false;
-  const other = await Contact.query(trx).findOne({ projectId, email: to });
+  const other = await Contact.query(db).findOne({ projectId, email: to });
   return other?.subscribed ?? true;
 }
 
