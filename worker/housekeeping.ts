@@ -7,6 +7,7 @@ import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
 import { foldCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
 import { addMonths } from '../services/retention/partitions.ts';
+import { disableCritical } from '../services/security/watch.ts';
 import { followChanges } from '../services/segments/follow.ts';
 import { reconcileDue } from '../services/segments/sweep.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
@@ -23,6 +24,7 @@ const FOLD_MS = 2_000;
 const TIDY_MS = 10_000;
 const SEGMENTS_MS = 1_000;
 const ACCOUNT_MAIL_MS = 1_000;
+const SECURITY_MS = 60_000;
 const SWEEP_MS = 5 * 60_000;
 const TROUBLE_MS = 60_000;
 
@@ -49,6 +51,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
     chore('account mail', ACCOUNT_MAIL_MS, () => answerRequests(db, settings)),
+    chore('security', SECURITY_MS, () => disableCritical(db, settings)),
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));

@@ -95,6 +95,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/lookup',
     summary: 'Which of these addresses are contacts',
     access: 'secretKey',
+    whileDisabled: true,
     body: { emails: list(text({ min: 0, max: MAX_FILTER }), { min: 1, max: MAX_LOOKUP }) },
     answers: {
       200: answer(

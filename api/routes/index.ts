@@ -23,6 +23,7 @@ import { projects } from './projects.ts';
 import { security } from './security.ts';
 import { segments } from './segments.ts';
 import { send } from './send.ts';
+import { snsWebhook } from './sns-webhook.ts';
 import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
@@ -50,6 +51,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   verify(parts),
   domains(parts),
   suppressions,
+  snsWebhook(parts),
   auth,
   oauth(parts),
   users,

@@ -14,6 +14,7 @@ export function verify({ resolver }: Pick<AppParts, 'resolver'>): RouteGroup {
       path: '/v1/verify',
       summary: 'Whether an e-mail address can receive mail, and what kind of address it is',
       access: 'secretKey',
+      whileDisabled: true,
       body: { email: text({ min: 0 }) },
       answers: { 200: answer('What is known of it; one that is none is not `valid`.', verifiedSchema) },
       handle: async ({ body }) => success(await verifyAddress(reaches, body.email)),

@@ -10,6 +10,21 @@ export async function up(db: Knex): Promise<void> {
     -- Gone for everybody from then on; the row goes when all that hung on it is gone.
     alter table projects add column deleted_at timestamptz;
 
+    -- When it was last enabled by hand: what was before is forgiven.
+    alter table projects add column enabled_at timestamptz;
+
+    -- When and why a project was disabled.
+    create table project_suspensions (
+      id uuid primary key,
+      project_id uuid not null references projects on delete cascade,
+      reason text not null,
+      -- By the bounces and complaints of its mail, and not by a person.
+      automatic boolean not null,
+      disabled_at timestamptz not null default now(),
+      enabled_at timestamptz
+    );
+    create index project_suspensions_project on project_suspensions (project_id, disabled_at);
+
     -- The wiping of a project, for good or to begin anew: background work, found again after a crash.
     create table project_erasures (
       id uuid primary key,
@@ -69,9 +84,9 @@ export async function up(db: Knex): Promise<void> {
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(`
-    drop table project_erasures, auth_attempts, user_identities, account_requests, user_tokens;
+    drop table project_erasures, project_suspensions, auth_attempts, user_identities, account_requests, user_tokens;
     alter table memberships drop column status;
-    alter table projects drop column deleted_at;
+    alter table projects drop column deleted_at, drop column enabled_at;
     delete from projects where id = '00000000-0000-7000-8000-000000000001';
   `);
 }

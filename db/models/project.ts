@@ -12,6 +12,7 @@ export class Project extends BaseModel {
   declare language: string;
   declare disabled: boolean;
   declare disabledReason: string | null;
+  declare enabledAt: Date | null;
   declare deletedAt: Date | null;
   declare updatedAt: Date;
 }

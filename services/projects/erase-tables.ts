@@ -33,7 +33,14 @@ export const wiped = [
 ] as const;
 
 /** What a reset keeps: settings, secrets, members, domains, and what is owed. */
-export const kept = ['webhook_secrets', 'domains', 'memberships', 'user_tokens', 'rate_windows'] as const;
+export const kept = [
+  'project_suspensions',
+  'webhook_secrets',
+  'domains',
+  'memberships',
+  'user_tokens',
+  'rate_windows',
+] as const;
 
 /** Never wiped here: intents go when they are carried out, and erasures are the record of this very work. */
 export const leftAlone = ['outbox', 'project_erasures'] as const;

@@ -1,0 +1,50 @@
+import { languages } from '../../services/templates/language.ts';
+import { answer, ok } from '../http/answers.ts';
+import { route, routes } from '../http/route.ts';
+import { flag, list, object, text, wholeNumber } from '../http/schemas.ts';
+
+export const config = routes('Configuration', [
+  route({
+    method: 'GET',
+    path: '/config',
+    summary: 'What is turned on here',
+    access: 'nobody',
+    answers: {
+      200: answer(
+        'Never a secret: only whether there is one.',
+        object({
+          signup: object({ enabled: flag(), emailVerificationRequired: flag() }),
+          oauth: object({ github: flag(), google: flag() }),
+          billing: object({ enabled: flag() }),
+          uploads: object({ enabled: flag() }),
+          domains: object({ dkimSigning: flag(), mailFromSubdomain: flag() }),
+          notifications: object({ sns: flag(), returnedMail: flag() }),
+          limits: object({
+            requestsPerMinute: wholeNumber(),
+            attachmentBytes: wholeNumber(),
+            messageBytes: wholeNumber(),
+          }),
+          languages: list(text()),
+        }),
+      ),
+    },
+    handle: ({ settings }) =>
+      ok({
+        signup: { enabled: settings.signupEnabled, emailVerificationRequired: settings.emailVerificationRequired },
+        oauth: { github: settings.oauth.github !== undefined, google: settings.oauth.google !== undefined },
+        billing: { enabled: settings.stripe !== undefined },
+        uploads: { enabled: true },
+        domains: { dkimSigning: settings.dkimSigning, mailFromSubdomain: settings.mailFrom.subdomain !== undefined },
+        notifications: {
+          sns: settings.sns.topicArns.length > 0,
+          returnedMail: settings.mailFrom.bouncePort !== undefined,
+        },
+        limits: {
+          requestsPerMinute: settings.rateLimitPerMinute,
+          attachmentBytes: settings.attachmentMaxBytes,
+          messageBytes: settings.messageMaxBytes,
+        },
+        languages,
+      }),
+  }),
+]);

@@ -1,0 +1,44 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Project } from '../../db/models/project.ts';
+import { newId } from '../../platform/ids.ts';
+import { releaseHeld } from '../emails/hold.ts';
+import { announceKeys } from './keys.ts';
+import { noProject } from './membership.ts';
+
+/** Nothing can be written any more, and mail that is accepted waits; reading works. False: it was disabled before. */
+export async function disableProject(
+  db: Db,
+  id: string,
+  { reason, automatic = false }: { reason: string; automatic?: boolean },
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const project = await lock(trx, id);
+    if (project.disabled) return false;
+    await Project.query(trx).findById(id).patch({ disabled: true, disabledReason: reason, updatedAt: new Date() });
+    await trx('projectSuspensions').insert({ id: newId(), projectId: id, reason, automatic });
+    await announceKeys(trx, id);
+    return true;
+  });
+}
+
+/** Takes everything up again, mail that was held too. False: it was not disabled. */
+export async function enableProject(db: Db, id: string): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const project = await lock(trx, id);
+    if (!project.disabled) return false;
+    const now = new Date();
+    await Project.query(trx)
+      .findById(id)
+      .patch({ disabled: false, disabledReason: null, enabledAt: now, updatedAt: now });
+    await trx('projectSuspensions').where({ projectId: id, enabledAt: null }).update({ enabledAt: now });
+    await announceKeys(trx, id);
+    await releaseHeld(trx, { projectId: id });
+    return true;
+  });
+}
+
+async function lock(trx: Db, id: string): Promise<Project> {
+  const project = await Project.query(trx).findById(id).whereNull('deletedAt').forUpdate();
+  if (!project) throw noProject();
+  return project;
+}

@@ -1,0 +1,75 @@
+import type { Db } from '../../db/connect.ts';
+import { Project } from '../../db/models/project.ts';
+import { statement } from '../../db/statement.ts';
+import { noProject } from '../projects/membership.ts';
+import { type Counts, type Level, type Rates, ratesOf, worst } from './levels.ts';
+
+type Window = 'last24h' | 'last7d' | 'allTime';
+const starts: Record<Window, string> = {
+  last24h: "now() - interval '24 hours'",
+  last7d: "now() - interval '7 days'",
+  allTime: "'-infinity'",
+};
+const windows = Object.keys(starts) as Window[];
+
+type Sums = Record<`${Window}_${keyof Counts}`, string>;
+const column = (window: Window, count: keyof Counts) =>
+  `coalesce(sum(${count}) filter (where hour >= date_trunc('hour', ${starts[window]}, 'UTC')), 0) as "${window}_${count}"`;
+const columns = windows.flatMap((window) => [
+  column(window, 'sent'),
+  column(window, 'bounced'),
+  column(window, 'complained'),
+]);
+
+// From what is added up by the hour: no mail is looked at.
+const sums = statement<Sums>(
+  'security-sums',
+  `select ${columns.join(', ')} from (
+     select hour, sent, bounced, complained from activity_hours where project_id = $1
+     union all
+     select date_trunc('hour', at, 'UTC'), case when kind = 'sent' then by else 0 end,
+       case when kind = 'bounced' then by else 0 end, case when kind = 'complained' then by else 0 end
+     from activity_notes where project_id = $1
+   ) counted`,
+);
+
+export interface Suspension {
+  reason: string;
+  automatic: boolean;
+  disabledAt: Date;
+  enabledAt: Date | null;
+}
+
+export interface SecurityState {
+  level: Level;
+  disabled: boolean;
+  disabledReason: string | null;
+  rates: Record<Window, Rates>;
+  suspensions: Suspension[];
+}
+
+const SHOWN = 20;
+
+export async function securityState(db: Db, projectId: string): Promise<SecurityState> {
+  const project = await Project.query(db).findById(projectId);
+  if (!project) throw noProject();
+  const rates = await readRates(db, projectId);
+  const suspensions = await db('projectSuspensions')
+    .where({ projectId })
+    .orderBy('disabledAt', 'desc')
+    .limit(SHOWN)
+    .select<Suspension[]>('reason', 'automatic', 'disabledAt', 'enabledAt');
+  const { disabled, disabledReason } = project;
+  return { level: worst(...windows.map((name) => rates[name].level)), disabled, disabledReason, rates, suspensions };
+}
+
+export async function readRates(db: Db, projectId: string): Promise<Record<Window, Rates>> {
+  const [row] = await sums(db, [projectId]);
+  const of = (window: Window): Rates =>
+    ratesOf({
+      sent: Number(row?.[`${window}_sent`] ?? 0),
+      bounced: Number(row?.[`${window}_bounced`] ?? 0),
+      complained: Number(row?.[`${window}_complained`] ?? 0),
+    });
+  return { last24h: of('last24h'), last7d: of('last7d'), allTime: of('allTime') };
+}

@@ -1,0 +1,66 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { mailManagers } from '../members/mail.ts';
+import { disableProject } from '../projects/disable.ts';
+import { SYSTEM_PROJECT_ID } from '../system/project.ts';
+import { MINIMUM_MAILS, thresholds } from './levels.ts';
+
+interface Suspect {
+  project_id: string;
+  name: string;
+  sent: string;
+  bounced: string;
+  complained: string;
+}
+
+// A day and a week, each from the first hour on after the project was last enabled: what was before is forgiven.
+const suspects = statement<Suspect>(
+  'security-suspects',
+  `select distinct on (p.id) p.id as project_id, p.name, counted.sent, counted.bounced, counted.complained
+   from (
+     select h.project_id, days, sum(h.sent) as sent, sum(h.bounced) as bounced, sum(h.complained) as complained
+     from activity_hours h join projects p on p.id = h.project_id, unnest(array[1, 7]) as days
+     where h.hour >= date_trunc('hour', now() - make_interval(days => days), 'UTC')
+       and (p.enabled_at is null or h.hour > p.enabled_at)
+     group by 1, 2
+   ) counted join projects p on p.id = counted.project_id
+   where p.id <> $4 and not p.disabled and p.deleted_at is null and counted.sent >= $1
+     and (counted.bounced >= counted.sent * $2::float8 or counted.complained >= counted.sent * $3::float8)
+   order by p.id, days`,
+);
+
+const percent = (part: string, whole: string) => `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`;
+
+/** Disables projects whose mail comes back, or is complained about, too much. Gives back how many. */
+export async function disableCritical(
+  db: Db,
+  { autoProjectDisable, systemFrom }: Pick<Settings, 'autoProjectDisable' | 'systemFrom'>,
+): Promise<number> {
+  if (!autoProjectDisable) return 0;
+  const found = await suspects(db, [
+    MINIMUM_MAILS,
+    thresholds.bounceRate.critical,
+    thresholds.complaintRate.critical,
+    SYSTEM_PROJECT_ID,
+  ]);
+  let disabled = 0;
+  for (const { project_id: projectId, name, sent, bounced, complained } of found) {
+    const reason = `${percent(bounced, sent)} of its mail bounced and ${percent(complained, sent)} was complained about`;
+    const done = await inTransaction(db, async (trx) => {
+      if (!(await disableProject(trx, projectId, { reason, automatic: true }))) return false;
+      await mailManagers(trx, projectId, {
+        from: systemFrom,
+        subject: `The project ${name} was disabled`,
+        paragraphs: [
+          `The project ${name} was disabled: ${reason}.`,
+          'Nothing can be changed or sent meanwhile. Mail that was accepted is kept, and goes out when the project is enabled again.',
+        ],
+        closing: 'Take addresses that bounce off your lists, then ask the operator to enable the project.',
+      });
+      return true;
+    });
+    if (done) disabled++;
+  }
+  return disabled;
+}

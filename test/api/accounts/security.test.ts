@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import { readSettings } from '../../../platform/settings.ts';
+import { disableProject, enableProject } from '../../../services/projects/disable.ts';
+import { disableCritical } from '../../../services/security/watch.ts';
+import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
+import { systemMails } from '../../support/accounts.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+
+const HOUR = 3_600_000;
+const settings = readSettings({});
+
+describe('the security of a project', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  /** So many mails, sent that many hours ago. */
+  const sent = (count: number, fate: { bounced?: number; complained?: number } = {}, hoursAgo = 1, id = project.id) =>
+    api.db('activityHours').insert({
+      projectId: id,
+      hour: new Date(Math.floor(Date.now() / HOUR - hoursAgo) * HOUR),
+      sent: count,
+      bounced: fate.bounced ?? 0,
+      complained: fate.complained ?? 0,
+      ...{ delivered: 0, opened: 0, clicked: 0, workflowsStarted: 0, workflowsCompleted: 0 },
+    });
+  const read = async (path = `/projects/${project.id}/security`) => (await project.owner.get(path)).body;
+
+  it('shows rates and levels of a day, a week and all time, the same at both addresses', async () => {
+    await sent(200, { bounced: 4 }, 2);
+    await sent(300, { bounced: 46, complained: 1 }, 72);
+    await sent(500, {}, 24 * 30);
+    const state = await read();
+    expect(state.last24h).to.include({ sent: 200, bounced: 4, bounceRate: 0.02, level: 'healthy' });
+    expect(state.last7d).to.include({ sent: 500, bounced: 50, bounceRate: 0.1, bounceLevel: 'critical' });
+    expect(state.last7d).to.include({ complaintRate: 0.002, complaintLevel: 'warning', level: 'critical' });
+    expect(state.allTime).to.include({ sent: 1000, bounceRate: 0.05, bounceLevel: 'warning', level: 'warning' });
+    expect(state).to.include({ level: 'critical', disabled: false, disabledReason: null, minimumMails: 100 });
+    expect(await read(`/users/@me/projects/${project.id}/security`)).to.deep.equal(state);
+  });
+
+  it('counts what nobody has added up yet', async () => {
+    await api.db('activityNotes').insert([
+      { projectId: project.id, kind: 'sent', at: new Date(), by: 1 },
+      { projectId: project.id, kind: 'bounced', at: new Date(), by: 1 },
+    ]);
+    expect((await read()).last24h).to.include({ sent: 1, bounced: 1, bounceRate: 1 });
+  });
+
+  it('calls nobody critical for fewer than 100 mails', async () => {
+    await sent(99, { bounced: 99, complained: 99 });
+    expect((await read()).last24h).to.include({ bounceRate: 1, bounceLevel: 'healthy', complaintLevel: 'healthy' });
+    await disableCritical(api.db, settings);
+    expect(await read()).to.include({ level: 'healthy', disabled: false });
+  });
+
+  it('disables a critical project, tells those who run it, and shows the suspension', async () => {
+    await sent(100, { bounced: 10 });
+    await sent(100, { complained: 50 }, 1, SYSTEM_PROJECT_ID);
+    await disableCritical(api.db, settings);
+    const state = await read();
+    expect(state).to.include({ disabled: true });
+    expect(state.disabledReason).to.match(/10\.0 % of its mail bounced/);
+    expect(state.suspensions).to.have.length(1);
+    expect(state.suspensions[0]).to.include({ automatic: true, enabledAt: null });
+    const { email } = await api.db('users').where({ id: project.userId }).first();
+    expect((await systemMails(api.db, email)).map(({ subject }) => subject)[0]).to.match(/was disabled$/);
+    await disableCritical(api.db, settings);
+    expect((await read()).suspensions).to.have.length(1);
+    expect(await api.db('projects').where({ id: SYSTEM_PROJECT_ID }).first()).to.include({ disabled: false });
+    await api.db('activityHours').where({ projectId: SYSTEM_PROJECT_ID }).del();
+  });
+
+  it('disables for complaints too, and not at all where AUTO_PROJECT_DISABLE is off', async () => {
+    await sent(1000, { complained: 5 });
+    await disableCritical(api.db, readSettings({ AUTO_PROJECT_DISABLE: 'false' }));
+    expect(await read()).to.include({ disabled: false, level: 'critical' });
+    await disableCritical(api.db, settings);
+    expect(await read()).to.include({ disabled: true });
+  });
+
+  it('forgives what was before, once the project is enabled again', async () => {
+    await sent(100, { bounced: 50 });
+    await disableCritical(api.db, settings);
+    await enableProject(api.db, project.id);
+    await disableCritical(api.db, settings);
+    const state = await read();
+    expect(state).to.include({ disabled: false });
+    expect(state.suspensions[0].enabledAt).to.be.a('string');
+  });
+
+  it('refuses writes with PROJECT_DISABLED and takes reads, read-only POSTs too, in every process at once', async () => {
+    const second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const { server } = project;
+    expect(await server.post('/contacts', { email: 'a@b.co' })).to.have.status(201);
+    await disableProject(api.db, project.id, { reason: 'by hand' });
+    expect(await server.post('/contacts', { email: 'c@d.co' })).to.be.envelope(403, 'PROJECT_DISABLED');
+    const elsewhere = await second.post(
+      '/contacts',
+      { email: 'c@d.co' },
+      { authorization: `Bearer ${project.secretKey}` },
+    );
+    expect(elsewhere).to.be.envelope(403, 'PROJECT_DISABLED');
+    expect(await server.get('/contacts')).to.have.status(200);
+    const lookup = await server.post('/contacts/lookup', { emails: ['a@b.co'] });
+    expect(lookup).to.have.status(200);
+    await enableProject(api.db, project.id);
+    expect(await server.post('/contacts', { email: 'c@d.co' })).to.have.status(201);
+    await second.stop();
+  });
+
+  it('lets mail that was held go when the project is enabled', async () => {
+    const mail = { to: 'a@b.co', from: `x@${project.senderDomain}`, subject: 's', body: 'b' };
+    await project.server.post('/v1/send', mail);
+    await disableProject(api.db, project.id, { reason: 'by hand' });
+    await api
+      .db('emails')
+      .where({ projectId: project.id })
+      .update({ heldDomain: project.senderDomain, reason: 'project disabled', dueAt: new Date(Date.now() + HOUR) });
+    await enableProject(api.db, project.id);
+    const row = await api.db('emails').where({ projectId: project.id }).first();
+    expect(row).to.include({ status: 'PENDING', reason: null, heldDomain: null });
+    expect(row.dueAt.getTime()).to.be.at.most(Date.now());
+  });
+
+  it('GET /projects/:id/setup-state says how far one has come', async () => {
+    const path = `/projects/${project.id}/setup-state`;
+    const before = await project.owner.get(path);
+    expect(before).to.have.status(200);
+    expect(before.body).to.include({
+      ...{ domainAdded: true, domainVerified: true, ready: true, billingEnabled: false },
+      ...{ contactCreated: false, eventTracked: false, templateCreated: false, memberInvited: false },
+    });
+    await project.browser.post('/v1/track', { email: 'a@b.co', event: 'x' });
+    expect((await project.owner.get(path)).body).to.include({ contactCreated: true, eventTracked: true });
+  });
+});
+
+describe('GET /config', () => {
+  it('says what is on to everybody, and never a secret', async () => {
+    const secrets = {
+      STRIPE_SECRET_KEY: 'sk_test_verysecret',
+      STRIPE_WEBHOOK_SECRET: 'whsec_verysecret',
+      OAUTH_GITHUB_ID: 'gh-verysecret',
+      OAUTH_GITHUB_SECRET: 'gh2-verysecret',
+      S3_BUCKET: 'bucket-verysecret',
+      S3_SECRET_ACCESS_KEY: 's3-verysecret',
+      S3_ACCESS_KEY_ID: 's3id-verysecret',
+      SECRET_KEY: 'key-verysecret-key-verysecret',
+      SNS_TOPIC_ARNS: 'arn:verysecret',
+    };
+    const api = await startTestApi({ env: { ...secrets, SIGNUP_ENABLED: 'false' } });
+    const answer = await api.get('/config');
+    expect(answer).to.have.status(200);
+    expect(answer.body).to.deep.include({
+      signup: { enabled: false, emailVerificationRequired: false },
+      oauth: { github: true, google: false },
+      billing: { enabled: true },
+    });
+    expect(JSON.stringify(answer.body)).not.to.contain('verysecret');
+    await api.stop();
+  });
+});
