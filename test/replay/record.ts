@@ -10,6 +10,8 @@ import { Domain } from '../../db/models/domain.ts';
 import { createMailer } from '../../platform/mailer.ts';
 import { createResolver } from '../../platform/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
+import { sendCampaign } from '../../services/campaigns/send.ts';
+import { pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
 import { loopOf } from '../../services/domains/loop.ts';
@@ -18,8 +20,9 @@ import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
 import { deleteProject } from '../../services/projects/erase.ts';
 import { carryOut } from '../../temporal/carry-out.ts';
-import { bulkDuty, domainsDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
+import { bulkDuty, campaignsDuty, domainsDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
+import { addContacts, limits, makeCampaign } from '../support/campaigns.ts';
 import { endAll } from '../support/cleanup.ts';
 import { startDns } from '../support/dns.ts';
 import { addBatch, addMails } from '../support/ledger.ts';
@@ -48,6 +51,25 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   async job(db, project) {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\nbad\n'));
     return { workflowId: workflowIds.job(project.id, jobId), args: [{ jobId }], resourceId: jobId };
+  },
+  /** Scheduled, brought forward, throttled, paused and resumed, and sent to its end. */
+  async campaign(db, project) {
+    await addContacts(db, project, 6);
+    const { id } = await makeCampaign(db, project, { ratePerMinute: 60 });
+    const { campaign } = await sendCampaign(db, project.access, id, new Date(Date.now() + 3_600_000));
+    const meanwhile = async (handle: WorkflowHandle) => {
+      const told = async (change: Promise<unknown>) => {
+        await change;
+        await handle.signal('lookAgain');
+      };
+      await told(sendCampaign(db, project.access, id, undefined));
+      await eventually(() => db('emails').where({ campaignId: id, status: 'SENT' }).first('id'));
+      await told(pauseCampaign(db, project.access, id));
+      await told(resumeCampaign(db, project.access, id));
+    };
+    const { generation } = campaign;
+    const workflowId = workflowIds.campaign(project.id, id, generation);
+    return { workflowId, args: [{ campaignId: id, generation }], resourceId: id, meanwhile };
   },
   /** Checks by the clock and when asked, then finds its domain deleted. */
   async domain(db, project) {
@@ -84,13 +106,16 @@ async function record(workflowType: string): Promise<void> {
   const dns = await startDns();
   const resolver = createResolver({ servers: [dns.address] });
   const mailer = createMailer({ url: smtp.url, maxConnections: 3 });
+  const ledger = new DeliveryLedger(db);
+  const sending = { db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping };
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,
     duties: [
       await workflowsDuty(),
-      mailDuty({ db, mailer, renderer: testRenderer(), links: testLinks, ledger: new DeliveryLedger(db), stopping }),
-      bulkDuty({ db, stopping }),
+      mailDuty(sending),
+      campaignsDuty({ ...sending, limits }),
+      bulkDuty({ db, limits, now: () => new Date(), stopping }),
       domainsDuty({ db, resolver, settings }),
     ],
     log: silent,
