@@ -1,14 +1,20 @@
 import type { Db } from '../../db/connect.ts';
+import type { Email } from '../../db/models/email.ts';
+import type { Project } from '../../db/models/project.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { statement } from '../../db/statement.ts';
 import type { OutgoingMail } from '../../platform/mailer.ts';
-import { plainMail, type Renderer, type Variables } from '../../platform/renderer/index.ts';
+import { plainMail, type Renderer, type RenderItem } from '../../platform/renderer/index.ts';
 import type { Data } from '../contacts/data.ts';
+import { footerFor } from '../templates/footer.ts';
 import { variablesOf } from '../templates/variables.ts';
+import { type DressedMail, dressHeaders, dressHtml } from './dress.ts';
+import type { MailLinks } from './links.ts';
 
 /** A mail as it goes out, but for its files; without content when that is gone. */
 export interface PreparedMail {
   id: string;
+  projectId: string | undefined;
   content: OutgoingMail | undefined;
   attachmentSet: string | null;
 }
@@ -27,7 +33,12 @@ interface ContentRow {
   variables: Data | null;
   headers: Record<string, string> | null;
   attachment_set: string | null;
+  untracked: boolean;
   language: string | null;
+  tracking: Project['tracking'] | null;
+  project_id: string;
+  source_type: Email['sourceType'];
+  campaign_id: string | null;
   contact_id: string;
   contact: { email: string; subscribed: boolean; created_at: string; data: Data } | null;
 }
@@ -35,7 +46,8 @@ interface ContentRow {
 const contents = statement<ContentRow>(
   'delivery-contents',
   `select e.id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.rendered_subject, c.html,
-     c.type, c.variables, c.headers, c.attachment_set, p.language, e.contact_id,
+     c.type, c.variables, c.headers, c.attachment_set, c.untracked, p.language, p.tracking, e.project_id, e.source_type,
+     e.campaign_id, e.contact_id,
      case when k.id is not null then jsonb_build_object('email', k.email, 'subscribed', k.subscribed,
        'created_at', k.created_at, 'data', k.data) end as contact
    from unnest($1::uuid[]) as asked (id)
@@ -54,6 +66,7 @@ const keepSubjects = statement(
 export interface PrepareDeps {
   db: Db;
   renderer: Renderer;
+  links: MailLinks;
 }
 
 /**
@@ -67,7 +80,8 @@ export async function prepareMails(
 ): Promise<void> {
   const rows = await contents(deps.db, [ids]);
   const found = new Set(rows.map(({ id }) => id));
-  for (const id of ids) if (!found.has(id)) ready({ id, content: undefined, attachmentSet: null });
+  for (const id of ids)
+    if (!found.has(id)) ready({ id, projectId: undefined, content: undefined, attachmentSet: null });
   await Promise.all(byTemplate(rows).map((group) => renderGroup(deps, group, ready)));
 }
 
@@ -83,25 +97,31 @@ function byTemplate(rows: ContentRow[]): ContentRow[][] {
 }
 
 async function renderGroup(
-  { db, renderer }: PrepareDeps,
+  { db, renderer, links }: PrepareDeps,
   rows: ContentRow[],
   ready: (mail: PreparedMail) => void,
 ): Promise<void> {
   const [first] = rows;
   if (!first) return;
   const { subject, html } = first;
-  const results = await renderer.render({ subject, html, items: rows.map(variables) });
+  const items = rows.map((row) => itemOf(row, links));
+  const results = await renderer.render({ subject, html, items });
   const mails = await Promise.all(
     rows.map(async (row, place) => {
-      const result = results[place];
-      return { row, texts: result?.ok ? result : await withoutTemplate(renderer, row) };
+      const [item, result] = [items[place] ?? itemOf(row, links), results[place]];
+      return { row, item, texts: result?.ok ? result : await withoutTemplate(renderer, row, item) };
     }),
   );
   // Kept before anybody can ask what was sent. Most subjects have no variables, and cost nothing here.
   const made = mails.filter(({ row, texts }) => texts.subject !== (row.rendered_subject ?? row.subject));
   if (made.length > 0) await keepSubjects(db, [made.map(({ row }) => row.id), made.map(({ texts }) => texts.subject)]);
-  for (const { row, texts } of mails)
-    ready({ id: row.id, content: contentOf(row, texts), attachmentSet: row.attachment_set });
+  for (const { row, item, texts } of mails)
+    ready({
+      id: row.id,
+      projectId: row.project_id,
+      content: contentOf(row, item, texts, links),
+      attachmentSet: row.attachment_set,
+    });
 }
 
 interface Texts {
@@ -111,8 +131,8 @@ interface Texts {
 }
 
 /** A template that asks for too much never fails a mail. */
-async function withoutTemplate(renderer: Renderer, row: ContentRow): Promise<Texts> {
-  const plain = plainMail(row, variables(row));
+async function withoutTemplate(renderer: Renderer, row: ContentRow, item: RenderItem): Promise<Texts> {
+  const plain = plainMail({ subject: row.subject, html: row.html + (item.footer ?? '') }, item);
   // Nobody else's work: turning hostile HTML into text is for a process that may be killed for it.
   const [asText] = await renderer.render({
     subject: '',
@@ -122,28 +142,42 @@ async function withoutTemplate(renderer: Renderer, row: ContentRow): Promise<Tex
   return { ...plain, ...(asText?.ok && { text: asText.text }) };
 }
 
-/** The contact's own pages, and with them the footer of MARKETING mail and List-Unsubscribe, get their addresses here. */
-const links = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
-
-function variables({ contact_id: id, contact, to_email, variables: passing, language }: ContentRow): Variables {
+/** What is rendered: the variables of a mail, and the footer where it has one. */
+function itemOf(row: ContentRow, links: MailLinks): RenderItem {
+  const { id: emailId, contact_id: id, contact, to_email, variables: passing, language, type } = row;
   const { email = to_email, subscribed = false, created_at = 0, data = {} } = contact ?? {};
-  return variablesOf({
+  const variables = variablesOf({
     contact: { id, email, subscribed, createdAt: new Date(created_at), data },
     ...(passing && { passing }),
-    links,
+    links: links.contactLinks({ contactId: id, emailId }),
     language: language ?? 'en',
   });
+  if (type !== 'MARKETING') return variables;
+  return { ...variables, footer: footerFor(variables.data.locale, language ?? 'en') };
 }
 
-function contentOf(row: ContentRow, { subject, html, text }: Texts): OutgoingMail {
+function contentOf(row: ContentRow, item: RenderItem, { subject, html, text }: Texts, links: MailLinks): OutgoingMail {
+  const mail: DressedMail = {
+    id: row.id,
+    projectId: row.project_id,
+    sourceType: row.source_type,
+    campaignId: row.campaign_id,
+    type: row.type,
+    from: row.from_email,
+    tracking: row.tracking,
+    untracked: row.untracked,
+    headers: row.headers,
+    unsubscribeUrl: String(item.builtIn.unsubscribeUrl),
+  };
+  const headers = dressHeaders(mail, html);
   return {
     id: row.id,
     from: { email: row.from_email, name: row.from_name },
     to: { email: row.to_email, name: row.to_name },
     replyTo: row.reply_to,
     subject,
-    html,
+    html: dressHtml(links, mail, html),
     ...(text && { text }),
-    ...(row.headers && { headers: row.headers }),
+    ...(headers && { headers }),
   };
 }

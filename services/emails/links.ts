@@ -18,6 +18,7 @@ const CONTACT = 'contact';
 const OPEN = 'open';
 const CLICK = 'click';
 const ID_BYTES = 16;
+const OURS = /^\/(?:unsubscribe|subscribe|manage|t)\//;
 
 /** The addresses of ours that stand in mails; what they say is signed. */
 export class MailLinks {
@@ -36,6 +37,11 @@ export class MailLinks {
       subscribeUrl: `${this.baseUrl}/subscribe/${token}`,
       manageUrl: `${this.baseUrl}/manage/${token}`,
     };
+  }
+
+  /** Whether an address leads to a page of a contact, or counts already. */
+  isOurs(address: string): boolean {
+    return address.startsWith(this.baseUrl) && OURS.test(address.slice(this.baseUrl.length));
   }
 
   openUrl(emailId: string): string {

@@ -9,6 +9,7 @@ import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { listEmails } from '../../services/emails/find.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
 import { addBatch, mailById } from '../support/ledger.ts';
+import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
@@ -49,7 +50,7 @@ describe('the mail that leaves', () => {
     const batchId = await addBatch(db);
     await db('emails').where({ status: 'PENDING' }).update({ batchId });
     const stopping = new AbortController().signal;
-    const deps = { db, mailer, renderer, ledger: new DeliveryLedger(db), stopping };
+    const deps = { db, mailer, renderer, links: testLinks, ledger: new DeliveryLedger(db), stopping };
     await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
   };
   const sent = async (input: Partial<SendInput>): Promise<ParsedMail> => {

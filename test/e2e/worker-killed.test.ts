@@ -5,6 +5,7 @@ import { createMailer } from '../../platform/mailer.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { noCounts } from '../../services/emails/delivery-settlement.ts';
 import { mailById } from '../support/ledger.ts';
+import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
@@ -92,6 +93,7 @@ describe('killing', function () {
       db,
       mailer,
       renderer: testRenderer(),
+      links: testLinks,
       ledger: new DeliveryLedger(db),
       stopping,
     });

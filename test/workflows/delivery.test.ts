@@ -9,6 +9,7 @@ import { taskQueues } from '../../temporal/task-queues.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import type { delivery } from '../../workflows/index.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
+import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { timeSkipping } from '../support/temporal.ts';
@@ -33,6 +34,7 @@ describe('the delivery workflow', () => {
       db: world.db,
       mailer,
       renderer: testRenderer(),
+      links: testLinks,
       ledger: new DeliveryLedger(world.db),
       stopping: stopping.signal,
     };

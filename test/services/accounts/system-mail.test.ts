@@ -6,6 +6,7 @@ import { DeliveryLedger } from '../../../services/emails/delivery-ledger.ts';
 import { sendSystemMail } from '../../../services/system/mail.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { addBatch, mailById } from '../../support/ledger.ts';
+import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { activityEnvironment } from '../../support/temporal-work.ts';
@@ -38,7 +39,7 @@ describe('system mail', () => {
     await db('emails').where({ id }).update({ batchId });
     const mailer = createMailer({ url: smtp.url, maxConnections: 1 });
     const { signal: stopping } = new AbortController();
-    const deps = { db, mailer, renderer: testRenderer(), ledger: new DeliveryLedger(db), stopping };
+    const deps = { db, mailer, renderer: testRenderer(), links: testLinks, ledger: new DeliveryLedger(db), stopping };
     await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
     mailer.close(true);
   }
