@@ -27,6 +27,7 @@ const open = [
   'GET /manage/{token}',
   'GET /t/o/{token}',
   'GET /t/c/{token}',
+  'POST /webhooks/sns',
 ];
 
 describe('the walk of all routes', () => {

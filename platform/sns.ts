@@ -1,0 +1,145 @@
+import { createVerify, X509Certificate } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { Agent, request } from 'undici';
+
+// Messages of Amazon SNS, and whether they are genuine:
+// https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+
+export interface SnsMessage {
+  Type: string;
+  MessageId: string;
+  TopicArn: string;
+  Message: string;
+  Timestamp: string;
+  SignatureVersion: string;
+  Signature: string;
+  SigningCertURL: string;
+  Subject?: string | null;
+  SubscribeURL?: string;
+  Token?: string;
+}
+
+export interface SnsRules {
+  topicArns: string[];
+  /** `host` or `host:port`; none: the provider's own. */
+  certHosts: string[];
+}
+
+const SIGNED = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+} as const;
+const REQUIRED = ['Type', 'MessageId', 'TopicArn', 'Message', 'Timestamp', 'Signature', 'SigningCertURL'] as const;
+const ALGORITHMS = new Map([
+  ['1', 'RSA-SHA1'],
+  ['2', 'RSA-SHA256'],
+]);
+const PROVIDER_HOST = /^sns\.[a-z0-9-]{3,30}\.amazonaws\.com(\.cn)?$/;
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 65_536;
+const CERTIFICATE_TTL_MS = 60 * 60_000;
+
+/** The message in a body, or undefined where it is none. Whether it is genuine is another question. */
+export function readSnsMessage(body: unknown): SnsMessage | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const message = body as Record<string, unknown>;
+  if (!REQUIRED.every((name) => typeof message[name] === 'string')) return undefined;
+  const optional = [message.Subject ?? '', message.SubscribeURL ?? '', message.Token ?? ''];
+  if (!optional.every((value) => typeof value === 'string')) return undefined;
+  return { ...(message as unknown as SnsMessage), SignatureVersion: String(message.SignatureVersion) };
+}
+
+/** Knows whom to believe, and to whom to confirm a subscription. */
+export class SnsGate {
+  private readonly rules: SnsRules;
+  private readonly certificates = new LRUCache<string, X509Certificate>({ max: 20, ttl: CERTIFICATE_TTL_MS });
+  private readonly agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
+  /** Nobody can stand between us and ourselves, so there a certificate proves nothing. */
+  private readonly localAgent = new Agent({ connect: { timeout: TIMEOUT_MS, rejectUnauthorized: false } });
+
+  constructor(rules: SnsRules) {
+    this.rules = { topicArns: rules.topicArns, certHosts: rules.certHosts.map((host) => host.toLowerCase()) };
+  }
+
+  /** Undefined: it is genuine. The cheap questions first: nothing is fetched for a stranger. */
+  async refusalOf(message: SnsMessage): Promise<string | undefined> {
+    if (!this.rules.topicArns.includes(message.TopicArn)) return 'This topic is not one of SNS_TOPIC_ARNS.';
+    const url = this.allowedUrl(message.SigningCertURL);
+    if (!url?.pathname.endsWith('.pem')) return 'The certificate is not on a host of the provider.';
+    const algorithm = ALGORITHMS.get(message.SignatureVersion);
+    if (!algorithm) return 'The version of the signature is not known.';
+    const certificate = await this.certificate(url);
+    if (!certificate) return 'The certificate cannot be had, or is not valid now.';
+    const verify = createVerify(algorithm).update(signedText(message));
+    try {
+      if (verify.verify(certificate.publicKey, message.Signature, 'base64')) return undefined;
+    } catch {
+      // A key of another kind.
+    }
+    return 'The signature is not genuine.';
+  }
+
+  isAllowed = (url: string): boolean => this.allowedUrl(url) !== undefined;
+
+  /** True: the provider has been told that we take its messages. */
+  async confirm(subscribeUrl: string): Promise<boolean> {
+    const url = this.allowedUrl(subscribeUrl);
+    return url !== undefined && (await this.fetchText(url)) !== undefined;
+  }
+
+  /** Https to a host of the provider, or to one that the operator names; without TLS only to this very machine. */
+  private allowedUrl(text: string): URL | undefined {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (!url || url.username || url.password) return undefined;
+    const { certHosts } = this.rules;
+    const known = certHosts.length > 0 ? certHosts.includes(url.host) : PROVIDER_HOST.test(url.host);
+    const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
+    return known && safe ? url : undefined;
+  }
+
+  private async certificate(url: URL): Promise<X509Certificate | undefined> {
+    const known = this.certificates.get(url.href);
+    const certificate = known ?? readCertificate(await this.fetchText(url));
+    if (!certificate) return undefined;
+    if (!known) this.certificates.set(url.href, certificate);
+    const now = Date.now();
+    return Date.parse(certificate.validFrom) <= now && now <= Date.parse(certificate.validTo) ? certificate : undefined;
+  }
+
+  /** Redirects are not followed: they could lead anywhere. */
+  private async fetchText(url: URL): Promise<string | undefined> {
+    try {
+      const dispatcher = isLoopback(url) ? this.localAgent : this.agent;
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const { statusCode, body } = await request(url, { dispatcher, signal, reset: true });
+      let text = '';
+      for await (const chunk of body) {
+        text += chunk;
+        if (text.length > MAX_BYTES) return undefined;
+      }
+      return statusCode === 200 ? text : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+
+function readCertificate(pem: string | undefined): X509Certificate | undefined {
+  try {
+    return pem ? new X509Certificate(pem) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Anything but a notification is signed like a confirmation. */
+function signedText(message: SnsMessage): string {
+  const names = message.Type === 'Notification' ? SIGNED.Notification : SIGNED.SubscriptionConfirmation;
+  return names
+    .filter((name) => message[name] !== undefined && message[name] !== null)
+    .map((name) => `${name}\n${message[name]}\n`)
+    .join('');
+}

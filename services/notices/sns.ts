@@ -1,0 +1,44 @@
+import type { Db } from '../../db/connect.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { SnsGate, SnsMessage } from '../../platform/sns.ts';
+import { REMEMBERED_DAYS, receiveNotices } from './receive.ts';
+import { readSesNotices } from './ses.ts';
+
+const MAX_ID = 200;
+
+/** What became of a message. All of these are answered with 200, so that it does not come again. */
+export type SnsOutcome = 'recorded' | 'repeated' | 'confirmed' | 'ignored';
+
+/** First whether it is genuine; only then it is looked at. */
+export async function receiveSnsMessage(
+  db: Db,
+  gate: SnsGate,
+  keys: SigningKeys,
+  message: SnsMessage,
+): Promise<SnsOutcome> {
+  const refusal = await gate.refusalOf(message);
+  if (refusal) throw forbidden(refusal);
+  if (message.Type === 'SubscriptionConfirmation') return confirm(gate, message);
+  if (message.Type !== 'Notification' || isStale(message)) return 'ignored';
+  const notices = readSesNotices(keys, message.Message);
+  if (notices.length === 0) return 'ignored';
+  return (await receiveNotices(db, `sns ${message.MessageId.replaceAll('\0', '').slice(0, MAX_ID)}`, notices))
+    ? 'recorded'
+    : 'repeated';
+}
+
+async function confirm(gate: SnsGate, { SubscribeURL }: SnsMessage): Promise<SnsOutcome> {
+  if (!SubscribeURL || !gate.isAllowed(SubscribeURL))
+    throw forbidden('The subscription is not to be confirmed on a host of the provider.');
+  if (await gate.confirm(SubscribeURL)) return 'confirmed';
+  throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The subscription could not be confirmed just now.');
+}
+
+const forbidden = (message: string) => new ApiError(403, 'FORBIDDEN', message);
+
+/** Genuine, and recorded by somebody for later: by then we may have forgotten that we have had it. */
+function isStale({ Timestamp }: SnsMessage): boolean {
+  const age = Date.now() - Date.parse(Timestamp);
+  return !(age < (REMEMBERED_DAYS - 1) * 86_400_000);
+}

@@ -1,0 +1,291 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { returnToken } from '../../services/emails/return-token.ts';
+import { settleNotices } from '../../services/emails/settle-notices.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { type SnsStandIn, startSns, TOPIC } from '../support/sns.ts';
+
+const SECRET_KEY = 'the secret key of these tests';
+
+describe('POST /webhooks/sns', () => {
+  let api: TestApi;
+  let sns: SnsStandIn;
+  let project: ApiProject;
+  const stranger = makeCertificate();
+  const expired = makeCertificate({ from: -2_000_000, to: -1_000_000 });
+
+  before(async () => {
+    sns = await startSns({
+      '/expired.pem': expired.pem,
+      '/huge.pem': 'x'.repeat(1_000_000),
+      '/junk.pem': 'no certificate',
+    });
+    api = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: sns.host, SECRET_KEY } });
+    project = await api.project();
+  });
+  after(async () => {
+    await api.stop();
+    await sns.stop();
+  });
+
+  const post = (message: unknown) =>
+    api.post('/webhooks/sns', typeof message === 'string' ? message : JSON.stringify(message), {
+      'content-type': 'text/plain; charset=UTF-8',
+    });
+  const tell = async (told: unknown, version?: '1' | '2') => {
+    const answer = await post(sns.sign(sns.notification(told), version ? { version } : {}));
+    expect(answer).to.have.status(200);
+    await settleNotices(api.db);
+    return answer.body.outcome;
+  };
+  let made = 0;
+  /** A mail that the relay has taken under an id of its own. */
+  const sent = async () => {
+    const providerMessageId = `0102018${++made}-${newId()}`;
+    const to = `user${made}@example.com`;
+    const mail = { to, from: `a@${project.senderDomain}`, subject: 'Hi', body: 'Hi', subscribed: true };
+    const [{ email: id, contact }] = (await project.server.post('/v1/send', mail)).body.data.emails;
+    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date(), told: true, providerMessageId });
+    return { id, contactId: contact.id, ses: { messageId: providerMessageId, headers: [] as unknown[] } };
+  };
+  const statusOf = async (id: string) => (await project.server.get(`/emails/${id}`)).body.status;
+  const subscribed = async (id: string) => (await project.server.get(`/contacts/${id}`)).body.subscribed;
+  const eventsOf = async (emailId: string) =>
+    (await api.db('events').where({ emailId }).orderBy('position')).map(({ name }) => name);
+
+  describe('a genuine notice', () => {
+    it('of a delivery moves the mail forward, in either version of signature', async () => {
+      for (const version of ['1', '2'] as const) {
+        const { id, ses } = await sent();
+        const told = { notificationType: 'Delivery', mail: ses, delivery: { timestamp: new Date().toISOString() } };
+        expect(await tell(told, version)).to.equal('recorded');
+        expect(await statusOf(id)).to.equal('DELIVERED');
+        expect(await eventsOf(id)).to.deep.equal(['email.delivery']);
+      }
+    });
+
+    it('of a permanent bounce unsubscribes the contact and suppresses the address', async () => {
+      const { id, contactId, ses } = await sent();
+      const bounce = { bounceType: 'Permanent', bouncedRecipients: [{ diagnosticCode: 'smtp; 550 no such user' }] };
+      await tell({ eventType: 'Bounce', mail: ses, bounce });
+      const { body } = await project.server.get(`/emails/${id}`);
+      expect(body).to.include({ status: 'BOUNCED', reason: 'smtp; 550 no such user' });
+      expect(await subscribed(contactId)).to.equal(false);
+      expect(await eventsOf(id)).to.deep.equal(['email.bounce', 'contact.unsubscribed']);
+      const { data } = (await project.server.get('/suppressions')).body;
+      expect(data[0]).to.include({ emailId: id, reason: 'HARD_BOUNCE' });
+    });
+
+    for (const bounceType of ['Transient', 'Undetermined', 'Novel'])
+      it(`of a bounce that is ${bounceType} leaves the contact subscribed`, async () => {
+        const { id, contactId, ses } = await sent();
+        await tell({ eventType: 'Bounce', mail: ses, bounce: { bounceType } });
+        expect(await statusOf(id)).to.equal('BOUNCED');
+        expect(await subscribed(contactId)).to.equal(true);
+      });
+
+    it('of a complaint unsubscribes', async () => {
+      const { id, contactId, ses } = await sent();
+      await tell({ eventType: 'Complaint', mail: ses, complaint: { complaintFeedbackType: 'abuse' } });
+      expect(await statusOf(id)).to.equal('COMPLAINED');
+      expect(await subscribed(contactId)).to.equal(false);
+    });
+
+    it('of a rejected mail tells that it did not arrive, and holds it against nobody', async () => {
+      const { id, contactId, ses } = await sent();
+      await tell({ eventType: 'Reject', mail: ses, reject: { reason: 'Bad content' } });
+      const { body } = await project.server.get(`/emails/${id}`);
+      expect(body).to.include({ status: 'BOUNCED', reason: 'rejected: Bad content' });
+      expect(await subscribed(contactId)).to.equal(true);
+    });
+
+    it('of opens and clicks is recorded', async () => {
+      const { id, ses } = await sent();
+      await tell({ eventType: 'Open', mail: ses, open: { timestamp: new Date().toISOString() } });
+      expect(await statusOf(id)).to.equal('OPENED');
+      await tell({ eventType: 'Click', mail: ses, click: { link: 'https://shop.example/' } });
+      expect(await statusOf(id)).to.equal('CLICKED');
+      const [click] = await api.db('events').where({ emailId: id, name: 'email.click' });
+      expect(click.data.link).to.equal('https://shop.example/');
+    });
+
+    it('finds the mail by our mark, also where the relay gave it another id', async () => {
+      const { id } = await sent();
+      const headers = [{ name: 'X-EVERPOST-ID', value: returnToken([SECRET_KEY], id) }];
+      await tell({ eventType: 'Delivery', mail: { messageId: 'something-else', headers } });
+      expect(await statusOf(id)).to.equal('DELIVERED');
+    });
+
+    it('that comes late never moves a mail backwards', async () => {
+      const { id, ses } = await sent();
+      await tell({ eventType: 'Complaint', mail: ses, complaint: {} });
+      await tell({ eventType: 'Open', mail: ses, open: {} });
+      await tell({ eventType: 'Delivery', mail: ses, delivery: {} });
+      expect(await statusOf(id)).to.equal('COMPLAINED');
+    });
+
+    it('that is sent again, word by word, counts once', async () => {
+      const { id, ses } = await sent();
+      const message = sns.sign(sns.notification({ eventType: 'Open', mail: ses, open: {} }));
+      const outcomes = [];
+      for (let n = 0; n < 3; n++) outcomes.push((await post(message)).body.outcome);
+      const together = await Promise.all(Array.from({ length: 5 }, () => post(message)));
+      expect(outcomes).to.deep.equal(['recorded', 'repeated', 'repeated']);
+      expect(together.map(({ body }) => body.outcome)).to.deep.equal(Array(5).fill('repeated'));
+      await settleNotices(api.db);
+      expect(await eventsOf(id)).to.deep.equal(['email.open']);
+    });
+
+    it('that is weeks old is not looked at', async () => {
+      const { id, ses } = await sent();
+      const Timestamp = new Date(Date.now() - 20 * 86_400_000).toISOString();
+      const message = sns.notification({ eventType: 'Delivery', mail: ses }, { Timestamp });
+      expect((await post(sns.sign(message))).body.outcome).to.equal('ignored');
+      expect(await statusOf(id)).to.equal('SENT');
+    });
+
+    it('that means nothing to us is answered with 200', async () => {
+      const { ses } = await sent();
+      const strange: unknown[] = [
+        { eventType: 'Send', mail: ses },
+        { eventType: 'DeliveryDelay', mail: ses },
+        { eventType: 'Novelty', mail: ses },
+        { eventType: 'Delivery' },
+        { eventType: 'Delivery', mail: { headers: 'x', messageId: 5 } },
+        { eventType: ['Delivery'], mail: ses },
+        { notificationType: 'AmazonSnsSubscriptionSucceeded' },
+        'plain text',
+        'null',
+        '[]',
+        '',
+      ];
+      for (const told of strange) expect(await tell(told), JSON.stringify(told)).to.equal('ignored');
+      expect(await tell({ eventType: 'Delivery', mail: { messageId: 'of-nobody' } })).to.equal('recorded');
+    });
+
+    it('with a subject, or a type that is not known, is verified like the others', async () => {
+      const { ses } = await sent();
+      const Subject = 'Amazon SES Email Event Notification';
+      const told = { eventType: 'Delivery', mail: ses };
+      expect(await post(sns.sign(sns.notification(told, { Subject })))).to.have.status(200);
+      expect((await post(sns.sign(sns.confirmation({ Type: 'UnsubscribeConfirmation' })))).body.outcome).to.equal(
+        'ignored',
+      );
+    });
+  });
+
+  describe('a forged notice is refused with 403 and changes nothing', () => {
+    let id: string;
+    let told: unknown;
+
+    beforeEach(async () => {
+      const mail = await sent();
+      id = mail.id;
+      told = { eventType: 'Bounce', mail: mail.ses, bounce: { bounceType: 'Permanent' } };
+    });
+
+    const refuses = async (message: unknown) => {
+      expect(await post(message)).to.be.envelope(403, 'FORBIDDEN');
+      await settleNotices(api.db);
+      expect(await statusOf(id)).to.equal('SENT');
+    };
+
+    it('when another key has signed it', () => refuses(sns.sign(sns.notification(told), { by: stranger })));
+
+    it('when anything signed is changed', async () => {
+      const message = sns.sign(sns.notification('{}'));
+      await refuses({ ...message, Message: JSON.stringify(told) });
+      await refuses({ ...message, MessageId: newId() });
+      await refuses({ ...message, Timestamp: new Date(0).toISOString() });
+      await refuses({ ...message, Subject: 'new' });
+      await refuses({ ...message, Type: 'SubscriptionConfirmation', SubscribeURL: `https://${sns.host}/confirm` });
+    });
+
+    it('when it claims another version than it was signed with', async () => {
+      await refuses({ ...sns.sign(sns.notification(told)), SignatureVersion: '1' });
+      await refuses({ ...sns.sign(sns.notification(told)), SignatureVersion: '3' });
+      await refuses({ ...sns.sign(sns.notification(told)), SignatureVersion: '__proto__' });
+    });
+
+    it('when it comes from another topic, without a look at its certificate', async () => {
+      const before = sns.requests.length;
+      const TopicArn = 'arn:aws:sns:eu-west-1:999999999999:mail';
+      await refuses(sns.sign(sns.notification(told, { TopicArn, SigningCertURL: `https://${sns.host}/other.pem` })));
+      expect(sns.requests).to.have.length(before);
+    });
+
+    it('when its certificate is elsewhere, and nothing is fetched from there', async () => {
+      const before = sns.requests.length;
+      for (const SigningCertURL of [
+        'https://evil.example/cert.pem',
+        `https://${sns.host}.evil.example/cert.pem`,
+        `https://user@${sns.host}/cert.pem`,
+        `https://${sns.host}/cert.txt`,
+        'https://127.0.0.1/cert.pem',
+        `ftp://${sns.host}/cert.pem`,
+        'file:///etc/ssl/cert.pem',
+        'cert.pem',
+        '',
+      ])
+        await refuses({ ...sns.sign(sns.notification(told)), SigningCertURL });
+      expect(sns.requests).to.have.length(before);
+    });
+
+    it('when its certificate is out of date, none, too long or not there', async () => {
+      const url = (name: string) => ({ SigningCertURL: `https://${sns.host}/${name}.pem` });
+      await refuses(sns.sign(sns.notification(told, url('expired')), { by: expired }));
+      for (const name of ['junk', 'huge', 'missing']) await refuses(sns.sign(sns.notification(told, url(name))));
+    });
+
+    it('when it is not even the shape of a message', async () => {
+      const { Signature: _, ...unsigned } = sns.sign(sns.notification(told));
+      for (const body of [
+        {},
+        [],
+        null,
+        5,
+        'text',
+        unsigned,
+        { ...unsigned, Signature: 5 },
+        { ...unsigned, Signature: '' },
+      ])
+        await refuses(JSON.stringify(body));
+    });
+  });
+
+  it('answers 400 to what is no JSON, and 413 to ten megabytes', async () => {
+    expect(await post('{')).to.be.envelope(400, 'BAD_REQUEST');
+    expect(await post('x'.repeat(10 * 1024 * 1024))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+  });
+
+  describe('a subscription', () => {
+    it('is confirmed on a host of the provider', async () => {
+      expect((await post(sns.sign(sns.confirmation()))).body).to.include({ outcome: 'confirmed' });
+      expect(sns.requests).to.include('/confirm?Token=t');
+    });
+
+    it('is not confirmed anywhere else, although it is genuine', async () => {
+      const SubscribeURL = 'https://evil.example/confirm';
+      expect(await post(sns.sign(sns.confirmation({ SubscribeURL })))).to.be.envelope(403, 'FORBIDDEN');
+    });
+
+    it('that cannot be confirmed now comes again', async () => {
+      const SubscribeURL = `https://${sns.host}/nowhere`;
+      const answer = await post(sns.sign(sns.confirmation({ SubscribeURL })));
+      expect(answer).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
+    });
+  });
+
+  it('believes nobody where no topic is named, and only the provider where no host is', async () => {
+    const other = await startTestApi({ env: { SNS_CERT_HOSTS: sns.host } });
+    const message = JSON.stringify(sns.sign(sns.notification({})));
+    expect(await other.post('/webhooks/sns', message)).to.be.envelope(403, 'FORBIDDEN');
+    await other.stop();
+    const real = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC } });
+    const before = sns.requests.length;
+    expect(await real.post('/webhooks/sns', message)).to.be.envelope(403, 'FORBIDDEN');
+    expect(sns.requests).to.have.length(before);
+    await real.stop();
+  });
+});
