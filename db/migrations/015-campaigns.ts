@@ -11,6 +11,8 @@ export async function up(db: Knex): Promise<void> {
       subject text not null,
       body text not null,
       from_email text not null,
+      -- In the form in which domains are stored.
+      from_domain text,
       from_name text,
       reply_to text,
       type text not null default 'MARKETING' check (type in ('TRANSACTIONAL', 'MARKETING', 'HEADLESS')),
@@ -121,14 +123,8 @@ export async function up(db: Knex): Promise<void> {
 
     -- Why mail of a campaign may not leave just now, through no fault of anybody who gets it; null: it may.
     create function campaign_obstacle(p_campaign_id uuid) returns text language sql stable as $$
-      select case
-        when p.disabled then 'project disabled'
-        when not exists (
-          select 1 from domains d
-          where d.project_id = c.project_id and d.domain = split_part(c.from_email, '@', 2) and d.status = 'VERIFIED')
-          then 'the domain ' || split_part(c.from_email, '@', 2) || ' is not verified'
-      end
-      from campaigns c join projects p on p.id = c.project_id where c.id = p_campaign_id
+      select sending_hold(c.project_id, coalesce(c.from_domain, split_part(c.from_email, '@', 2)))
+      from campaigns c where c.id = p_campaign_id
     $$;
 
     -- The last look before the wire, for some mails of one campaign: the lease is held, the campaign goes on, it may be

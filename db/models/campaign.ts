@@ -19,6 +19,8 @@ export class Campaign extends BaseModel {
   declare subject: string;
   declare body: string;
   declare fromEmail: string;
+  /** In the form in which domains are stored. */
+  declare fromDomain: string | null;
   declare fromName: string | null;
   declare replyTo: string | null;
   declare type: TemplateType;

@@ -3,6 +3,7 @@ import { Campaign } from '../../db/models/campaign.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
@@ -66,11 +67,12 @@ export async function replaceCampaign(
 export async function duplicateCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
   const copy = await writing(db, project, async (trx) => {
     const original = await findCampaign(trx, project.projectId, id);
-    const { subject, body, description, fromEmail, fromName, replyTo, type, templateId, ratePerMinute } = original;
+    const { subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, ratePerMinute } =
+      original;
     const { projectId, audienceType, segmentId, audienceCondition } = original;
     return Campaign.query(trx)
       .insert({
-        ...{ subject, body, description, fromEmail, fromName, replyTo, type, templateId, ratePerMinute },
+        ...{ subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, ratePerMinute },
         ...{ projectId, audienceType, segmentId, audienceCondition },
         id: newId(),
         name: `${original.name} (Copy)`,
@@ -122,6 +124,7 @@ function columnsOf(input: CampaignInput, { audienceType, segmentId, audienceCond
     ...{ name, subject, body, audienceType, segmentId, audienceCondition },
     description: input.description ?? null,
     fromEmail: from.email,
+    fromDomain: senderDomain(from.email),
     fromName: input.fromName ?? from.name ?? null,
     replyTo: input.replyTo ?? null,
     type: input.type ?? ('MARKETING' as const),

@@ -5,7 +5,7 @@ import { Campaign } from '../../db/models/campaign.ts';
 import type { Mailer, SendOutcome } from '../../platform/mailer.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
 import { Slots } from '../../platform/slots.ts';
-import { ComeAgain } from '../emails/deliver.ts';
+import { ComeAgain, type DeliveryDeps } from '../emails/deliver.ts';
 import type { DeliveryLedger } from '../emails/delivery-ledger.ts';
 import {
   type MailInFlight,
@@ -18,7 +18,7 @@ import type { MailLinks } from '../emails/links.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import type { BrakeLimits } from './brake.ts';
 import { CampaignContent } from './content.ts';
-import { beginner } from './ledger.ts';
+import { beginner, postponer } from './ledger.ts';
 import { lookAtProgress } from './progress.ts';
 import { RecipientSource, type SourcedMail } from './source.ts';
 import { stopCampaign } from './stop.ts';
@@ -30,6 +30,7 @@ export interface SliceDeps {
   renderer: Renderer;
   links: MailLinks;
   ledger: DeliveryLedger;
+  signerFor?: DeliveryDeps['signerFor'];
   limits: BrakeLimits;
   onResult?: (kind: ResultKind) => void;
 }
@@ -54,11 +55,14 @@ const BEAT_MS = 3_000;
 const LOOK_MS = 1_000;
 /** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
 const RESULT_PATIENCE_MS = 60_000;
+/** How long mail to a domain that is slow just now is put off, by at least half of it. */
+const SLOW_DOMAIN_SECONDS = 120;
 
 /** What the slices of one process share. */
 export class CampaignSender {
   readonly deps: SliceDeps;
   readonly begin: ReturnType<typeof beginner>;
+  readonly postpone: ReturnType<typeof postponer>;
   /** Mails that are begun and whose result is not written: never more than twice the connections. */
   readonly inDoubt: Slots;
   private readonly lanes = new Map<string, { slots: Slots; users: number }>();
@@ -66,6 +70,7 @@ export class CampaignSender {
   constructor(deps: SliceDeps) {
     this.deps = deps;
     this.begin = beginner(deps.db);
+    this.postpone = postponer(deps.db);
     this.inDoubt = new Slots(deps.mailer.slots.size * 2);
   }
 
@@ -144,9 +149,15 @@ class Slice {
 
   /** What cannot be offered to anybody is not even begun. */
   private async requireServer(): Promise<void> {
-    const line = await this.deps.mailer.connect(this.calls.abort);
-    if ('kind' in line) throw away(line.reason);
-    await line.release();
+    const { mailer } = this.deps;
+    if (!(await mailer.slots.take(CAMPAIGN_PRIORITY, this.calls.stop))) return;
+    try {
+      const line = await mailer.connect(this.calls.abort);
+      if ('kind' in line) throw away(line.reason);
+      await line.release();
+    } finally {
+      mailer.slots.give();
+    }
   }
 
   private verdict(): SliceEnd {
@@ -226,7 +237,12 @@ class Slice {
         return undefined;
       }
       const sourced = await source.next();
-      if (!sourced || !(await inDoubt.take(0, signal))) return undefined;
+      if (!sourced) return undefined;
+      if (await this.isPutOff(sourced)) {
+        await source.done(sourced);
+        continue;
+      }
+      if (!(await inDoubt.take(0, signal))) return undefined;
       let mail: MailInFlight | undefined;
       try {
         mail = await this.ask(sourced);
@@ -237,6 +253,16 @@ class Slice {
       if (signal.aborted) return undefined;
       await source.done(sourced);
     }
+  }
+
+  /** Where the servers of a domain keep the relay, and so us, waiting, others go first. */
+  private async isPutOff({ ready: { id, to }, batch: { lease } }: SourcedMail): Promise<boolean> {
+    const domain = domainOf(to);
+    if (!domain || !this.deps.mailer.slots.isCrowded(domain)) return false;
+    const seconds = SLOW_DOMAIN_SECONDS * (0.5 + Math.random() / 2);
+    const reason = `mail to ${domain} takes long just now; it will be tried again`;
+    await this.sender.postpone({ id, holder: lease, reason, seconds });
+    return true;
   }
 
   private async ask({ ready, batch: { lease } }: SourcedMail): Promise<MailInFlight | undefined> {
@@ -251,7 +277,8 @@ class Slice {
   /** False: this lane is over. `onWire` is called when the next mail may be begun. */
   private async attempt(source: RecipientSource, begun: BegunMail, onWire: () => void): Promise<boolean> {
     const { slots } = this.deps.mailer;
-    if (!(await slots.take(CAMPAIGN_PRIORITY, this.stopping.signal))) {
+    const domain = domainOf(begun.sourced.ready.to);
+    if (!(await slots.take(CAMPAIGN_PRIORITY, this.stopping.signal, domain))) {
       this.putBack(source, begun);
       return false;
     }
@@ -263,12 +290,12 @@ class Slice {
       else this.exchanged = true;
       return outcome.kind !== 'unreachable';
     } finally {
-      slots.give();
+      slots.give(domain);
     }
   }
 
   private async offer({ sourced: { ready, batch } }: BegunMail): Promise<SendOutcome> {
-    if (!ready.mail) return { kind: 'refused', reason: 'its recipient is gone' };
+    if ('kind' in ready.mail) return ready.mail;
     const line = await this.deps.mailer.connect(this.cutting.signal);
     if ('kind' in line) return line;
     try {
@@ -315,6 +342,8 @@ class Slice {
     }
   }
 }
+
+const domainOf = (address: string | null): string | undefined => address?.slice(address.lastIndexOf('@') + 1);
 
 const away = (reason: string) => new ComeAgain(`the SMTP server cannot be reached: ${reason}`);
 
