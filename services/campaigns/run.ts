@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { Campaign } from '../../db/models/campaign.ts';
+import { Campaign } from '../../db/models/campaign.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { intend } from '../outbox/write.ts';
 
@@ -25,4 +25,13 @@ export async function startRun(trx: Db, { id, projectId, generation }: Running):
 export async function nudge(trx: Db, { id, projectId, generation }: Running): Promise<void> {
   const workflowId = workflowIds.campaign(projectId, id, generation);
   await intend(trx, { lane: 'control', action: 'signal', signal: LOOK_AGAIN, workflowId, projectId });
+}
+
+/** The campaigns of a project that are held look whether they may go on. They do so now and then by themselves. */
+export async function nudgeHeld(trx: Db, projectId: string): Promise<void> {
+  const held = await Campaign.query(trx)
+    .where({ projectId, status: 'SENDING', pausedBy: 'HOLD' })
+    .select('id', 'projectId', 'generation')
+    .orderBy('id');
+  for (const campaign of held) await nudge(trx, campaign);
 }

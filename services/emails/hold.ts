@@ -1,5 +1,6 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { nudgeHeld } from '../campaigns/run.ts';
 
 /** So many at once: a project with a hundred thousand held mails shall not lock them all in one go. */
 const CHUNK = 2_000;
@@ -25,9 +26,11 @@ const release = statement<{ id: string }>(
 /**
  * Lets go of mail that was held, for whoever ends the cause, in that transaction: a project is enabled, a domain
  * verified, `sending_held_reason` taken away. What is still held for another cause stays. A large rest follows by itself.
+ * Campaigns that were held look for themselves.
  */
 export async function releaseHeld(trx: Db, { projectId }: { projectId: string }): Promise<void> {
   if ((await release(trx, [projectId, CHUNK])).length > 0) wake(trx, 'mail');
+  await nudgeHeld(trx, projectId);
 }
 
 /** The net below: whatever may leave by now, however its cause ended. Gives back how many there were. */
