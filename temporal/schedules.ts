@@ -3,7 +3,10 @@ import type { Temporal } from './connection.ts';
 import { taskQueues } from './task-queues.ts';
 
 /** What Temporal starts by itself, for the platform as a whole. */
-const schedules = [{ scheduleId: 'segments/sweep', workflowType: 'segmentSweep', every: '1 minute' }] as const;
+const schedules = [
+  { scheduleId: 'segments/sweep', workflowType: 'segmentSweep', every: '1 minute' },
+  { scheduleId: 'retention', workflowType: 'retention', every: '1 hour' },
+] as const;
 
 const DEADLINE_MS = 10_000;
 
@@ -19,7 +22,7 @@ async function create({ client }: Temporal, schedule: (typeof schedules)[number]
     await client.schedule.create({
       scheduleId,
       spec: { intervals: [{ every }] },
-      // A run that takes longer than a minute is not joined by a second one, and what was missed need not be made up.
+      // A run that takes longer than that is not joined by a second one, and what was missed need not be made up.
       policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
       action: {
         type: 'startWorkflow',

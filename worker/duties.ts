@@ -4,6 +4,7 @@ import { emailActivities } from '../activities/emails.ts';
 import { type ExecutionActivityDeps, executionActivities } from '../activities/executions.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
 import { projectActivities } from '../activities/projects.ts';
+import { type RetentionDeps, retentionActivities } from '../activities/retention.ts';
 import { segmentActivities } from '../activities/segments.ts';
 import type { AdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
@@ -45,13 +46,14 @@ export function campaignsDuty(deps: SendingDeps): Duty {
 }
 
 /** Each keeps a connection to the database busy, and none is in a hurry. */
-export function bulkDuty(deps: JobActivityDeps & AdvanceDeps): Duty {
+export function bulkDuty(deps: JobActivityDeps & AdvanceDeps & RetentionDeps): Duty {
   return {
     taskQueue: taskQueues.bulk,
     activities: {
       ...campaignActivities(deps),
       ...jobActivities(deps),
       ...projectActivities(deps),
+      ...retentionActivities(deps),
       ...segmentActivities(deps),
     },
     maxConcurrentActivityTaskExecutions: 4,

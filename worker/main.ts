@@ -102,7 +102,15 @@ async function startWork(parts: Parts): Promise<End> {
   const mail = roles.has('mail') ? startMail(parts, listener, stopping.signal) : undefined;
   const duties: Duty[] = mail ? mail.duties : [];
   if (roles.has('bulk'))
-    duties.push(bulkDuty({ db: parts.db, limits: settings, now: () => new Date(), stopping: stopping.signal }));
+    duties.push(
+      bulkDuty({
+        db: parts.db,
+        limits: settings,
+        retention: settings,
+        now: () => new Date(),
+        stopping: stopping.signal,
+      }),
+    );
   if (roles.has('bulk')) duties.push(domainsDuty({ db: parts.db, resolver, settings }));
   const executions = roles.has('workflows') ? startExecutions(parts, resolver) : undefined;
   if (executions) duties.push(await workflowsDuty(), executions.duty);

@@ -4,4 +4,4 @@ export { domain } from './domain.ts';
 export { erasure } from './erasure.ts';
 export { execution } from './execution.ts';
 export { job } from './job.ts';
-export { segmentSweep } from './schedules.ts';
+export { retention, segmentSweep } from './schedules.ts';

@@ -1,4 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
+import type { RetentionActivities } from '../activities/retention.ts';
 import type { SegmentActivities } from '../activities/segments.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 
@@ -13,4 +14,16 @@ const { sweepSegments } = proxyActivities<SegmentActivities>({
 /** Every minute: contacts that time alone has moved into or out of a tracked segment. */
 export async function segmentSweep(): Promise<void> {
   await sweepSegments();
+}
+
+const { removeOld } = proxyActivities<RetentionActivities>({
+  taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '10 seconds',
+  retry: { maximumAttempts: 3 },
+});
+
+/** Every hour: events and bodies of mail that are older than they shall get. */
+export async function retention(): Promise<void> {
+  await removeOld();
 }

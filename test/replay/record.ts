@@ -89,6 +89,9 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const { id } = await db('projectErasures').first('id');
     return { workflowId: workflowIds.erasure(project.id, id), args: [{ erasureId: id }], resourceId: id };
   },
+  async retention(_db, project) {
+    return { workflowId: 'retention', args: [], resourceId: project.id };
+  },
   async segmentSweep(_db, project) {
     return { workflowId: 'segments/sweep', args: [], resourceId: project.id };
   },
@@ -115,7 +118,7 @@ async function record(workflowType: string): Promise<void> {
       await workflowsDuty(),
       mailDuty(sending),
       campaignsDuty({ ...sending, limits }),
-      bulkDuty({ db, limits, now: () => new Date(), stopping }),
+      bulkDuty({ db, limits, retention: settings, now: () => new Date(), stopping }),
       domainsDuty({ db, resolver, settings }),
     ],
     log: silent,

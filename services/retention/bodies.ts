@@ -1,0 +1,88 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { dropUnusedAttachments } from '../emails/attachments.ts';
+import { daysAgo, type Month, monthsOf } from './months.ts';
+import { withoutHoldingUp } from './partitions.ts';
+
+const CHUNK = 1_000;
+
+/** It may yet be sent, or sent once more: its body stays, however old it is. */
+const unfinished = (emailId: string): string =>
+  `exists (select 1 from emails e where e.id = ${emailId} and e.status in ('PENDING', 'SENDING', 'UNKNOWN'))`;
+
+/**
+ * Removes the bodies of mail that is older than `days` and finished, with files that no other mail has: months that are
+ * over as a whole, the rest some at a time. The ledger stays. Gives back how many were removed.
+ */
+export async function removeOldBodies(db: Db, days: number, now = new Date()): Promise<number> {
+  const before = daysAgo(days, now);
+  let removed = 0;
+  for (const month of await monthsOf(db, 'email_contents')) {
+    if (month.to <= before) removed += await dropMonth(db, month);
+    else if (month.from < before) removed += await removeBodies(db, oldIds, [month.from, before]);
+  }
+  return removed + (await removeBodies(db, oldInDefault, [before]));
+}
+
+/** Bodies that are still needed go to the default partition, where they are found like any other. */
+async function dropMonth(db: Db, { table }: Month): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    await withoutHoldingUp(trx);
+    // From here on nobody changes it; what comes now waits for the end.
+    await trx.raw('lock table ?? in access exclusive mode', [table]);
+    const { rows } = await trx.raw(
+      `select count(*)::integer as count, array_agg(distinct attachment_set) filter (where attachment_set is not null) as sets
+       from ?? c where not ${unfinished('c.email_id')}`,
+      [table],
+    );
+    await trx.raw(
+      `create temporary table kept_bodies on commit drop as select * from ?? c where ${unfinished('c.email_id')}`,
+      [table],
+    );
+    await trx.raw('drop table ??', [table]);
+    await trx.raw('insert into email_contents select * from kept_bodies');
+    await trx.raw('drop table kept_bodies');
+    const [{ count, sets }] = rows as [{ count: number; sets: string[] | null }];
+    await dropUnusedAttachments(trx, sets ?? []);
+    return count;
+  });
+}
+
+interface IdRow {
+  email_id: string;
+  finished: boolean;
+}
+
+// In the order of ids, from $1 on; the unfinished ones are passed over.
+const oldIds = statement<IdRow>(
+  'retention-bodies',
+  `select email_id, not ${unfinished('email_id')} as finished from email_contents
+   where email_id > coalesce($1::uuid, uuid_floor($3)) and email_id < uuid_floor($4) order by email_id limit $2`,
+);
+const oldInDefault = statement<IdRow>(
+  'retention-bodies-default',
+  `select email_id, not ${unfinished('email_id')} as finished from email_contents_default
+   where ($1::uuid is null or email_id > $1) and created_at < $3 order by email_id limit $2`,
+);
+
+const removeThese = statement<{ attachment_set: string | null }>(
+  'retention-bodies-remove',
+  'delete from email_contents where email_id = any ($1::uuid[]) returning attachment_set',
+);
+
+async function removeBodies(db: Db, next: typeof oldIds, bounds: Date[]): Promise<number> {
+  let removed = 0;
+  for (let after: string | null = null; ; ) {
+    const rows: IdRow[] = await next(db, [after, CHUNK, ...bounds]);
+    const ids = rows.filter(({ finished }) => finished).map(({ email_id }) => email_id);
+    if (ids.length > 0) removed += await inTransaction(db, (trx) => remove(trx, ids));
+    after = rows.at(-1)?.email_id ?? null;
+    if (rows.length < CHUNK) return removed;
+  }
+}
+
+async function remove(trx: Db, ids: string[]): Promise<number> {
+  const gone = await removeThese(trx, [ids]);
+  await dropUnusedAttachments(trx, [...new Set(gone.flatMap(({ attachment_set: set }) => set ?? []))]);
+  return gone.length;
+}

@@ -1,0 +1,101 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { holdEventFold } from '../../db/models/event-counts.ts';
+import { statement } from '../../db/statement.ts';
+import { foldCounts } from '../events/counts.ts';
+import { daysAgo, type Month, monthsOf } from './months.ts';
+import { withoutHoldingUp } from './partitions.ts';
+
+const CHUNK = 5_000;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Removes events that are older than `days`: months that are over as a whole, the rest some at a time. Counts by the
+ * hour and of all time stay as they are. Gives back how many events were removed.
+ */
+export async function removeOldEvents(db: Db, days: number, now = new Date()): Promise<number> {
+  const before = daysAgo(days, now);
+  // What is removed must have been counted.
+  await foldCounts(db);
+  let removed = 0;
+  for (const month of await monthsOf(db, 'events')) {
+    if (month.to <= before) removed += await dropMonth(db, month);
+    else if (month.from < before) removed += await removeHours(db, month, before);
+  }
+  return removed + (await removeWhere(db, { table: 'events_default', from: '-infinity', to: before }));
+}
+
+/** What is gone is no longer kept, and tracked segments that look at it must look again. */
+const forget = (gone: string): string => `
+  forgotten as (
+    update event_names n set kept = n.kept - c.count, shown = n.shown - c.shown
+    from (select project_id, name, count(*) as count, count(*) filter (where shown) as shown from ${gone} group by 1, 2) c
+    where n.project_id = c.project_id and n.name = c.name
+  )`;
+
+async function dropMonth(db: Db, { table }: Month): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    await withoutHoldingUp(trx);
+    await holdEventFold(trx);
+    const { rows } = await trx.raw(
+      `with gone as materialized (
+         select project_id, contact_id, name, activity_type(name, data) <> 'hidden' as shown from ??
+       ),
+       ${forget('gone')},
+       noted as (
+         insert into contact_changes (project_id, contact_id, looks)
+         select distinct g.project_id, g.contact_id, array['event.' || g.name] from gone g
+         join tracked_looks l on l.project_id = g.project_id and l.look = 'event.' || g.name
+       )
+       select count(*)::integer as count from gone`,
+      [table],
+    );
+    await trx.raw('drop table ??', [table]);
+    return rows[0].count;
+  });
+}
+
+/** By the hour, so that no look goes over what was removed before. */
+async function removeHours(db: Db, month: Month, before: Date): Promise<number> {
+  let removed = 0;
+  for (let from = month.from.getTime(); from < before.getTime(); from += HOUR_MS) {
+    const to = new Date(Math.min(from + HOUR_MS, before.getTime()));
+    removed += await removeWhere(db, { table: 'events', from: new Date(from), to });
+  }
+  return removed;
+}
+
+// Deleted through the table as a whole: its trigger tells tracked segments.
+const removeChunk = (table: string) =>
+  statement<{ count: number }>(
+    `retention-${table}`,
+    `with old as (
+       select id, created_at from ${table} where created_at >= $1::timestamptz and created_at < $2::timestamptz limit $3
+     ),
+     gone as (
+       delete from events e using old where e.id = old.id and e.created_at = old.created_at
+         and e.created_at >= $1::timestamptz and e.created_at < $2::timestamptz
+       returning e.project_id, e.name, activity_type(e.name, e.data) <> 'hidden' as shown
+     ),
+     ${forget('gone')}
+     select count(*)::integer as count from gone`,
+  );
+const removals = { events: removeChunk('events'), events_default: removeChunk('events_default') };
+
+interface Old {
+  table: keyof typeof removals;
+  from: Date | '-infinity';
+  to: Date;
+}
+
+async function removeWhere(db: Db, { table, from, to }: Old): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const count = await inTransaction(db, async (trx) => {
+      await holdEventFold(trx);
+      const [row] = await removals[table](trx, [from, to, CHUNK]);
+      return row?.count ?? 0;
+    });
+    removed += count;
+    if (count < CHUNK) return removed;
+  }
+}

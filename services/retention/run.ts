@@ -1,0 +1,22 @@
+import type { Db } from '../../db/connect.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { removeOldBodies } from './bodies.ts';
+import { removeOldEvents } from './events.ts';
+import { addMonths } from './partitions.ts';
+
+export type RetentionSettings = Pick<Settings, 'eventRetentionDays' | 'emailBodyRetentionDays'>;
+
+export interface Removed {
+  events: number;
+  bodies: number;
+}
+
+/** Whoever dies in between has left less to do. */
+export async function runRetention(db: Db, settings: RetentionSettings, now = new Date()): Promise<Removed> {
+  await addMonths(db, now);
+  const { eventRetentionDays, emailBodyRetentionDays } = settings;
+  return {
+    events: eventRetentionDays === undefined ? 0 : await removeOldEvents(db, eventRetentionDays, now),
+    bodies: await removeOldBodies(db, emailBodyRetentionDays, now),
+  };
+}

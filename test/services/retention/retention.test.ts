@@ -1,0 +1,189 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { foldCounts } from '../../../services/events/counts.ts';
+import { listEvents } from '../../../services/events/list.ts';
+import { listEventNames } from '../../../services/events/names.ts';
+import { eventStats } from '../../../services/events/stats.ts';
+import { trackEvent } from '../../../services/events/track.ts';
+import { monthsOf } from '../../../services/retention/months.ts';
+import { addMonth, addMonths } from '../../../services/retention/partitions.ts';
+import { runRetention } from '../../../services/retention/run.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+const NOW = new Date('2026-11-15T12:00:00Z');
+const KEEP = { eventRetentionDays: 60, emailBodyRetentionDays: 60 };
+
+describe('retention', () => {
+  let world: World;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+    for (const month of ['2026-06-01', '2026-07-01', '2026-08-01', '2026-09-01', '2026-10-01', '2026-11-01'])
+      for (const table of ['events', 'email_contents'] as const) await addMonth(world.db, table, month);
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+  });
+
+  const contactOf = async (email: string) =>
+    (await trackEvent(world.db, project.access, { email, event: 'seed' })).contactId;
+
+  const happened = (contactId: string, ...days: string[]) =>
+    world.db('events').insert(
+      days.map((day) => ({
+        id: newId(),
+        projectId: project.id,
+        contactId,
+        name: 'visit',
+        createdAt: `${day}T10:00:00Z`,
+      })),
+    );
+
+  const partitionOf = async (table: string, id: string): Promise<string> => {
+    const key = table === 'events' ? 'id' : 'email_id';
+    const { rows } = await world.db.raw('select tableoid::regclass::text as part from ?? where ?? = ?', [
+      table,
+      key,
+      id,
+    ]);
+    return rows[0]?.part;
+  };
+
+  /** An id of that time, as mails have them. */
+  const idAt = async (day: string): Promise<string> => {
+    const { rows } = await world.db.raw('select uuidv7(?::timestamptz - now()) as id', [`${day}T10:00:00Z`]);
+    return rows[0].id;
+  };
+
+  async function mail(day: string, status: string, attachmentSet: string | null = null): Promise<string> {
+    const id = await idAt(day);
+    const createdAt = `${day}T10:00:00Z`;
+    const [projectId, contactId] = [project.id, newId()];
+    await world.db('emails').insert({ id, projectId, contactId, status, createdAt });
+    const content = { toEmail: 'a@example.com', fromEmail: 'b@example.com', subject: 'S', html: '<p>x</p>' };
+    await world.db('emailContents').insert({ emailId: id, projectId, ...content, attachmentSet, createdAt });
+    return id;
+  }
+
+  const bodies = async (...ids: string[]): Promise<string[]> => {
+    const rows = await world.db('emailContents').whereIn('emailId', ids).orderBy('emailId').select('emailId');
+    return rows.map(({ emailId }) => emailId);
+  };
+
+  it('keeps events and bodies in the partition of their month', async () => {
+    const id = await mail('2026-08-20', 'SENT');
+    expect(await partitionOf('email_contents', id)).to.equal('email_contents_2026_08');
+    const { eventId } = await trackEvent(world.db, project.access, { email: 'a@example.com', event: 'e' });
+    expect(await partitionOf('events', eventId)).to.match(/^events_\d{4}_\d\d$/);
+  });
+
+  it('makes the months to come in advance, once, and gathers what fell into the default partition', async () => {
+    const ann = await contactOf('ann@example.com');
+    const row = {
+      id: newId(),
+      projectId: project.id,
+      contactId: ann,
+      name: 'later',
+      createdAt: '2031-02-10T00:00:00Z',
+    };
+    await world.db('events').insert(row);
+    expect(await partitionOf('events', row.id)).to.equal('events_default');
+    const at = new Date('2031-01-15T00:00:00Z');
+    expect(await addMonths(world.db, at)).to.equal(8);
+    expect(await addMonths(world.db, at)).to.equal(0);
+    expect(await partitionOf('events', row.id)).to.equal('events_2031_02');
+    const added = await Promise.all([
+      addMonth(world.db, 'events', '2033-01-01'),
+      addMonth(world.db, 'events', '2033-01-01'),
+    ]);
+    expect(added.sort()).to.deep.equal([false, true]);
+  });
+
+  it('drops the months that are over and removes the rest of what is too old; statistics stay', async () => {
+    const [ann, bob] = [await contactOf('ann@example.com'), await contactOf('bob@example.com')];
+    await addMonth(world.db, 'events', '2026-06-01');
+    await happened(ann, '2020-01-01', '2026-06-10', '2026-09-15', '2026-09-20');
+    await happened(bob, '2026-06-10', '2026-10-01');
+    const keys: [string] = ['a secret of sixteen'];
+    const list = () => listEvents(world.db, project.id, keys, { limit: 20, eventName: 'visit' });
+    const all = { startDate: '2020-01-01', endDate: '2027-01-01' };
+    const stats = async () => (await eventStats(world.db, project.id, all)).find(({ name }) => name === 'visit');
+    const before = await stats();
+    expect(before).to.include({ count: 6, uniqueContacts: 2 });
+    expect((await list()).total).to.equal(6);
+
+    expect(await runRetention(world.db, KEEP, NOW)).to.include({ events: 4 });
+    const months = (await monthsOf(world.db, 'events')).map(({ table }) => table);
+    expect(months).to.not.include('events_2026_06').and.not.include('events_2026_08');
+    expect(months).to.include('events_2026_09');
+    const { data, total } = await list();
+    expect(data.map(({ createdAt }) => createdAt.toISOString().slice(0, 10))).to.deep.equal([
+      '2026-10-01',
+      '2026-09-20',
+    ]);
+    expect(total).to.equal(2);
+    expect(await stats()).to.deep.equal(before);
+    expect((await listEventNames(world.db, project.id)).find(({ name }) => name === 'visit')).to.include({ count: 6 });
+    expect(await runRetention(world.db, KEEP, NOW)).to.include({ events: 0 });
+  });
+
+  it('keeps all events where no time is set', async () => {
+    await happened(await contactOf('ann@example.com'), '2020-01-01');
+    await foldCounts(world.db);
+    expect(await runRetention(world.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
+  });
+
+  it('takes contacts out of tracked segments whose events are gone with their month', async () => {
+    const ann = await contactOf('ann@example.com');
+    await addMonth(world.db, 'events', '2026-07-01');
+    await happened(ann, '2026-07-10');
+    const [segmentId] = [newId()];
+    const condition = { logic: 'AND', groups: [{ filters: [{ field: 'event.visit', operator: 'triggered' }] }] };
+    const row = { id: segmentId, projectId: project.id, slug: 's', name: 'S', type: 'DYNAMIC', trackMembership: true };
+    await world.db('segments').insert({ ...row, condition: JSON.stringify(condition) });
+    await world.db('trackedLooks').insert({ projectId: project.id, look: 'event.visit', segmentId });
+    await runRetention(world.db, KEEP, NOW);
+    const changes = await world.db('contactChanges').where({ projectId: project.id }).select('contactId', 'looks');
+    expect(changes).to.deep.include({ contactId: ann, looks: ['event.visit'] });
+  });
+
+  it('removes the bodies of finished mail with their files, and never those of mail that is not finished', async () => {
+    for (const month of ['2026-06-01', '2026-07-01', '2026-08-01']) await addMonth(world.db, 'email_contents', month);
+    const [shared, own] = [newId(), newId()];
+    for (const setId of [shared, own])
+      await world.db('emailAttachments').insert({
+        setId,
+        position: 0,
+        filename: 'a.txt',
+        contentType: 'text/plain',
+        disposition: 'attachment',
+        content: Buffer.from('x'),
+      });
+    const old = [
+      await mail('2026-06-10', 'SENT', own),
+      await mail('2026-07-10', 'FAILED', shared),
+      await mail('2026-09-10', 'OPENED'),
+      await mail('2020-01-01', 'CANCELLED'),
+    ];
+    const waiting = [
+      await mail('2026-07-11', 'PENDING', shared),
+      await mail('2026-07-12', 'SENDING'),
+      await mail('2026-07-13', 'UNKNOWN'),
+      await mail('2026-09-11', 'PENDING'),
+    ];
+    const fresh = await mail('2026-10-20', 'SENT');
+    expect(await runRetention(world.db, KEEP, NOW)).to.include({ bodies: 4 });
+    expect(await bodies(...old)).to.deep.equal([]);
+    expect(await bodies(...waiting, fresh)).to.have.members([...waiting, fresh]);
+    expect(await world.db('emails').whereIn('id', old)).to.have.lengthOf(4);
+    const sets = await world.db('emailAttachments').whereIn('setId', [shared, own]).select('setId');
+    expect(sets).to.deep.equal([{ setId: shared }]);
+
+    await world.db('emails').whereIn('id', waiting).update({ status: 'SENT' });
+    expect(await runRetention(world.db, KEEP, NOW)).to.include({ bodies: 4 });
+    expect(await bodies(...waiting, fresh)).to.deep.equal([fresh]);
+    expect(await world.db('emailAttachments').where({ setId: shared })).to.have.lengthOf(0);
+  });
+});
