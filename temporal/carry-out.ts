@@ -6,6 +6,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/common';
 import type { Temporal } from './connection.ts';
+import { type CronSchedule, removeSchedule, setCronSchedule } from './cron-schedules.ts';
 import { grpcCodes } from './grpc-codes.ts';
 import { attributeKeys } from './search-attributes.ts';
 import { taskQueues } from './task-queues.ts';
@@ -20,9 +21,12 @@ export type Order = { workflowId: string } & (
       resourceId?: string | undefined;
       /** One line for operators, without personal data. */
       summary?: string | undefined;
+      again?: boolean | undefined;
     }
   | { action: 'signal'; signal: string; args: unknown[] }
   | { action: 'cancel' }
+  | ({ action: 'schedule' } & CronSchedule)
+  | { action: 'unschedule' }
 );
 
 /** Whose fault it is that an order was not carried out decides whether it counts against the order. */
@@ -40,14 +44,17 @@ export async function carryOut(temporal: Temporal, order: Order): Promise<Verdic
   }
 }
 
-async function send({ client }: Temporal, order: Order): Promise<unknown> {
+async function send(temporal: Temporal, order: Order): Promise<unknown> {
+  const { client } = temporal;
+  if (order.action === 'schedule') return setCronSchedule(temporal, order.workflowId, order);
+  if (order.action === 'unschedule') return removeSchedule(temporal, order.workflowId);
   if (order.action === 'start') {
     return client.workflow.start(order.workflowType, {
       workflowId: order.workflowId,
       taskQueue: taskQueues.workflows,
       args: order.args,
       // By default a completed id would start again.
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdReusePolicy: order.again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
       typedSearchAttributes: attributesOf(order),
       ...(order.summary && { staticSummary: order.summary }),
     });

@@ -6,6 +6,7 @@ import { taskQueues } from './task-queues.ts';
 const schedules = [
   { scheduleId: 'segments/sweep', workflowType: 'segmentSweep', every: '1 minute' },
   { scheduleId: 'retention', workflowType: 'retention', every: '1 hour' },
+  { scheduleId: 'reconciler', workflowType: 'reconciler', every: '3 minutes' },
 ] as const;
 
 const DEADLINE_MS = 10_000;

@@ -4,8 +4,10 @@ import { emailActivities } from '../activities/emails.ts';
 import { type ExecutionActivityDeps, executionActivities } from '../activities/executions.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
 import { projectActivities } from '../activities/projects.ts';
+import { type ReconcilerDeps, reconcilerActivities } from '../activities/reconciler.ts';
 import { type RetentionDeps, retentionActivities } from '../activities/retention.ts';
 import { segmentActivities } from '../activities/segments.ts';
+import { tickActivities } from '../activities/ticks.ts';
 import type { AdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
@@ -55,6 +57,7 @@ export function bulkDuty(deps: JobActivityDeps & AdvanceDeps & RetentionDeps): D
       ...projectActivities(deps),
       ...retentionActivities(deps),
       ...segmentActivities(deps),
+      ...tickActivities(deps),
     },
     maxConcurrentActivityTaskExecutions: 4,
     maxConcurrentActivityTaskPolls: 2,
@@ -72,10 +75,10 @@ export function domainsDuty(deps: CheckDeps): Duty {
 }
 
 /** Short work in the database, but for webhooks, which may keep a slot for ten seconds each. */
-export function executionsDuty(deps: ExecutionActivityDeps): Duty {
+export function executionsDuty(deps: ExecutionActivityDeps & ReconcilerDeps): Duty {
   return {
     taskQueue: taskQueues.executions,
-    activities: executionActivities(deps),
+    activities: { ...executionActivities(deps), ...reconcilerActivities(deps) },
     maxConcurrentActivityTaskExecutions: 20,
     maxConcurrentActivityTaskPolls: 4,
   };

@@ -12,6 +12,9 @@ import { followChanges } from '../services/segments/follow.ts';
 import { reconcileDue } from '../services/segments/sweep.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { answerRequests } from '../services/users/requests.ts';
+import { removeLeftExecutions } from '../services/workflows/executions/remove.ts';
+import { forgetTicks } from '../services/workflows/tick.ts';
+import { sweepVersions } from '../services/workflows/versions.ts';
 import { Loop } from './loop.ts';
 
 interface HousekeepingParts {
@@ -53,6 +56,9 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('account mail', ACCOUNT_MAIL_MS, () => answerRequests(db, settings)),
     chore('security', SECURITY_MS, () => disableCritical(db, settings)),
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
+    chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
+    chore('deleted workflows', TIDY_MS, () => removeLeftExecutions(db)),
+    chore('ticks of workflows', SWEEP_MS, () => forgetTicks(db)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));
 }

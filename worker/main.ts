@@ -14,8 +14,12 @@ import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { MailLinks } from '../services/emails/links.ts';
 import { SendPace } from '../services/emails/send-pace.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
+import { openRuns } from '../temporal/open-runs.ts';
+import { ensureSchedules } from '../temporal/schedules.ts';
+import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { bulkDuty, campaignsDuty, domainsDuty, executionsDuty, mailDuty, workflowsDuty } from './duties.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { Loop } from './loop.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay } from './relay.ts';
 import { parseRoles, type Role } from './roles.ts';
@@ -34,6 +38,8 @@ interface Parts {
 
 /** Longer than the workers are given to drain. */
 const FAREWELL_MS = 45_000;
+
+const UPKEEP_MS = 5 * 60_000;
 
 /** Ends what it stands for; run in the reverse order of starting. */
 type End = () => Promise<unknown> | unknown;
@@ -158,11 +164,18 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
   };
 }
 
-function startExecutions({ settings, db, log }: Parts, resolver: Resolver) {
+function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resolver) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   return {
-    duty: executionsDuty({ db, renderer, http, keys: settings.secretKeys, now: () => new Date() }),
+    duty: executionsDuty({
+      db,
+      renderer,
+      http,
+      keys: settings.secretKeys,
+      now: () => new Date(),
+      temporalSide: openRuns(temporal),
+    }),
     close: () => renderer.close(),
   };
 }
@@ -171,7 +184,19 @@ function startRelay({ db, temporal, settings, log }: Parts, listener: Listener):
   const relay = new Relay({ db, temporal, listener, log });
   relay.start();
   const stopHousekeeping = startHousekeeping({ db, settings, log });
-  return () => Promise.all([relay.stop(), stopHousekeeping()]);
+  // Made when a worker first connects; a namespace that was lost since has neither.
+  const upkeep = new Loop({
+    name: 'schedules and search attributes',
+    idleMs: UPKEEP_MS,
+    troubleMs: UPKEEP_MS,
+    log,
+    round: async () => {
+      await ensureSearchAttributes(temporal);
+      await ensureSchedules(temporal);
+      return 'idle';
+    },
+  });
+  return () => Promise.all([relay.stop(), stopHousekeeping(), upkeep.stop()]);
 }
 
 run().then(

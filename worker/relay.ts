@@ -134,5 +134,7 @@ export class Relay {
 
 function orderOf({ projectId, ...intent }: Omit<ClaimedIntent, 'id'>): Order {
   const order = { args: [], ...intent } as Order;
-  return order.action === 'start' && projectId !== NO_PROJECT ? { ...order, projectId } : order;
+  return (order.action === 'start' || order.action === 'schedule') && projectId !== NO_PROJECT
+    ? { ...order, projectId }
+    : order;
 }

@@ -1,4 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
+import type { ReconcilerActivities } from '../activities/reconciler.ts';
 import type { RetentionActivities } from '../activities/retention.ts';
 import type { SegmentActivities } from '../activities/segments.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
@@ -26,4 +27,17 @@ const { removeOld } = proxyActivities<RetentionActivities>({
 /** Every hour: events and bodies of mail that are older than they shall get. */
 export async function retention(): Promise<void> {
   await removeOld();
+}
+
+const { reconcileAll } = proxyActivities<ReconcilerActivities>({
+  taskQueue: 'everpost-executions' satisfies TaskQueues['executions'],
+  startToCloseTimeout: '30 minutes',
+  heartbeatTimeout: '1 minute',
+  summary: 'compares what is open with what ought to be',
+  retry: { maximumAttempts: 3 },
+});
+
+/** Every few minutes: what Postgres says is under way and Temporal has lost is brought back. */
+export async function reconciler(): Promise<Awaited<ReturnType<typeof reconcileAll>>> {
+  return reconcileAll();
 }

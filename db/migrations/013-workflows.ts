@@ -141,13 +141,14 @@ export async function up(db: Knex): Promise<void> {
     -- segment at the tick. One that has entered is gone from here in the same transaction.
     create table workflow_ticks (
       workflow_id uuid not null references workflows on delete cascade,
-      tick timestamptz not null,
+      -- Temporal's name for it.
+      tick text not null,
       created_at timestamptz not null default now(),
       primary key (workflow_id, tick)
     );
     create table workflow_tick_contacts (
       workflow_id uuid not null,
-      tick timestamptz not null,
+      tick text not null,
       contact_id uuid not null,
       primary key (workflow_id, tick, contact_id),
       foreign key (workflow_id, tick) references workflow_ticks on delete cascade

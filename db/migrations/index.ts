@@ -12,6 +12,7 @@ import * as tracking from './010-tracking.ts';
 import * as delivery from './011-delivery.ts';
 import * as events from './012-events.ts';
 import * as workflows from './013-workflows.ts';
+import * as reconciler from './014-reconciler.ts';
 import * as campaigns from './015-campaigns.ts';
 import * as domains from './016-domains.ts';
 import * as accounts from './017-accounts.ts';
@@ -33,6 +34,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '011-delivery': delivery,
   '012-events': events,
   '013-workflows': workflows,
+  '014-reconciler': reconciler,
   '015-campaigns': campaigns,
   '016-domains': domains,
   '017-accounts': accounts,

@@ -13,7 +13,7 @@ export class OutboxRow extends BaseModel {
   declare lane: Lane;
   declare projectId: string;
   declare workflowId: string;
-  declare action: 'start' | 'signal' | 'cancel';
+  declare action: 'start' | 'signal' | 'cancel' | 'schedule' | 'unschedule';
   declare payload: Record<string, unknown>;
   declare attempts: number;
   declare dueAt: Date;

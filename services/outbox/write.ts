@@ -11,10 +11,23 @@ export type Action =
       contactId?: string;
       resourceId?: string;
       summary?: string;
+      /** A run of this id has been lost: another may follow it. */
+      again?: boolean;
     }
   /** Signals carry no state: they say "look at your row again", so order and repetition do not matter. */
   | { action: 'signal'; signal: string; args?: unknown[] }
-  | { action: 'cancel' };
+  | { action: 'cancel' }
+  /** Of a Temporal Schedule: made, or changed to this. */
+  | {
+      action: 'schedule';
+      cron: string;
+      timezone: string;
+      paused: boolean;
+      workflowType: string;
+      args: unknown[];
+      resourceId?: string;
+    }
+  | { action: 'unschedule' };
 
 export type Intent = Action & { lane: Lane; projectId: string; workflowId: string };
 

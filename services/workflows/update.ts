@@ -5,6 +5,7 @@ import type { ProjectAccess } from '../projects/keys.ts';
 import { changing } from './editing.ts';
 import { requireNoFaults, triggerFaults } from './faults.ts';
 import { changeReentry } from './reentry.ts';
+import { followSchedule } from './schedule.ts';
 import { readTrigger, type TriggerChange } from './trigger.ts';
 import { wholeOf } from './whole.ts';
 
@@ -31,7 +32,7 @@ export async function updateWorkflow(
     if (isEnabling) requireNoFaults((await wholeOf(trx, after)).faults);
     else if (enabled) requireNoFaults(triggerFaults(after));
     if (allowReentry !== before.allowReentry) await changeReentry(trx, id, allowReentry);
-    return Workflow.query(trx).patchAndFetchById(id, {
+    const updated = await Workflow.query(trx).patchAndFetchById(id, {
       name,
       description,
       enabled,
@@ -40,6 +41,8 @@ export async function updateWorkflow(
       ...(isEnabling && { validVersion: before.version }),
       updatedAt: new Date(),
     });
+    await followSchedule(trx, before, updated);
+    return updated;
   });
 }
 
@@ -56,5 +59,6 @@ export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string)
       });
     await workflow.$query(trx).delete();
     await trx('workflowRemovals').insert({ workflowId: id });
+    await followSchedule(trx, workflow, undefined);
   });
 }
