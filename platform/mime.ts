@@ -39,6 +39,8 @@ export interface MailFilling {
   text?: string;
   /** Beside those of the frame, e.g. List-Unsubscribe. */
   headers?: Record<string, string>;
+  /** Where it is returned to when it cannot be delivered; otherwise to its sender. Plain ASCII. */
+  envelopeFrom?: string | undefined;
 }
 
 export interface OutgoingMail extends MailFrame, MailFilling {
@@ -80,7 +82,7 @@ export class MailSkeleton {
   }
 
   /** Undefined for a mail that needs more than we know (odd addresses, headers of odd scripts): nodemailer's turn. */
-  fill({ id, to, subject, html, text, headers = {} }: MailFilling): WireMail | undefined {
+  fill({ id, to, subject, html, text, headers = {}, envelopeFrom }: MailFilling): WireMail | undefined {
     const recipient = simpleAddress(to.email);
     const own = headersOf(Object.entries(headers));
     if (this.sender === undefined || this.head === undefined || recipient === undefined || own === undefined)
@@ -92,7 +94,7 @@ export class MailSkeleton {
     out.ascii(`Message-ID: ${messageId({ id, from: this.frame.from })}\r\nDate: ${dateNow()}\r\n`);
     out.ascii(own);
     writeBody(html, text, id);
-    return { from: this.sender, to: recipient, utf8: false, raw: out.take() };
+    return { from: envelopeFrom ?? this.sender, to: recipient, utf8: false, raw: out.take() };
   }
 }
 
@@ -178,7 +180,7 @@ async function composeAnything(mail: OutgoingMail): Promise<WireMail> {
     disableUrlAccess: true,
   }).compile();
   const envelope = composed.getEnvelope();
-  const [from, to] = [envelope.from || '', envelope.to[0] ?? ''];
+  const [from, to] = [mail.envelopeFrom ?? (envelope.from || ''), envelope.to[0] ?? ''];
   for (const address of [from, to])
     if (!/^[^\s<>]+@[^\s<>]+$/.test(address)) throw new Error(`Invalid address ${JSON.stringify(address)}`);
   return { from, to, utf8: !isPrintable(from + to), raw: withWholeLines(await composed.build()) };

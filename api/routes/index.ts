@@ -27,9 +27,11 @@ import { snsWebhook } from './sns-webhook.ts';
 import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
+import { tracking } from './tracking.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
 import { webhookSecrets } from './webhook-secret.ts';
+import { workflowSimulation } from './workflow-simulation.ts';
 import { workflowSteps } from './workflow-steps.ts';
 import { workflows } from './workflows.ts';
 
@@ -51,7 +53,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   verify(parts),
   domains(parts),
   suppressions,
-  snsWebhook(parts),
+  snsWebhook(),
   auth,
   oauth(parts),
   users,
@@ -63,7 +65,9 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   workflows,
   workflowSteps,
   executions,
+  workflowSimulation(parts),
   pages,
+  tracking(parts),
   accountPages,
   operations(parts, document),
 ];

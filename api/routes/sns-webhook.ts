@@ -2,15 +2,14 @@ import { ApiError, badRequest } from '../../platform/errors.ts';
 import { readSnsMessage, SnsGate } from '../../platform/sns.ts';
 import { receiveSnsMessage } from '../../services/notices/sns.ts';
 import { answer, failure, ok } from '../http/answers.ts';
-import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { flag, object, text } from '../http/schemas.ts';
 
 /** Several times what the provider can send. */
 const MAX_BYTES = 1024 * 1024;
 
-export function snsWebhook({ settings }: Pick<AppParts, 'settings'>): RouteGroup {
-  const gate = new SnsGate(settings.sns);
+export function snsWebhook(): RouteGroup {
+  let gate: SnsGate | undefined;
   return routes('Webhooks', [
     route({
       method: 'POST',
@@ -31,6 +30,7 @@ export function snsWebhook({ settings }: Pick<AppParts, 'settings'>): RouteGroup
       handle: async ({ db, settings, log, body }) => {
         const message = readSnsMessage(parsed(body));
         if (!message) throw new ApiError(403, 'FORBIDDEN', 'This is not a message of Amazon SNS.');
+        gate ??= new SnsGate(settings.sns);
         const outcome = await receiveSnsMessage(db, gate, settings.secretKeys, message);
         log.debug({ snsMessageId: message.MessageId.slice(0, 200), outcome }, 'a notice of the mail provider');
         return ok({ success: true, outcome });

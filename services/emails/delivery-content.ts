@@ -169,7 +169,6 @@ function contentOf(row: ContentRow, item: RenderItem, { subject, html, text }: T
     headers: row.headers,
     unsubscribeUrl: String(item.builtIn.unsubscribeUrl),
   };
-  const headers = dressHeaders(mail, html);
   return {
     id: row.id,
     from: { email: row.from_email, name: row.from_name },
@@ -178,6 +177,6 @@ function contentOf(row: ContentRow, item: RenderItem, { subject, html, text }: T
     subject,
     html: dressHtml(links, mail, html),
     ...(text && { text }),
-    ...(headers && { headers }),
+    ...dressHeaders(links, mail, html),
   };
 }

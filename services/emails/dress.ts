@@ -3,6 +3,7 @@ import type { Project } from '../../db/models/project.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { replaceLinks } from '../../platform/html-links.ts';
 import type { MailLinks } from './links.ts';
+import { MARK_HEADER } from './return-token.ts';
 
 /** What decides over what we add to a mail ourselves. */
 export interface DressedMail {
@@ -54,14 +55,20 @@ function countable(target: string, links: MailLinks): string | undefined {
   return links.isOurs(address) ? undefined : address;
 }
 
-/** What the mail says of itself to programs: ours, unless the caller has said it. */
-export function dressHeaders(mail: DressedMail, html: string): Record<string, string> | undefined {
+export interface DressedHead {
+  headers: Record<string, string>;
+  envelopeFrom: string | undefined;
+}
+
+/** What the mail says of itself to programs: ours, unless the caller has said it. And whom it is returned to. */
+export function dressHeaders(links: MailLinks, mail: DressedMail, html: string): DressedHead {
+  const { mark, envelopeFrom } = links.marksOf(mail);
   const ours = { ...unsubscribing(mail, html), ...(mail.sourceType === 'CAMPAIGN' && bulk(mail)) };
   const given = Object.keys(mail.headers ?? {}).map((name) => name.toLowerCase());
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { [MARK_HEADER]: mark };
   for (const [name, value] of Object.entries(ours)) if (!given.includes(name.toLowerCase())) headers[name] = value;
   Object.assign(headers, mail.headers);
-  return Object.keys(headers).length > 0 ? headers : undefined;
+  return { headers, envelopeFrom };
 }
 
 /** RFC 8058: one POST unsubscribes. For MARKETING mail, and for any that has the contact's link in its body. */

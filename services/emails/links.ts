@@ -1,5 +1,8 @@
 import type { SigningKeys } from '../../platform/cursor.ts';
+import type { MailFromSettings } from '../../platform/settings.ts';
 import { openToken, signToken } from '../../platform/signed-token.ts';
+import { senderDomain } from '../domains/name.ts';
+import { returnPath, returnToken } from './return-token.ts';
 
 /** Who a page is for, and the mail that led there. */
 export interface PageToken {
@@ -20,14 +23,30 @@ const CLICK = 'click';
 const ID_BYTES = 16;
 const OURS = /^\/(?:unsubscribe|subscribe|manage|t)\//;
 
+interface LinkSettings {
+  baseUrl: string;
+  secretKeys: SigningKeys;
+  /** Without a subdomain mail comes back to whoever it is from. */
+  mailFrom?: Pick<MailFromSettings, 'subdomain'>;
+}
+
 /** The addresses of ours that stand in mails; what they say is signed. */
 export class MailLinks {
   private readonly baseUrl: string;
   private readonly keys: SigningKeys;
+  private readonly bounceSubdomain: string | undefined;
 
-  constructor({ baseUrl, secretKeys }: { baseUrl: string; secretKeys: SigningKeys }) {
+  constructor({ baseUrl, secretKeys, mailFrom }: LinkSettings) {
     this.baseUrl = baseUrl;
     this.keys = secretKeys;
+    this.bounceSubdomain = mailFrom?.subdomain;
+  }
+
+  /** What a mail says of itself to whoever returns it, and whom it is returned to where bounces have a place. */
+  marksOf({ id, from }: { id: string; from: string }): { mark: string; envelopeFrom: string | undefined } {
+    const token = returnToken(this.keys, id);
+    const domain = this.bounceSubdomain && `${this.bounceSubdomain}.${senderDomain(from)}`;
+    return { mark: token, envelopeFrom: domain && returnPath(token, domain) };
   }
 
   contactLinks({ contactId, emailId }: PageToken): ContactLinks {

@@ -31,8 +31,7 @@ function signature(key: string, id: string): string {
 const LOCAL_PART = 'b-';
 
 /** RFC 5321 bounces go to the envelope's sender; this one says which mail has come back (VERP). */
-export const returnPath = (keys: SigningKeys, emailId: string, bounceDomain: string): string =>
-  `${LOCAL_PART}${returnToken(keys, emailId)}@${bounceDomain}`;
+export const returnPath = (token: string, bounceDomain: string): string => `${LOCAL_PART}${token}@${bounceDomain}`;
 
 export function openReturnPath(keys: SigningKeys, address: string): string | undefined {
   const [local = ''] = address.trim().replace(/^</, '').split('@');
