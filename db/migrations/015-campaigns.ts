@@ -199,8 +199,8 @@ export async function up(db: Knex): Promise<void> {
         (new.opened_at is not null)::integer - (old.opened_at is not null)::integer,
         (new.clicked_at is not null)::integer - (old.clicked_at is not null)::integer,
         (new.bounced_at is not null)::integer - (old.bounced_at is not null)::integer,
-        (new.bounced_at is not null and lower(new.bounce_type) in ('hard', 'permanent'))::integer
-          - (old.bounced_at is not null and lower(old.bounce_type) in ('hard', 'permanent'))::integer,
+        (new.bounced_at is not null and coalesce(lower(new.bounce_type), '') in ('hard', 'permanent'))::integer
+          - (old.bounced_at is not null and coalesce(lower(old.bounce_type), '') in ('hard', 'permanent'))::integer,
         (new.complained_at is not null)::integer - (old.complained_at is not null)::integer,
         (new.unsubscribed_at is not null)::integer - (old.unsubscribed_at is not null)::integer);
       return null;

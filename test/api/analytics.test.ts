@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { foldCounts } from '../../services/events/counts.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NONE = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0 };
+
+describe('analytics', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } });
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const mail = (times: Record<string, Date>, more: object = {}) =>
+    api
+      .db('emails')
+      .insert({ id: newId(), projectId: project.id, contactId: newId(), status: 'SENT', ...times, ...more });
+  const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+
+  describe('GET /analytics/timeseries', () => {
+    it('has a point for each of the last 30 days, with zeros where nothing happened', async () => {
+      const now = new Date();
+      const earlier = new Date(now.getTime() - 3 * DAY);
+      await mail({ sentAt: earlier, deliveredAt: earlier, openedAt: now });
+      await mail({ sentAt: now });
+      await mail({ sentAt: new Date(now.getTime() - 40 * DAY) });
+      for (const isFolded of [false, true]) {
+        if (isFolded) await foldCounts(api.db);
+        const answer = await project.server.get('/analytics/timeseries');
+        expect(answer).to.have.status(200);
+        const { data } = answer.body;
+        expect(data).to.have.lengthOf(30);
+        expect(data[29]).to.deep.equal({ ...NONE, date: dayOf(now), sent: 1, opened: 1 });
+        expect(data[26]).to.deep.equal({ ...NONE, date: dayOf(earlier), sent: 1, delivered: 1 });
+        const rest = data.filter((_: unknown, n: number) => n !== 29 && n !== 26);
+        for (const point of rest) expect(point).to.deep.equal({ ...NONE, date: point.date });
+        expect(new Set(data.map(({ date }: { date: string }) => date)).size).to.equal(30);
+      }
+    });
+
+    it('goes by the hour as well, and by a range of days or moments', async () => {
+      const at = (text: string) => new Date(`2026-03-${text}Z`);
+      await mail({ sentAt: at('01T10:15:00'), clickedAt: at('02T00:00:00') });
+      await mail({ sentAt: at('01T10:59:59'), bouncedAt: at('01T11:00:00'), complainedAt: at('01T12:30:00') });
+      const hours = await project.server.get(
+        '/analytics/timeseries?granularity=hour&startDate=2026-03-01T09:30:00Z&endDate=2026-03-01T13:00:00Z',
+      );
+      expect(hours.body.data).to.deep.equal([
+        { ...NONE, date: '2026-03-01T09:00:00.000Z' },
+        { ...NONE, date: '2026-03-01T10:00:00.000Z', sent: 2 },
+        { ...NONE, date: '2026-03-01T11:00:00.000Z', bounced: 1 },
+        { ...NONE, date: '2026-03-01T12:00:00.000Z', complained: 1 },
+      ]);
+      const days = await project.server.get('/analytics/timeseries?startDate=2026-03-01&endDate=2026-03-02');
+      expect(days.body.data).to.deep.equal([
+        { ...NONE, date: '2026-03-01', sent: 2, bounced: 1, complained: 1 },
+        { ...NONE, date: '2026-03-02', clicked: 1 },
+      ]);
+    });
+
+    it('follows a mail that changes, and counts what happens twice once', async () => {
+      await mail({ sentAt: new Date() });
+      const own = api.db('emails').where({ projectId: project.id });
+      await own.clone().update({ deliveredAt: new Date(), status: 'DELIVERED' });
+      await own.clone().update({ status: 'OPENED', openedAt: new Date() });
+      await own.clone().update({ status: 'OPENED', updatedAt: new Date() });
+      const { data } = (await project.server.get('/analytics/timeseries')).body;
+      expect(data.at(-1)).to.include({ sent: 1, delivered: 1, opened: 1, clicked: 0 });
+    });
+
+    for (const query of [
+      'granularity=week',
+      'startDate=x',
+      'startDate=2026-03-02&endDate=2026-03-01',
+      'granularity=hour&startDate=1990-01-01',
+    ])
+      it(`is 400 with ${query}`, async () => {
+        expect(await project.server.get(`/analytics/timeseries?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
+      });
+  });
+
+  describe('GET /analytics/top-events', () => {
+    it('counts tracked events and compares them with the stretch before', async () => {
+      const contactId = (await project.browser.post('/v1/track', { email: 'a@example.com', event: 'new' })).body.data
+        .contact;
+      const event = (name: string, daysAgo: number) => ({
+        id: newId(),
+        projectId: project.id,
+        contactId,
+        name,
+        createdAt: new Date(Date.now() - daysAgo * DAY),
+      });
+      await api
+        .db('events')
+        .insert([
+          ...[1, 2, 3].map((days) => event('grows', days)),
+          ...[35, 36].map((days) => event('grows', days)),
+          ...[1, 40, 41].map((days) => event('shrinks', days)),
+          event('email.sent', 1),
+        ]);
+      for (const isFolded of [false, true]) {
+        if (isFolded) await foldCounts(api.db);
+        const answer = await project.server.get('/analytics/top-events');
+        expect(answer.body).to.deep.equal([
+          { name: 'grows', count: 3, trend: 0.5 },
+          { name: 'new', count: 1, trend: 1 },
+          { name: 'shrinks', count: 1, trend: -0.5 },
+        ]);
+        expect((await project.server.get('/analytics/top-events?limit=1')).body).to.have.lengthOf(1);
+      }
+    });
+  });
+
+  describe('campaigns', () => {
+    async function campaign(name: string, more: object, mails: Record<string, Date>[]): Promise<string> {
+      const { body } = await project.server.post('/campaigns', {
+        name,
+        subject: name,
+        body: '<p>News</p>',
+        from: `hello@${project.senderDomain}`,
+        audienceType: 'ALL',
+      });
+      const { id } = body.data;
+      await api
+        .db('campaigns')
+        .where({ id })
+        .update({ status: 'SENT', frozenAt: new Date(), ...more });
+      for (const times of mails) {
+        const row = { id: newId(), projectId: project.id, contactId: newId(), campaignId: id, sourceType: 'CAMPAIGN' };
+        await api.db('emails').insert({ ...row, status: 'PENDING', priority: 2 });
+        await api
+          .db('emails')
+          .where({ id: row.id })
+          .update({ status: 'SENT', ...times });
+        await api.db.raw(`insert into campaign_count_deltas (campaign_id, pending) values (?, 1)`, [id]);
+      }
+      return id;
+    }
+
+    it('are the best by a metric first, and agree with their own statistics', async () => {
+      const now = new Date();
+      const opened = await campaign('Opened', { startedAt: now, sentAt: now }, [
+        { sentAt: now, openedAt: now },
+        { sentAt: now, openedAt: now },
+      ]);
+      const clicked = await campaign('Clicked', { startedAt: now, status: 'SENDING' }, [
+        { sentAt: now, openedAt: now, clickedAt: now },
+        { sentAt: now },
+        { sentAt: now, bouncedAt: now },
+      ]);
+      await campaign('Old', { startedAt: new Date(now.getTime() - 40 * DAY) }, [{ sentAt: now }]);
+      const top = async (query: string) =>
+        (await project.server.get(`/analytics/top-campaigns${query}`)).body.map(({ id }: { id: string }) => id);
+      expect(await top('')).to.deep.equal([opened, clicked]);
+      expect(await top('?metric=clicks')).to.deep.equal([clicked, opened]);
+      expect(await top('?metric=sent&limit=1')).to.deep.equal([clicked]);
+      const [first] = (await project.server.get('/analytics/top-campaigns?metric=clicks')).body;
+      const { body: stats } = await project.server.get(`/campaigns/${clicked}/stats`);
+      expect(first).to.deep.include(stats);
+      expect(first).to.include({ name: 'Clicked', sentCount: 3, openedCount: 1, clickedCount: 1, openRate: 1 / 3 });
+      const { body: totals } = await project.server.get('/analytics/campaign-stats');
+      expect(totals).to.include({ total: 2, active: 1, completed: 1 });
+      expect(totals).to.include({
+        sentCount: 5,
+        openedCount: 3,
+        clickedCount: 1,
+        bouncedCount: 1,
+        averageOpenRate: 0.6,
+      });
+      expect(totals.campaigns).to.have.lengthOf(2);
+    });
+
+    it('are none before the first', async () => {
+      expect((await project.server.get('/analytics/top-campaigns')).body).to.deep.equal([]);
+      expect((await project.server.get('/analytics/campaign-stats')).body).to.deep.include({
+        total: 0,
+        sentCount: 0,
+        averageOpenRate: 0,
+        campaigns: [],
+      });
+    });
+
+    for (const query of ['metric=likes', 'limit=0'])
+      it(`is 400 with ${query}`, async () => {
+        expect(await project.server.get(`/analytics/top-campaigns?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
+      });
+  });
+});
