@@ -49,8 +49,8 @@ export interface Surroundings {
   db: Db;
   settings: Settings;
   log: Logger;
-  /** `name` is the method and path as they are declared. */
-  request: { id: string; name: string; ip: string; headers: IncomingHttpHeaders };
+  /** `name` is the method and path as they are declared; a HEAD comes to the routes of GET. */
+  request: { id: string; name: string; method: string; ip: string; headers: IncomingHttpHeaders };
 }
 
 export type Call<A extends Access, P extends Shape, Q extends Shape, B> = Surroundings &

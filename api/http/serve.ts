@@ -68,6 +68,10 @@ class RequestInfo {
     this.ctx = ctx;
   }
 
+  get method(): string {
+    return this.ctx.method;
+  }
+
   get ip(): string {
     return this.ctx.ip;
   }

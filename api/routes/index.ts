@@ -5,6 +5,7 @@ import { accountPages } from './account-pages.ts';
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
 import { auth } from './auth.ts';
+import { billing } from './billing.ts';
 import { campaignSending } from './campaign-sending.ts';
 import { campaigns } from './campaigns.ts';
 import { config } from './config.ts';
@@ -60,6 +61,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   projects,
   members,
   security,
+  billing(parts),
   config,
   webhookSecrets,
   workflows,

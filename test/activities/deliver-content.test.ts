@@ -28,6 +28,8 @@ describe('the mail that leaves', () => {
     smtp = await startSmtp();
     mailer = createMailer({ url: smtp.url, maxConnections: 3 });
     project = await makeProject(db);
+    // What is added for that has tests of its own.
+    await db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
   });
   after(async () => {
     mailer.close(true);

@@ -1,0 +1,60 @@
+import { readClickToken, readOpenToken } from '../../services/emails/links.ts';
+import { Tracking, webAddress } from '../../services/emails/tracking.ts';
+import { type Answer, page } from '../http/answers.ts';
+import type { AppParts } from '../http/context.ts';
+import { type RouteGroup, route, routes, type Surroundings } from '../http/route.ts';
+import { text } from '../http/schemas.ts';
+import { presentBadLink } from '../presenters/subscription-page.ts';
+
+/** One transparent dot. */
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+const UNSTORED = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' };
+const pixel = (status: number): Answer => ({
+  status,
+  body: PIXEL,
+  headers: { ...UNSTORED, 'Content-Type': 'image/gif', 'X-Content-Type-Options': 'nosniff' },
+});
+
+/** A look at the headers, or ahead of time, is nobody's open or click. */
+const isSomebody = ({ method, headers }: Surroundings['request']): boolean =>
+  method === 'GET' && !/prefetch|preview/i.test(String(headers['sec-purpose'] ?? headers.purpose ?? ''));
+
+/** What mails lead to: whoever follows gets there, whether it can be counted or not. */
+export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup {
+  const counter = new Tracking(db, log);
+  return routes('Pages', [
+    route({
+      method: 'GET',
+      path: '/t/o/:token',
+      summary: 'The picture that tells that a mail was opened',
+      access: 'nobody',
+      params: { token: text() },
+      answers: {
+        200: { description: 'One transparent dot.', contentType: 'image/gif' },
+        404: { description: 'The same; the token is none of ours.', contentType: 'image/gif' },
+      },
+      handle: async ({ settings, params, request }) => {
+        const id = readOpenToken(settings.secretKeys, params.token);
+        if (id === undefined) return pixel(404);
+        if (isSomebody(request)) await counter.count({ mail: { id }, kind: 'open' });
+        return pixel(200);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/t/c/:token',
+      summary: 'The way from a link in a mail to where it leads, which is signed in the token',
+      access: 'nobody',
+      params: { token: text() },
+      answers: { 302: { description: 'There.' }, 404: page('The token is none of ours.') },
+      handle: async ({ settings, params, request }) => {
+        const click = readClickToken(settings.secretKeys, params.token);
+        const location = click && webAddress(click.target);
+        if (!click || !location) return presentBadLink(request.headers['accept-language']);
+        if (isSomebody(request))
+          await counter.count({ mail: { id: click.emailId }, kind: 'click', link: click.target });
+        return { status: 302, headers: { ...UNSTORED, Location: location } };
+      },
+    }),
+  ]);
+}

@@ -1,0 +1,198 @@
+import { expect } from 'chai';
+import { connectDb } from '../../db/connect.ts';
+import type { Email } from '../../db/models/email.ts';
+import { newId } from '../../platform/ids.ts';
+import { signToken } from '../../platform/signed-token.ts';
+import { MailLinks } from '../../services/emails/links.ts';
+import { settleNotices } from '../../services/emails/settle-notices.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { mailById } from '../support/ledger.ts';
+import { startOwnPostgres } from '../support/postgres.ts';
+
+const KEY = 'a key of sixteen or more';
+const OLD_KEY = 'the key that was before it';
+const links = new MailLinks({ baseUrl: '', secretKeys: [KEY] });
+
+describe('tracking', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({ env: { SECRET_KEY: `${KEY},${OLD_KEY}` } });
+    project = await api.project();
+  });
+  after(() => api.stop());
+  beforeEach(() => api.db.raw('truncate email_notices, events'));
+
+  /** A mail that the relay took. */
+  async function mail(): Promise<Email> {
+    const id = newId();
+    const sent = { status: 'SENT', sentAt: new Date(), told: true };
+    await api.db('emails').insert({ id, projectId: project.id, contactId: newId(), ...sent });
+    return mailById(api.db, id);
+  }
+  const go = (path: string, init: RequestInit = {}, url = api.url) =>
+    fetch(url + path, { redirect: 'manual', ...init });
+  const notices = () => api.db('email_notices').orderBy('id').select('emailId', 'kind', 'link');
+
+  describe('GET /t/o/:token', () => {
+    it('is a picture that nobody keeps, and counts', async () => {
+      const { id } = await mail();
+      const response = await go(links.openUrl(id));
+      expect(response.status).to.equal(200);
+      expect(response.headers.get('content-type')).to.equal('image/gif');
+      expect(response.headers.get('cache-control')).to.equal('no-store');
+      const bytes = Buffer.from(await response.arrayBuffer());
+      expect(bytes.subarray(0, 6).toString()).to.equal('GIF89a');
+      expect(await notices()).to.deep.equal([{ emailId: id, kind: 'open', link: null }]);
+      await settleNotices(api.db);
+      const after = await mailById(api.db, id);
+      expect(after).to.include({ status: 'OPENED' });
+      expect(after.openedAt).to.be.instanceOf(Date);
+    });
+
+    it('is the same picture with 404 for a token that is none of ours', async () => {
+      const { id } = await mail();
+      for (const token of ['x', id, links.clickUrl(id, 'https://a.example/').split('/').at(-1) ?? '']) {
+        const response = await go(`/t/o/${token}`);
+        expect(response.status).to.equal(404);
+        expect(response.headers.get('content-type')).to.equal('image/gif');
+      }
+      expect(await notices()).to.deep.equal([]);
+    });
+
+    it('takes a burst, and the mail is opened once', async () => {
+      const { id } = await mail();
+      const path = links.openUrl(id);
+      const responses = await Promise.all(Array.from({ length: 200 }, () => go(path)));
+      for (const { status } of responses) expect(status).to.equal(200);
+      expect(await notices()).to.have.length(200);
+      await settleNotices(api.db);
+      const events = await api.db('events').where({ emailId: id }).orderBy('position');
+      expect(events.map(({ name }) => name).every((name) => name === 'email.open')).to.equal(true);
+      expect(events.map(({ data }) => data.isFirst).filter(Boolean)).to.have.length(1);
+    });
+  });
+
+  describe('GET /t/c/:token', () => {
+    it('leads to where the link led, and counts each link', async () => {
+      const { id } = await mail();
+      const targets = [
+        'https://shop.example/a?b=1&c=2#d',
+        'http://user:pw@other.example:8080/',
+        'https://ü.example/ö ä',
+      ];
+      for (const target of targets) {
+        const response = await go(links.clickUrl(id, target));
+        expect(response.status).to.equal(302);
+        expect(response.headers.get('location')).to.equal(new URL(target).href);
+        expect(response.headers.get('cache-control')).to.equal('no-store');
+      }
+      expect(await notices()).to.deep.equal(targets.map((link) => ({ emailId: id, kind: 'click', link })));
+      await settleNotices(api.db);
+      const after = await mailById(api.db, id);
+      expect(after).to.include({ status: 'CLICKED', openedAt: null });
+      const events = await api.db('events').where({ emailId: id }).orderBy('position');
+      expect(events.map(({ name, data }) => [name, data.isFirst])).to.deep.equal([
+        ['email.click', true],
+        ['email.click', false],
+        ['email.click', false],
+      ]);
+    });
+
+    it('leads nowhere that we have not signed', async () => {
+      const { id } = await mail();
+      const good = links.clickUrl(id, 'https://a.example/').split('/').at(-1) ?? '';
+      const bytes = Buffer.from(id.replaceAll('-', ''), 'hex');
+      const signed = (purpose: string, key = KEY) =>
+        signToken([key], purpose, Buffer.concat([bytes, Buffer.from('https://evil.example/')]));
+      const bad = {
+        'a bare address': encodeURIComponent('https://evil.example/'),
+        'a bare id': id,
+        'an address in base64': Buffer.from('https://evil.example/').toString('base64url'),
+        'a changed one': good.replace(/^.{30}/, 'A'.repeat(30)),
+        'one cut short': good.slice(0, -1),
+        'the token of an open': links.openUrl(id).split('/').at(-1) ?? '',
+        'another purpose': signed('page'),
+        'another key': signed('click', 'a key of somebody else'),
+        'no target': signToken([KEY], 'click', bytes),
+      };
+      for (const [what, token] of Object.entries(bad)) {
+        const response = await go(`/t/c/${token}`);
+        expect(response.status, what).to.equal(404);
+        expect(response.headers.get('location'), what).to.equal(null);
+        expect(await response.text()).to.contain('This link does not work');
+      }
+      expect(await notices()).to.deep.equal([]);
+    });
+
+    for (const target of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', '//evil.example', '/x', 'x'])
+      it(`does not lead to ${target}, even if it is signed`, async () => {
+        const { id } = await mail();
+        const response = await go(links.clickUrl(id, target));
+        expect(response.status).to.equal(404);
+        expect(response.headers.get('location')).to.equal(null);
+      });
+
+    it('takes tokens of an older key while that is listed', async () => {
+      const { id } = await mail();
+      const old = new MailLinks({ baseUrl: '', secretKeys: [OLD_KEY] });
+      expect((await go(old.clickUrl(id, 'https://a.example/'))).status).to.equal(302);
+      expect((await go(old.openUrl(id))).status).to.equal(200);
+    });
+
+    it('answers a look ahead of time, and does not count it', async () => {
+      const { id } = await mail();
+      const path = links.clickUrl(id, 'https://a.example/');
+      expect((await go(path, { method: 'HEAD' })).status).to.equal(302);
+      expect((await go(path, { headers: { 'sec-purpose': 'prefetch;prerender' } })).status).to.equal(302);
+      expect((await go(links.openUrl(id), { method: 'HEAD' })).status).to.equal(200);
+      expect(await notices()).to.deep.equal([]);
+    });
+
+    it('leads there although counting fails', async () => {
+      const { id } = await mail();
+      await api.db.raw('alter table email_notices rename to email_notices_away');
+      try {
+        expect((await go(links.clickUrl(id, 'https://a.example/'))).status).to.equal(302);
+        expect((await go(links.openUrl(id))).status).to.equal(200);
+      } finally {
+        await api.db.raw('alter table email_notices_away rename to email_notices');
+      }
+      expect(api.logs.some(({ msg }) => msg === 'an open or click could not be counted')).to.equal(true);
+    });
+
+    it('leads there while counting has to wait', async () => {
+      const { id } = await mail();
+      await api.db.transaction(async (trx) => {
+        await trx.raw('lock table email_notices in access exclusive mode');
+        const all = await Promise.all(Array.from({ length: 20 }, () => go(links.clickUrl(id, 'https://a.example/'))));
+        for (const { status } of all) expect(status).to.equal(302);
+      });
+    });
+
+    it('leads there while the database is away', async () => {
+      const postgres = await startOwnPostgres();
+      const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
+      const away = await startTestApi({
+        env: { SECRET_KEY: KEY },
+        world: { db, url: postgres.url, close: async () => {} },
+      });
+      try {
+        await postgres.stop();
+        const response = await go(links.clickUrl(newId(), 'https://a.example/'), {}, away.url);
+        expect(response.status).to.equal(302);
+        expect(response.headers.get('location')).to.equal('https://a.example/');
+        expect((await go(links.openUrl(newId()), {}, away.url)).status).to.equal(200);
+        const page = links.contactLinks({ contactId: newId(), emailId: newId() }).manageUrl;
+        const answer = await go(page, {}, away.url);
+        expect(answer.status, 'a page says so in words').to.equal(503);
+        expect(await answer.text()).to.contain('Please try again');
+      } finally {
+        await away.stop();
+        await db.destroy();
+        await postgres.stop();
+      }
+    });
+  });
+});
