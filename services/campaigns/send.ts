@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { badRequest } from '../../platform/errors.ts';
+import { requireCampaignRoom } from '../billing/caps.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { writing } from '../segments/writing.ts';
@@ -26,16 +27,18 @@ export async function sendCampaign(
     const before = await lockCampaign(trx, projectId, id);
     requireUnsent(before);
     await requireVerifiedSender(trx, projectId, before.fromEmail);
-    const { generation } = before;
+    if (!scheduledFor) await requireCampaignRoom(trx, projectId, before.audienceCount ?? 1);
+    // The fetch below changes `before` itself.
+    const wasDraft = before.status === 'DRAFT';
     const after = await before.$query(trx).patchAndFetch({
       ...(scheduledFor
         ? { status: 'SCHEDULED' as const, scheduledFor, scheduledAt: new Date() }
         : { status: 'SENDING' as const, startedAt: new Date() }),
-      generation: before.status === 'DRAFT' ? generation + 1 : generation,
+      generation: before.generation + (wasDraft ? 1 : 0),
       updatedAt: new Date(),
     });
     // That of a scheduled one is waiting for its time.
-    await (before.status === 'DRAFT' ? startRun(trx, after) : nudge(trx, after));
+    await (wasDraft ? startRun(trx, after) : nudge(trx, after));
     return viewCampaign(trx, after);
   });
 }

@@ -44,13 +44,20 @@ interface EmailRow {
   sent_at: Date | null;
 }
 
-const SHOWN = `e.id, e.contact_id, e.source_type, e.template_id, e.status, e.reason, e.attempts, e.unknown_outcomes,
-  e.provider_message_id, c.to_email, c.from_email, coalesce(c.rendered_subject, c.subject) as subject,
-  e.created_at, e.updated_at, e.sent_at`;
+// The content of campaign mail is the campaign's. What is left of a cancelled one is cancelled, before its rows say so.
+const SHOWN = `e.id, e.contact_id, e.source_type, e.template_id,
+  case when e.status = 'PENDING' and k.status = 'CANCELLED' then k.status else e.status end as status,
+  e.reason, e.attempts, e.unknown_outcomes, e.provider_message_id, coalesce(c.to_email, e.to_email, p.email) as to_email,
+  coalesce(c.from_email, k.from_email) as from_email,
+  coalesce(c.rendered_subject, c.subject, e.rendered_subject, k.subject) as subject, e.created_at, e.updated_at, e.sent_at`;
+
+const CONTENT = `left join email_contents c on c.email_id = e.id
+   left join campaigns k on k.id = e.campaign_id
+   left join contacts p on p.id = e.contact_id and e.campaign_id is not null`;
 
 const one = statement<EmailRow>(
   'email-find',
-  `select ${SHOWN} from emails e left join email_contents c on c.email_id = e.id
+  `select ${SHOWN} from emails e ${CONTENT}
    where e.id = $2 and e.project_id = $1`,
 );
 
@@ -63,7 +70,7 @@ const page = statement<EmailRow>(
      where project_id = $1 and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
      order by id desc limit $3
    ) e
-   left join email_contents c on c.email_id = e.id
+   ${CONTENT}
    order by e.id desc`,
 );
 

@@ -1,0 +1,371 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { addContacts, type CampaignWorker, campaignWorker, recipientTo } from '../support/campaigns.ts';
+import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+
+const STATS = [
+  ...['totalRecipients', 'pendingCount', 'skippedCount', 'failedCount', 'cancelledCount', 'unknownCount', 'sentCount'],
+  ...['deliveredCount', 'openedCount', 'clickedCount', 'bouncedCount', 'complainedCount', 'unsubscribedCount'],
+  ...['openRate', 'clickRate', 'bounceRate', 'deliveryRate'],
+];
+
+describe('sending campaigns through the API', () => {
+  let api: TestApi;
+  let smtp: SmtpStandIn;
+  let worker: CampaignWorker;
+  let project: ApiProject;
+
+  before(async () => {
+    [api, smtp] = await Promise.all([startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '100000' } }), startSmtp()]);
+    worker = campaignWorker(api.db, smtp.url);
+  });
+  after(async () => {
+    worker?.close();
+    await smtp?.close();
+    await api?.stop();
+  });
+  beforeEach(async () => {
+    project = await api.project();
+    smtp.behave();
+    smtp.mails.length = 0;
+  });
+
+  const draft = async (more: object = {}): Promise<string> => {
+    const answer = await project.server.post('/campaigns', {
+      name: 'Spring',
+      subject: 'Hi {{ name }}',
+      body: '<p>{{ name }}</p>',
+      from: `news@${project.senderDomain}`,
+      audienceType: 'ALL',
+      ...more,
+    });
+    expect(answer).to.have.status(200);
+    return answer.body.data.id;
+  };
+  const act = (id: string, action: string, body?: object) => project.server.post(`/campaigns/${id}/${action}`, body);
+  const get = async (id: string) => (await project.server.get(`/campaigns/${id}`)).body;
+  const intents = (id: string) => api.db('outbox').where('workflowId', 'like', `%${id}%`).orderBy('id');
+  const setStatus = (id: string, columns: object) => api.db('campaigns').where({ id }).update(columns);
+  const soon = (ms = 3_600_000) => new Date(Date.now() + ms).toISOString();
+  const recipients = async (id: string, query = ''): Promise<ApiAnswer['body']> => {
+    const answer = await project.server.get(`/campaigns/${id}/recipients${query}`);
+    expect(answer).to.have.status(200);
+    return answer.body;
+  };
+  /** Sent to so many, by now. */
+  const sentTo = async (count: number, more: object = {}): Promise<string> => {
+    await addContacts(api.db, project, count);
+    const id = await draft(more);
+    expect(await act(id, 'send')).to.have.status(200);
+    await worker.run(id);
+    return id;
+  };
+
+  describe('POST /campaigns/:id/send', () => {
+    it('answers 200 with the campaign SENDING, and has Temporal told in the same breath', async () => {
+      await addContacts(api.db, project, 2);
+      const id = await draft();
+      const answer = await act(id, 'send');
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.include({ id, status: 'SENDING', paused: false, totalRecipients: 2 });
+      const [intent, ...others] = await intents(id);
+      expect(others).to.deep.equal([]);
+      expect(intent).to.include({ action: 'start', workflowId: `campaign/${project.id}/${id}/1` });
+      expect(intent.payload).to.include({ workflowType: 'campaign' });
+    });
+
+    it('schedules with `scheduledFor`, and schedules anew what is SCHEDULED', async () => {
+      const id = await draft();
+      const [first, second] = [soon(), soon(7_200_000)];
+      const scheduled = await act(id, 'send', { scheduledFor: first });
+      expect(scheduled).to.have.status(200);
+      expect(scheduled.body).to.include({ status: 'SCHEDULED', scheduledFor: first });
+      expect((await act(id, 'send', { scheduledFor: second })).body).to.include({ scheduledFor: second });
+      const actions = (await intents(id)).map(({ action }: { action: string }) => action);
+      expect(actions).to.deep.equal(['start', 'signal']);
+    });
+
+    it('sends a SCHEDULED one now', async () => {
+      await addContacts(api.db, project, 1);
+      const id = await draft();
+      await act(id, 'send', { scheduledFor: soon() });
+      expect((await act(id, 'send')).body).to.include({ status: 'SENDING' });
+    });
+
+    it('answers 400 when there are no recipients, but not when it is scheduled', async () => {
+      await addContacts(api.db, project, 2, { subscribed: false });
+      const id = await draft();
+      expect(await act(id, 'send')).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await get(id)).to.include({ status: 'DRAFT' });
+      expect(await act(id, 'send', { scheduledFor: soon() })).to.have.status(200);
+    });
+
+    it('answers 400 to a time that has passed or cannot be read', async () => {
+      const id = await draft();
+      for (const scheduledFor of ['tomorrow', '2001-01-01T00:00:00Z', '', 5, '2027-02-31T00:00:00Z', {}])
+        expect(await act(id, 'send', { scheduledFor }), String(scheduledFor)).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await get(id)).to.include({ status: 'DRAFT', scheduledFor: null });
+    });
+
+    it('answers 403 when the domain is no longer verified', async () => {
+      await addContacts(api.db, project, 1);
+      const id = await draft();
+      await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
+      expect(await act(id, 'send')).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+      expect(await get(id)).to.include({ status: 'DRAFT' });
+    });
+
+    it('answers 409 in any other state, and 404 for what is not there', async () => {
+      await addContacts(api.db, project, 1);
+      const id = await draft();
+      for (const status of ['SENDING', 'SENT', 'CANCELLED']) {
+        await setStatus(id, { status });
+        expect(await act(id, 'send'), status).to.be.envelope(409, 'CONFLICT');
+      }
+      expect(await act(newId(), 'send')).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
+      expect(await intents(id)).to.deep.equal([]);
+    });
+  });
+
+  describe('POST /campaigns/:id/cancel', () => {
+    it('cancels a SCHEDULED one, and a SENDING one with whom it has not reached', async () => {
+      const scheduled = await draft();
+      await act(scheduled, 'send', { scheduledFor: soon() });
+      expect((await act(scheduled, 'cancel')).body).to.include({ status: 'CANCELLED', totalRecipients: 0 });
+      await addContacts(api.db, project, 5);
+      const id = await draft();
+      await act(id, 'send');
+      await worker.advance(id);
+      const answer = await act(id, 'cancel');
+      expect(answer).to.have.status(200);
+      const expected = { status: 'CANCELLED', totalRecipients: 5, cancelledCount: 5, pendingCount: 0 };
+      expect(answer.body).to.include(expected);
+      const list = await recipients(id);
+      expect(new Set(list.data.map(({ status }: { status: string }) => status))).to.deep.equal(new Set(['CANCELLED']));
+      await worker.run(id);
+      expect(await get(id)).to.include(expected);
+      expect(smtp.mails).to.deep.equal([]);
+    });
+
+    it('answers 409 in any other state', async () => {
+      const id = await draft();
+      for (const status of ['DRAFT', 'SENT', 'CANCELLED']) {
+        await setStatus(id, { status });
+        expect(await act(id, 'cancel'), status).to.be.envelope(409, 'CONFLICT');
+      }
+    });
+  });
+
+  describe('POST /campaigns/:id/pause and /resume', () => {
+    it('show as `paused` beside SENDING', async () => {
+      const id = await draft();
+      await setStatus(id, { status: 'SENDING' });
+      const paused = await act(id, 'pause');
+      expect(paused).to.have.status(200);
+      expect(paused.body).to.include({ status: 'SENDING', paused: true, estimatedSecondsLeft: null });
+      expect(paused.body.pauseReason).to.be.a('string');
+      const resumed = await act(id, 'resume');
+      expect(resumed.body).to.include({ status: 'SENDING', paused: false, pauseReason: null });
+    });
+
+    it('answer 409 in any other state', async () => {
+      const id = await draft();
+      for (const columns of [
+        { status: 'DRAFT' },
+        { status: 'SCHEDULED', scheduledFor: new Date() },
+        { status: 'SENT' },
+        { status: 'CANCELLED' },
+      ]) {
+        await setStatus(id, columns);
+        for (const action of ['pause', 'resume'])
+          expect(await act(id, action), columns.status).to.be.envelope(409, 'CONFLICT');
+      }
+      await setStatus(id, { status: 'SENDING' });
+      expect(await act(id, 'resume')).to.be.envelope(409, 'CONFLICT');
+      await act(id, 'pause');
+      expect(await act(id, 'pause')).to.be.envelope(409, 'CONFLICT');
+    });
+  });
+
+  describe('POST /campaigns/:id/test', () => {
+    const written = async () => {
+      const [row] = await api.db('emailContents').where({ projectId: project.id });
+      return row;
+    };
+
+    it('writes a mail to that address alone, with the contact’s data, marked and not tracked', async () => {
+      await addContacts(api.db, project, 1);
+      const id = await draft();
+      const answer = await act(id, 'test', { email: 'P0@example.com' });
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.deep.equal({ success: true });
+      const { emailId, ...content } = await written();
+      expect(content).to.include({ toEmail: 'p0@example.com', subject: '[TEST] Hi {{ name }}', untracked: true });
+      const mail = await api.db('emails').where({ id: emailId }).first();
+      const contact = await api.db('contacts').where({ email: 'p0@example.com', projectId: project.id }).first();
+      expect(mail).to.include({ contactId: contact.id, status: 'PENDING', priority: 0, told: true, campaignId: null });
+      expect(await get(id)).to.include({ status: 'DRAFT', totalRecipients: 1, sentCount: 0 });
+    });
+
+    it('makes nobody a contact', async () => {
+      const id = await draft();
+      expect(await act(id, 'test', { email: 'boss@example.com' })).to.have.status(200);
+      expect(await written()).to.include({ toEmail: 'boss@example.com' });
+      expect(await api.db('contacts').where({ projectId: project.id })).to.deep.equal([]);
+    });
+
+    it('answers 422 without an address, 403 from a domain that is not verified, 404 for what is not there', async () => {
+      const id = await draft();
+      expect(await act(id, 'test', {})).to.be.envelope(422, 'VALIDATION_ERROR');
+      expect(await act(id, 'test', { email: 'nobody' })).to.be.envelope(422, 'VALIDATION_ERROR');
+      expect(await act(newId(), 'test', { email: 'a@example.com' })).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
+      await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
+      expect(await act(id, 'test', { email: 'a@example.com' })).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+    });
+  });
+
+  describe('GET /campaigns/:id/recipients', () => {
+    it('tells who got it, when, and why not, page by page', async () => {
+      smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550, text: 'no such user' } });
+      const id = await sentTo(5);
+      const first = await recipients(id, '?limit=2');
+      expect(first).to.include({ hasMore: true, total: 5 });
+      const second = await recipients(id, `?limit=2&cursor=${first.cursor}`);
+      expect(second).to.include({ hasMore: true, total: 0 });
+      const third = await recipients(id, `?limit=2&cursor=${second.cursor}`);
+      expect(third).to.include({ hasMore: false, cursor: null });
+      const all = [...first.data, ...second.data, ...third.data];
+      expect(new Set(all.map(({ email }) => email)).size).to.equal(5);
+      const [bad] = all.filter(({ email }) => email === 'p1@example.com');
+      expect(bad).to.have.all.keys('contactId', 'email', 'status', 'reason', 'emailId', 'attempts', 'sentAt');
+      expect(bad).to.include({ status: 'FAILED', attempts: 1, sentAt: null });
+      expect(bad.reason).to.contain('no such user');
+      const [good] = all.filter(({ email }) => email === 'p2@example.com');
+      expect(good).to.include({ status: 'SENT', reason: null, attempts: 1 });
+      expect(new Date(good.sentAt).toISOString()).to.equal(good.sentAt);
+    });
+
+    it('filters by status; opened mail is SENT mail', async () => {
+      smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550 } });
+      const id = await sentTo(3);
+      const opened = await recipientTo(api.db, id, 'p2@example.com');
+      await opened.$query(api.db).patch({ status: 'OPENED', openedAt: new Date() });
+      expect(await recipients(id, '?status=FAILED')).to.include({ total: 1 });
+      const sent = await recipients(id, '?status=SENT');
+      expect(sent.total).to.equal(2);
+      expect(sent.data.map(({ status }: { status: string }) => status)).to.deep.equal(['SENT', 'SENT']);
+      expect((await recipients(id, '?status=UNKNOWN')).data).to.deep.equal([]);
+    });
+
+    it('is empty before the freeze, 400 for a status or cursor that is none, and 404 for what is not there', async () => {
+      const id = await draft();
+      expect(await recipients(id)).to.deep.equal({ data: [], cursor: null, hasMore: false, total: 0 });
+      const other = await project.server.get(`/campaigns/${id}/recipients?status=OPENED`);
+      expect(other).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await project.server.get(`/campaigns/${id}/recipients?cursor=x`)).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await project.server.get(`/campaigns/${newId()}/recipients`)).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
+    });
+  });
+
+  describe('GET /campaigns/:id/stats', () => {
+    it('has counts that add up, and rates of what was sent', async () => {
+      smtp.misbehave({ at: 'recipient', to: 'p0@example.com', do: { code: 550 } });
+      const id = await sentTo(5);
+      const mark = async (n: number, columns: object) =>
+        (await recipientTo(api.db, id, `p${n}@example.com`)).$query(api.db).patch(columns);
+      const now = new Date();
+      await mark(1, { status: 'DELIVERED', deliveredAt: now });
+      await mark(2, { status: 'CLICKED', deliveredAt: now, openedAt: now, clickedAt: now });
+      await mark(2, { openedAt: new Date() });
+      await mark(3, { status: 'BOUNCED', bouncedAt: now, bounceType: 'Permanent' });
+      const { body: stats } = await project.server.get(`/campaigns/${id}/stats`);
+      expect(stats).to.have.all.keys(STATS);
+      expect(stats).to.include({ totalRecipients: 5, sentCount: 4, failedCount: 1, pendingCount: 0 });
+      expect(stats).to.include({ deliveredCount: 2, openedCount: 1, clickedCount: 1, bouncedCount: 1 });
+      expect(stats).to.include({ deliveryRate: 0.5, openRate: 0.25, clickRate: 0.25, bounceRate: 0.25 });
+      expect(await get(id)).to.include({ sentCount: 4, deliveredCount: 2, openedCount: 1, clickedCount: 1 });
+    });
+
+    it('is all zeros before anything was sent', async () => {
+      const { body } = await project.server.get(`/campaigns/${await draft()}/stats`);
+      expect(body).to.include({ sentCount: 0, openRate: 0, bounceRate: 0 });
+    });
+  });
+
+  describe('POST /campaigns/:id/resolve', () => {
+    const withUnknown = async (): Promise<string> => {
+      smtp.misbehave({ at: 'message', to: 'p1@example.com', do: 'drop', times: 1 });
+      const id = await sentTo(3);
+      expect(await get(id)).to.include({ status: 'SENT', unknownCount: 1, sentCount: 2 });
+      return id;
+    };
+
+    it('sends again: the campaign is SENDING until that is done', async () => {
+      const id = await withUnknown();
+      const answer = await act(id, 'resolve', { action: 'resend' });
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.deep.equal({ resolved: 1 });
+      expect(await get(id)).to.include({ status: 'SENDING', pendingCount: 1, unknownCount: 0 });
+      const started = (await intents(id)).filter(({ action }: { action: string }) => action === 'start');
+      expect(started.map(({ workflowId }) => workflowId)).to.include(`campaign/${project.id}/${id}/2`);
+      await worker.run(id);
+      expect(await get(id)).to.include({ status: 'SENT', sentCount: 3, pendingCount: 0 });
+      expect(smtp.mailsTo('p1@example.com')).to.have.lengthOf(1);
+    });
+
+    it('closes: they count as failed, with the reason', async () => {
+      const id = await withUnknown();
+      expect((await act(id, 'resolve', { action: 'close' })).body).to.deep.equal({ resolved: 1 });
+      expect(await get(id)).to.include({ status: 'SENT', failedCount: 1, unknownCount: 0 });
+      expect((await act(id, 'resolve', { action: 'close' })).body).to.deep.equal({ resolved: 0 });
+    });
+
+    it('answers 409 to a resend of a CANCELLED one, 422 to what it does not know', async () => {
+      const id = await withUnknown();
+      await setStatus(id, { status: 'CANCELLED' });
+      expect(await act(id, 'resolve', { action: 'resend' })).to.be.envelope(409, 'CONFLICT');
+      expect(await act(id, 'resolve', { action: 'forget' })).to.be.envelope(422, 'VALIDATION_ERROR');
+      expect(await act(id, 'resolve', { action: 'close' })).to.have.status(200);
+    });
+  });
+
+  describe('mail of a campaign', () => {
+    it('is shown with its subject, sender and recipient, and no longer with the latter once that is deleted', async () => {
+      const id = await sentTo(1);
+      const { id: emailId, contactId } = await recipientTo(api.db, id, 'p0@example.com');
+      const { body } = await project.server.get(`/emails/${emailId}`);
+      expect(body).to.include({ sourceType: 'CAMPAIGN', status: 'SENT', to: 'p0@example.com', subject: 'Hi Name 0' });
+      expect(body).to.include({ from: `news@${project.senderDomain}` });
+      await project.server.delete(`/contacts/${contactId}`);
+      const { body: after } = await project.server.get(`/emails/${emailId}`);
+      expect(after).to.include({ status: 'SENT', to: null, from: `news@${project.senderDomain}` });
+      expect(JSON.stringify(after)).not.to.contain('Name 0');
+    });
+
+    it('outlives its campaign', async () => {
+      const id = await sentTo(1);
+      const { id: emailId } = await recipientTo(api.db, id, 'p0@example.com');
+      expect(await project.server.delete(`/campaigns/${id}`)).to.have.status(204);
+      expect(await project.server.get(`/campaigns/${id}`)).to.have.status(404);
+      const { body } = await project.server.get(`/emails/${emailId}`);
+      expect(body).to.include({ status: 'SENT', to: 'p0@example.com', subject: 'Hi Name 0' });
+    });
+
+    it('is sent again by POST /emails/:id/resend, through its campaign; 409 once that is CANCELLED', async () => {
+      smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550 }, times: 1 });
+      const id = await sentTo(2);
+      const { id: emailId } = await recipientTo(api.db, id, 'p1@example.com');
+      const answer = await project.server.post(`/emails/${emailId}/resend`);
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.include({ status: 'PENDING' });
+      expect(await get(id)).to.include({ status: 'SENDING', pendingCount: 1, failedCount: 0 });
+      await worker.run(id);
+      expect(await get(id)).to.include({ status: 'SENT', sentCount: 2 });
+      expect(await project.server.post(`/emails/${emailId}/resend`)).to.be.envelope(409, 'CONFLICT');
+      await api.db('emails').where({ id: emailId }).update({ status: 'FAILED' });
+      await setStatus(id, { status: 'CANCELLED' });
+      expect(await project.server.post(`/emails/${emailId}/resend`)).to.be.envelope(409, 'CONFLICT');
+    });
+  });
+});
