@@ -3,6 +3,7 @@ import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import type { Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
+import { createRenderer } from '../platform/renderer/index.ts';
 import { createResolver } from '../platform/resolver.ts';
 import type { Settings } from '../platform/settings.ts';
 import { checkDomain } from '../services/domains/check.ts';
@@ -70,6 +71,9 @@ export async function startApi({
     const ready = createReadiness(db, checkTemporal);
     const resolver = createResolver({ servers: settings.dnsServers });
     opened.push(async () => resolver.close());
+    // No process is started before somebody asks for a mail.
+    const renderer = createRenderer({ log, processes: 1 });
+    opened.push(() => renderer.close());
     const checkNow = async (domain: DomainPlace): Promise<void> => {
       // One that is late goes on, and is seen by the next look. Without Temporal we look ourselves.
       const answer = (await askLoop?.(loopOf(domain))) ?? 'away';
@@ -77,7 +81,7 @@ export async function startApi({
     };
     const isClosing = () => closing;
     const parts: AppParts = {
-      ...{ settings, db, log, keys, limiter, metrics, ready, resolver, oauthAt, isClosing },
+      ...{ settings, db, log, keys, limiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
       checkDomain: checkNow,
     };
     const app = createApp(parts, moreRoutes);

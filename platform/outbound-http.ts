@@ -57,7 +57,7 @@ const HARMLESS_HEADERS = ['accept', 'accept-language', 'content-type', 'user-age
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 export function outboundHttp(given: OutboundRules): OutboundHttp {
-  const rules = { ...LIMITS, ...given, allowedHosts: given.allowedHosts.map((host) => host.toLowerCase()) };
+  const rules = { ...LIMITS, ...given };
   return async (request, signal) => {
     const late = AbortSignal.timeout(rules.timeoutMs);
     const until = signal ? AbortSignal.any([late, signal]) : late;
@@ -180,7 +180,7 @@ function requirePublic(url: URL, addresses: string[]): void {
 
 export function isAllowed(url: URL, allowedHosts: string[]): boolean {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  return allowedHosts.includes(`${url.hostname}:${port}`);
+  return allowedHosts.some((host) => host.toLowerCase() === `${url.hostname}:${port}`);
 }
 
 async function resolve(resolver: Rules['resolver'], host: string, signal: AbortSignal): Promise<string[]> {

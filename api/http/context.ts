@@ -3,6 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { OAuthProvider, OAuthServer } from '../../platform/oauth.ts';
 import type { Readiness } from '../../platform/probes.ts';
+import type { Renderer } from '../../platform/renderer/index.ts';
 import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { DomainPlace } from '../../services/domains/loop.ts';
@@ -23,6 +24,8 @@ export interface AppParts {
   /** Looks the records of a domain up now, and is back when that is done or takes too long. */
   checkDomain(domain: DomainPlace): Promise<void>;
   resolver: Resolver;
+  /** For whoever wants to see a mail that is not sent. */
+  renderer: Renderer;
   /** Where OAuth providers are, when they are not where everybody finds them. */
   oauthAt?: Record<OAuthProvider, OAuthServer> | undefined;
   /** From then on every answer ends its connection. */

@@ -11,7 +11,7 @@ export type Connection = Omit<Transition, 'id'>;
 export function refusalOfConnection(graph: Graph, added: Connection): string | undefined {
   const { fromStepId, toStepId, branch } = added;
   const from = graph.steps.find(({ id }) => id === fromStepId);
-  if (!from) return 'the step that it leaves is not in the workflow';
+  if (!from || !graph.steps.some(({ id }) => id === toStepId)) return 'one of its steps is not in the workflow';
   if (fromStepId === toStepId) return 'a step cannot lead to itself';
   const { exits } = stepTypes[from.type];
   if (exits.length === 0) return 'nothing follows an EXIT step';

@@ -35,14 +35,14 @@ export function triggerFaults({ triggerType, triggerConfig }: Workflow): GraphFa
   return [];
 }
 
-export function requireNoFaults(faults: GraphFault[]): void {
+export function requireNoFaults(faults: GraphFault[], verb: 'enabled' | 'run' = 'enabled'): void {
   if (faults.length === 0) return;
   const errors = faults.map(({ stepId, message }) => ({
     field: stepId ? `steps.${stepId}` : 'workflow',
     message,
     code: 'custom' as const,
   }));
-  throw badRequest(`The workflow cannot be enabled: ${faults.map(({ message }) => message).join('; ')}.`, {
+  throw badRequest(`The workflow cannot be ${verb}: ${faults.map(({ message }) => message).join('; ')}.`, {
     errors,
     details: { faults },
   });

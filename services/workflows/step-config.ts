@@ -20,14 +20,14 @@ export interface StepRules {
 const strict: joi.ValidationOptions = { abortEarly: false, convert: false, allowUnknown: true };
 
 /** The config as it is stored. A wrong shape is 422, what may not be is 400; what is missing is found on enabling. */
-export function readConfig(type: StepTypeName, config: Data, rules: StepRules): Data {
+export function readConfig(type: StepTypeName, config: Data, rules: StepRules, at = 'config'): Data {
   const schema = joi.object<{ config: Data }>({ config: stepTypes[type].config });
   const { value, error } = schema.validate({ config }, strict);
-  if (error) throw validationError(faultsOf(error));
+  if (error) throw validationError(faultsOf(error).map((fault) => moved(fault, at)));
   const read = value.config;
   const refusals = stepTypes[type].refusals?.(read) ?? [];
-  if (type === 'WEBHOOK') refusals.push(...targetRefusals(read, rules));
-  if (refusals.length > 0) throw refusedConfig(refusals);
+  if (type === 'WEBHOOK') refusals.push(...targetRefusals(read, rules, at));
+  if (refusals.length > 0) throw refusedConfig(refusals, at);
   return read;
 }
 
@@ -36,35 +36,47 @@ export async function requireReferences(db: Db, projectId: string, type: StepTyp
   if (type !== 'CONDITION') return;
   const { parsed } = parseConditionConfig(config);
   const faults = parsed ? await referenceFaults(db, projectId, parsed, '') : [];
-  if (faults.length > 0) throw refusedConfig(faults);
+  if (faults.length > 0) throw refusedConfig(faults, 'config');
 }
 
-function refusedConfig(faults: Fault[]) {
-  const errors = faults.map((fault) => ({ ...fault, field: ['config', fault.field].filter(Boolean).join('.') }));
+/** To where the config stands in what was sent. */
+const moved = (fault: Fault, at: string): Fault => ({
+  ...fault,
+  field: fault.field.replace(/^config/, at),
+  message: fault.message.replace(/^"config/, `"${at}`),
+});
+
+function refusedConfig(faults: Fault[], at: string) {
+  const errors = faults.map((fault) => ({ ...fault, field: [at, fault.field].filter(Boolean).join('.') }));
   return badRequest(`The config of the step is refused: ${faults.map(({ message }) => message).join('; ')}.`, {
     errors,
   });
 }
 
 /** Where it leads to can be seen now only when it does not depend on variables; it is looked at again before each call. */
-function targetRefusals({ url = '' }: WebhookConfig, { webhookAllowedHosts }: StepRules): Fault[] {
+function targetRefusals({ url = '' }: WebhookConfig, { webhookAllowedHosts }: StepRules, at: string): Fault[] {
   const text = url.trim();
   if (!text || HOST_VARIES.test(text)) return [];
-  const target = URL.canParse(text) ? new URL(text) : undefined;
-  const isWeb = target?.protocol === 'http:' || target?.protocol === 'https:';
-  if (!target?.hostname || !isWeb)
-    throw validationError([
-      { field: 'config.url', message: '"config.url" must be an http or https URL', code: 'invalid_string' },
-    ]);
+  const field = `${at}.url`;
+  if (!isWeb(text))
+    throw validationError([{ field, message: `"${field}" must be an http or https URL`, code: 'invalid_string' }]);
+  const refusal = targetRefusal(text, webhookAllowedHosts);
+  return refusal
+    ? [{ field: 'url', message: `"url" leads to an address that may not be called: ${refusal}`, code: 'custom' }]
+    : [];
+}
+
+const isWeb = (text: string): boolean =>
+  URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol) && new URL(text).hostname !== '';
+
+/** Why a URL may not be called, as far as it says itself where it leads. */
+export function targetRefusal(text: string, allowedHosts: string[]): string | undefined {
+  if (!isWeb(text)) return 'the URL cannot be read';
+  const target = new URL(text);
   const literal = literalOf(target);
-  const refusal =
-    literal &&
-    !isAllowed(
-      target,
-      webhookAllowedHosts.map((host) => host.toLowerCase()),
-    ) &&
-    refusalOf(literal);
-  return refusal ? [{ field: 'url', message: `"url" leads to ${literal}, which ${refusal}`, code: 'custom' }] : [];
+  if (!literal || isAllowed(target, allowedHosts)) return undefined;
+  const refusal = refusalOf(literal);
+  return refusal && `${literal} ${refusal}`;
 }
 
 /** Variables in what comes before the path. */

@@ -1,0 +1,86 @@
+import type { Db } from '../../../db/connect.ts';
+import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Renderer } from '../../../platform/renderer/index.ts';
+import type { Settings } from '../../../platform/settings.ts';
+import type { Data } from '../../contacts/data.ts';
+import { findContact } from '../../contacts/find.ts';
+import { asGraph, editedGraph, findWorkflow } from '../find.ts';
+import { after, type Span } from '../spans.ts';
+import { type Draft, readDraft, requireRunnable } from './draft.ts';
+import { type Simulation, simulate } from './simulate.ts';
+import { type ScriptedEvent, World } from './world.ts';
+
+/** Stored: by its id, or by its address alone. What else is said of it is assumed; with an address, all of it. */
+export interface SimulatedContact {
+  id?: string | undefined;
+  email?: string | undefined;
+  subscribed?: boolean | undefined;
+  data?: Data | undefined;
+}
+
+export interface SimulationInput {
+  contact: SimulatedContact;
+  /** Each at its time, or so long after the start; without either at the start. */
+  events?:
+    | { name: string; data?: Data | undefined; at?: string | undefined; after?: number | Span | undefined }[]
+    | undefined;
+  graph?: Draft | undefined;
+  /** What the event that starts it brings along. */
+  context?: Data | undefined;
+  startAt?: string | undefined;
+}
+
+export interface SimulationDeps {
+  db: Db;
+  renderer: Pick<Renderer, 'render'>;
+  settings: Pick<Settings, 'webhookAllowedHosts' | 'baseUrl'>;
+}
+
+/** What would happen to a contact in a workflow. Nothing is sent and nothing is stored. */
+export async function simulateWorkflow(
+  { db, renderer, settings }: SimulationDeps,
+  projectId: string,
+  workflowId: string,
+  input: SimulationInput,
+): Promise<Simulation> {
+  const workflow = await findWorkflow(db, projectId, workflowId);
+  const { webhookAllowedHosts, baseUrl } = settings;
+  const graph = input.graph ? readDraft(input.graph, settings) : asGraph(await editedGraph(db, workflowId));
+  await requireRunnable(db, projectId, graph);
+  const now = input.startAt === undefined ? new Date() : new Date(input.startAt);
+  const { contact, isReal } = await contactOf(db, projectId, input.contact, now);
+  const context = input.context ?? {};
+  const world = new World({ now, contact, context, script: scriptOf(input, now) });
+  const { eventName } = workflow.triggerConfig;
+  if (workflow.triggerType === 'EVENT' && eventName) world.record(eventName, context, now);
+  const around = { db, renderer, projectId, workflow, executionId: newId(), isReal, baseUrl };
+  return simulate({ around, world, graph, webhookAllowedHosts });
+}
+
+async function contactOf(
+  db: Db,
+  projectId: string,
+  { id, email = '', subscribed, data }: SimulatedContact,
+  now: Date,
+): Promise<{ contact: ContactRecord; isReal: boolean }> {
+  const isInvented = id === undefined && (subscribed !== undefined || data !== undefined);
+  const stored = id === undefined ? await findByEmail(db, projectId, email) : await findContact(db, projectId, id);
+  if (stored && !isInvented) {
+    const assumed = { subscribed: subscribed ?? stored.subscribed, data: { ...stored.data, ...data } };
+    return { contact: { ...stored, ...assumed }, isReal: true };
+  }
+  const invented = { id: newId(), email, subscribed: subscribed ?? true, data: data ?? {} };
+  return { contact: { ...invented, createdAt: now, updatedAt: now }, isReal: false };
+}
+
+const findByEmail = (db: Db, projectId: string, email: string): PromiseLike<Contact | undefined> =>
+  Contact.query(db).findOne({ projectId, email });
+
+function scriptOf({ events = [] }: SimulationInput, start: Date): ScriptedEvent[] {
+  return events.map(({ name, data, at, after: wait }) => {
+    if (at !== undefined) return { name, data, at: new Date(at) };
+    if (wait === undefined) return { name, data, at: start };
+    return { name, data, at: after(start, typeof wait === 'number' ? { amount: wait, unit: 'seconds' } : wait) };
+  });
+}

@@ -1,0 +1,137 @@
+import type { Db } from '../../../db/connect.ts';
+import { Project } from '../../../db/models/project.ts';
+import { plainMail, type Renderer } from '../../../platform/renderer/index.ts';
+import { explain, type FilterAnswer } from '../../conditions/explain.ts';
+import { loadFacts } from '../../conditions/facts.ts';
+import { resolveCondition, staticSegmentsOf } from '../../conditions/resolve.ts';
+import type { ParsedCondition } from '../../conditions/types.ts';
+import { mergedTooLarge } from '../../contacts/data.ts';
+import { footerFor } from '../../templates/footer.ts';
+import { variablesOf } from '../../templates/variables.ts';
+import { renderText } from '../real-run.ts';
+import { planStepEmail } from '../send-step-email.ts';
+import type { MailResult, Run, StepMail } from '../steps/step-type.ts';
+import type { World } from './world.ts';
+
+export interface SimulatedEmail {
+  templateId: string;
+  to: string;
+  from: string;
+  fromName: string | null;
+  replyTo: string | null;
+  subject: string;
+  html: string;
+  text: string | null;
+}
+
+export interface Surroundings {
+  db: Db;
+  renderer: Pick<Renderer, 'render'>;
+  projectId: string;
+  workflow: { id: string; name: string };
+  executionId: string;
+  /** The contact is stored, and has a history. */
+  isReal: boolean;
+  baseUrl: string;
+}
+
+/** What a step has done in a world that does not exist. */
+export class Recorder {
+  email: SimulatedEmail | undefined;
+  filters: FilterAnswer[] | undefined;
+  private readonly around: Surroundings;
+  private readonly world: World;
+
+  constructor(around: Surroundings, world: World) {
+    this.around = around;
+    this.world = world;
+  }
+
+  /** The same that steps act through when they run, but for what comes of it. */
+  get run(): Run {
+    const { workflow, executionId } = this.around;
+    const { now, contact, context } = this.world;
+    return {
+      now,
+      contact,
+      context,
+      workflow,
+      execution: { id: executionId },
+      sendEmail: (mail) => this.sendEmail(mail),
+      updateContact: async (change) => {
+        const size = Buffer.byteLength(JSON.stringify({ ...contact.data, ...change.data }));
+        if (size > MAX_DATA_BYTES) return { refused: mergedTooLarge.message };
+        this.world.change(change, now);
+        return {};
+      },
+      decide: (condition) => this.decide(condition),
+      render: async (texts) => {
+        const item = await this.variables({ event: context });
+        return Promise.all(texts.map((text) => renderText(this.around.renderer, text, item)));
+      },
+    };
+  }
+
+  private async sendEmail(mail: StepMail): Promise<MailResult> {
+    const { db, renderer, projectId } = this.around;
+    const { contact, context } = this.world;
+    const plan = await planStepEmail(db, { projectId, contact }, mail);
+    if (!('template' in plan)) return plan;
+    const { template, from } = plan;
+    const item = await this.variables({ passing: { event: context } });
+    const footer = template.type === 'MARKETING' ? footerFor(item.data.locale, await this.language()) : '';
+    const sources = { subject: template.subject, html: template.body };
+    const [rendered] = await renderer.render({ ...sources, items: [{ ...item, footer }] });
+    const texts = rendered?.ok ? rendered : plainMail({ ...sources, html: sources.html + footer }, item);
+    this.email = {
+      templateId: template.id,
+      to: mail.to ?? contact.email,
+      from,
+      fromName: mail.fromName ?? template.fromName,
+      replyTo: mail.replyTo ?? template.replyTo,
+      subject: texts.subject,
+      html: texts.html,
+      text: rendered?.ok ? rendered.text : null,
+    };
+    return { emailId: 'simulated' };
+  }
+
+  private async decide(parsed: ParsedCondition): Promise<boolean> {
+    const { db, projectId, isReal } = this.around;
+    const { now, contact, context, recorded } = this.world;
+    const resolved = await resolveCondition(db, projectId, parsed);
+    const wanted = { projectId, contactIds: [contact.id], uses: resolved.uses, segmentIds: staticSegmentsOf(resolved) };
+    const known = isReal ? (await loadFacts(db, wanted)).get(contact.id) : undefined;
+    const past = (known?.events ?? []).filter(({ createdAt }) => createdAt <= now);
+    const { holds, filters } = explain(resolved.condition, {
+      contact,
+      context,
+      now,
+      segments: resolved.segments,
+      staticSegments: known?.staticSegments ?? new Set(),
+      events: [...past, ...recorded],
+    });
+    this.filters = filters;
+    return holds;
+  }
+
+  private async variables(sources: { passing?: { event: unknown }; event?: unknown }) {
+    const { baseUrl } = this.around;
+    const page = (name: string) => `${baseUrl}/${name}/simulated`;
+    // No link of a mail that was never sent leads anywhere.
+    const links = {
+      unsubscribeUrl: page('unsubscribe'),
+      subscribeUrl: page('subscribe'),
+      manageUrl: page('manage'),
+    };
+    return variablesOf({ contact: this.world.contact, links, language: await this.language(), ...sources });
+  }
+
+  private async language(): Promise<string> {
+    const { db, projectId } = this.around;
+    return (await Project.query(db).findById(projectId))?.language ?? 'en';
+  }
+}
+
+/** As the database has it for all that is stored on a contact. */
+const MAX_DATA_BYTES = 128 * 1024;

@@ -1,0 +1,191 @@
+import type { FilterAnswer } from '../../conditions/explain.ts';
+import type { Data } from '../../contacts/data.ts';
+import type { Branch, Exit, Graph, Step } from '../graph.ts';
+import { targetRefusal } from '../step-config.ts';
+import { stepTypes } from '../steps/index.ts';
+import type { Outcome } from '../steps/step-type.ts';
+import { entriesOf, leave } from '../walk.ts';
+import type { WebhookRequest } from '../webhook-call.ts';
+import { Recorder, type SimulatedEmail, type Surroundings } from './recorder.ts';
+import type { World } from './world.ts';
+
+/** A visit of a step, with what came of it and why. */
+export interface SimulatedStep {
+  visit: number;
+  step: Step;
+  status: 'COMPLETED' | 'SKIPPED' | 'FAILED' | 'WAITING';
+  branch: Branch | null;
+  /** Why it took this way, in words. */
+  reason: string | null;
+  /** Of a condition: what each of its filters answered. */
+  filters: FilterAnswer[] | null;
+  output: Data | null;
+  scheduledFor: Date | null;
+  enteredAt: Date;
+  leftAt: Date | null;
+  email: SimulatedEmail | null;
+  webhook: WebhookRequest | null;
+}
+
+export interface Simulation {
+  /** WAITING: for an event that the script does not have. STOPPED: it was too long for a simulation. */
+  status: 'COMPLETED' | 'EXITED' | 'FAILED' | 'WAITING' | 'STOPPED';
+  reason: string | null;
+  path: SimulatedStep[];
+  world: World;
+}
+
+export interface Limits {
+  steps: number;
+  /** Of virtual time. */
+  years: number;
+  /** Of real time. */
+  ms: number;
+}
+
+export const LIMITS: Limits = { steps: 1_000, years: 10, ms: 10_000 };
+
+interface Simulating {
+  around: Surroundings;
+  world: World;
+  graph: Graph;
+  webhookAllowedHosts: string[];
+  limits?: Limits;
+}
+
+/** Where a step has led: on, or to an end. */
+type Turn = { exit: Exit } | { end: Omit<Simulation, 'path' | 'world'> };
+
+/** Walks a graph as an execution would, with the same steps and the same walker, in a world that is made up. */
+export async function simulate({
+  around,
+  world,
+  graph,
+  webhookAllowedHosts,
+  limits = LIMITS,
+}: Simulating): Promise<Simulation> {
+  const path: SimulatedStep[] = [];
+  const over = (end: Omit<Simulation, 'path' | 'world'>): Simulation => ({ ...end, path, world });
+  const horizon = new Date(world.now);
+  horizon.setUTCFullYear(horizon.getUTCFullYear() + limits.years);
+  const deadline = performance.now() + limits.ms;
+  world.passTo(world.now);
+  world.cutHere();
+
+  let [step] = entriesOf(graph);
+  for (let visit = 1; step; ) {
+    if (path.length === limits.steps) return over(stopped(`after ${limits.steps} steps`));
+    if (performance.now() > deadline) return over(stopped('it took too long'));
+    const visited = await takeStep({ around, world, webhookAllowedHosts, horizon }, step, visit);
+    path.push(visited.step);
+    if ('end' in visited.turn) return over(visited.turn.end);
+    const next = leave(graph, { stepId: step.id, visit }, visited.turn.exit);
+    if (next.kind === 'failed') return over({ status: 'FAILED', reason: next.reason });
+    if (next.kind === 'completed') return over({ status: 'COMPLETED', reason: null });
+    ({ step, visit } = next);
+  }
+  return over({ status: 'COMPLETED', reason: null });
+}
+
+const stopped = (why: string) => ({ status: 'STOPPED' as const, reason: `the simulation ends here: ${why}` });
+
+interface Moment {
+  around: Surroundings;
+  world: World;
+  webhookAllowedHosts: string[];
+  horizon: Date;
+}
+
+async function takeStep(moment: Moment, step: Step, visit: number): Promise<{ step: SimulatedStep; turn: Turn }> {
+  const { around, world } = moment;
+  const enteredAt = world.now;
+  const recorder = new Recorder(around, world);
+  const outcome = await stepTypes[step.type].run(step, recorder.run);
+  const { turn, ...told } = carryOut(moment, outcome);
+  const exit = 'exit' in turn ? turn.exit : 'next';
+  const done: SimulatedStep = {
+    visit,
+    step,
+    status: 'COMPLETED',
+    branch: exit === 'next' ? null : exit,
+    reason: null,
+    filters: recorder.filters ?? null,
+    output: null,
+    scheduledFor: null,
+    enteredAt,
+    leftAt: world.now,
+    email: recorder.email ?? null,
+    webhook: null,
+    ...told,
+  };
+  return { step: recorder.email ? { ...done, output: null } : done, turn };
+}
+
+type Told = Partial<SimulatedStep> & { turn: Turn };
+
+/** What `advance` does with an outcome, where nothing is stored and time passes at once. */
+function carryOut({ world, webhookAllowedHosts, horizon }: Moment, outcome: Outcome): Told {
+  switch (outcome.kind) {
+    case 'leave': {
+      const { exit, status, output } = outcome;
+      const reason = status === 'SKIPPED' && typeof output?.reason === 'string' ? output.reason : null;
+      return { status, output: output ?? null, reason, turn: { exit } };
+    }
+    case 'end': {
+      const { status, reason } = outcome;
+      return { status: status === 'FAILED' ? 'FAILED' : 'COMPLETED', reason, turn: { end: { status, reason } } };
+    }
+    case 'webhook': {
+      const refusal = targetRefusal(outcome.request.url, webhookAllowedHosts);
+      const { request: webhook } = outcome;
+      if (!refusal) return { webhook, turn: { exit: 'next' } };
+      const reason = `The request was not made: ${refusal}.`;
+      return { webhook: null, status: 'FAILED', reason, turn: { end: { status: 'FAILED', reason } } };
+    }
+    case 'sleep':
+      return sleep(world, outcome.until, horizon);
+    case 'wait':
+      return wait(world, outcome.event, outcome.until, horizon);
+  }
+}
+
+const tooLate = (until: Date): Told => {
+  const reason = `the simulation ends here: ${until.toISOString()} is too far away`;
+  return { status: 'WAITING', scheduledFor: until, leftAt: null, turn: { end: { status: 'STOPPED', reason } } };
+};
+
+function sleep(world: World, until: Date, horizon: Date): Told {
+  if (until > horizon) return tooLate(until);
+  if (until > world.now) world.passTo(until);
+  world.cutHere();
+  return { scheduledFor: until, turn: { exit: 'next' } };
+}
+
+function wait(world: World, event: string, until: Date | undefined, horizon: Date): Told {
+  const scheduledFor = until ?? null;
+  const came = world.take(event) ?? comes(world, event, until);
+  if (came) {
+    world.context = { ...world.context, ...came.data };
+    const reason = `the event "${event}" came at ${came.createdAt.toISOString()}`;
+    return { scheduledFor, reason, output: came.data, turn: { exit: 'event' } };
+  }
+  if (!until) {
+    const reason = `the event "${event}" is not in the script, and nothing ends the wait`;
+    return { status: 'WAITING', leftAt: null, reason, turn: { end: { status: 'WAITING', reason } } };
+  }
+  if (until > horizon) return tooLate(until);
+  world.passTo(until);
+  world.cutHere();
+  return {
+    scheduledFor,
+    reason: `the event "${event}" did not come until ${until.toISOString()}`,
+    turn: { exit: 'timeout' },
+  };
+}
+
+function comes(world: World, event: string, until: Date | undefined) {
+  const at = world.nextOf(event, until);
+  if (!at) return undefined;
+  world.passTo(at);
+  return world.take(event);
+}

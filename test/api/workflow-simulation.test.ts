@@ -1,0 +1,342 @@
+import { expect } from 'chai';
+import { newId } from '../../platform/ids.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { type Built, build, makeTemplate } from '../support/workflow-building.ts';
+
+const START = '2027-01-31T12:00:00.000Z';
+const ann = { email: 'ann@example.com', subscribed: true, data: { name: 'Ann', plan: 'pro' } };
+const exit = (reason: string) => ({ type: 'EXIT', config: { reason } });
+const counted = ['contacts', 'events', 'emails', 'executions', 'execution_steps', 'outbox', 'workflow_versions'];
+
+describe('POST /workflows/:id/simulate', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({
+      env: { RATE_LIMIT_PER_MINUTE: '100000', WEBHOOK_ALLOWED_HOSTS: '127.0.0.1:4444' },
+    });
+    project = await api.project();
+  });
+  after(() => api.stop());
+
+  const simulate = (id: string, body: object) =>
+    project.server.post(`/workflows/${id}/simulate`, { startAt: START, contact: ann, ...body });
+  const run = async (built: Pick<Built, 'id'>, body: object = {}) => {
+    const answer = await simulate(built.id, body);
+    expect(answer).to.have.status(200);
+    return answer.body;
+  };
+  /** `name status branch` of every visit. */
+  const told = ({ path }: { path: Record<string, string>[] }) =>
+    path.map(({ name, status, branch }) => [name, status, branch].filter(Boolean).join(' '));
+
+  it('answers the way with virtual times, mails and calls, and stores nothing', async () => {
+    const templateId = await makeTemplate(project, {
+      subject: 'Welcome {{ name }}',
+      body: '<p>{{ event.source }} {{ plan }}</p>',
+      type: 'MARKETING',
+      fromName: 'Everpost',
+    });
+    const built = await build(project, {
+      steps: {
+        month: { type: 'DELAY', config: { amount: 1, unit: 'months' } },
+        mark: { type: 'UPDATE_CONTACT', config: { data: { plan: 'team' } } },
+        mail: { type: 'SEND_EMAIL', config: { templateId, replyTo: 'help@example.com' } },
+        call: {
+          type: 'WEBHOOK',
+          config: { url: 'https://example.com/{{ id }}?n={{ name }}', headers: { 'X-Plan': '{{ plan }}' } },
+        },
+        leave: exit('done'),
+      },
+      transitions: [
+        ['month', 'mark'],
+        ['mark', 'mail'],
+        ['mail', 'call'],
+        ['call', 'leave'],
+      ],
+    });
+    const counts = () =>
+      Promise.all(counted.map(async (table) => (await api.db(table).count().first<{ count: string }>()).count));
+    const before = await counts();
+    const result = await run(built, { context: { source: 'ad' } });
+    expect(await counts()).to.deep.equal(before);
+
+    expect(result).to.include({
+      status: 'EXITED',
+      reason: 'done',
+      startedAt: START,
+      endedAt: '2027-02-28T12:00:00.000Z',
+    });
+    expect(told(result)).to.deep.equal(['month', 'mark', 'mail', 'call', 'leave'].map((name) => `${name} COMPLETED`));
+    expect(result.path[0]).to.include({
+      ...{ visit: 1, stepId: built.steps.month, type: 'DELAY', enteredAt: START },
+      ...{ scheduledFor: '2027-02-28T12:00:00.000Z', leftAt: '2027-02-28T12:00:00.000Z' },
+    });
+    expect(result.contact.data).to.deep.equal({ name: 'Ann', plan: 'team' });
+    const [mail] = result.emails;
+    expect(mail).to.include({
+      ...{ stepId: built.steps.mail, at: '2027-02-28T12:00:00.000Z', templateId, to: 'ann@example.com' },
+      ...{ from: `hello@${project.senderDomain}`, fromName: 'Everpost', replyTo: 'help@example.com' },
+      ...{ subject: 'Welcome Ann' },
+    });
+    expect(mail.html).to.include('<p>ad team</p>').and.include('/unsubscribe/simulated');
+    expect(mail.text).to.include('ad team');
+    const [call] = result.webhooks;
+    expect(call).to.include({ stepId: built.steps.call, method: 'POST' });
+    expect(call.url).to.equal(`https://example.com/${result.contact.id}?n=Ann`);
+    expect(call.headers).to.include({ 'x-plan': 'team' });
+    expect(JSON.parse(call.body)).to.have.all.keys('contact', 'workflow', 'execution', 'event');
+  });
+
+  it('says which filters decided a branch', async () => {
+    const filter = (key: string, value: unknown) => ({ field: `data.${key}`, operator: 'equals', value });
+    const groups = [{ filters: [filter('name', 'Ann'), filter('plan', 'free')] }, { filters: [filter('plan', 'pro')] }];
+    const built = await build(project, {
+      steps: { fork: { type: 'CONDITION', config: { logic: 'OR', groups } }, a: exit('yes'), b: exit('no') },
+      transitions: [
+        ['fork', 'a', 'yes'],
+        ['fork', 'b', 'no'],
+      ],
+    });
+    const yes = (await run(built)).path[0];
+    expect(yes).to.include({ branch: 'yes', reason: 'data.plan equals "pro" holds' });
+    expect(yes.filters).to.deep.equal([
+      { path: 'groups.0.filters.0', ...filter('name', 'Ann'), matched: true, decisive: false },
+      { path: 'groups.0.filters.1', ...filter('plan', 'free'), matched: false, decisive: false },
+      { path: 'groups.1.filters.0', ...filter('plan', 'pro'), matched: true, decisive: true },
+    ]);
+    const no = (await run(built, { contact: { ...ann, data: { name: 'Ann', plan: 'team' } } })).path[0];
+    expect(no).to.include({
+      branch: 'no',
+      reason: 'data.plan equals "free" does not hold; data.plan equals "pro" does not hold',
+    });
+  });
+
+  it('asks events that came before, the one that starts it among them, and the context', async () => {
+    const ask = (config: object) => ({ type: 'CONDITION', config });
+    const built = await build(project, {
+      steps: {
+        trigger: ask({ field: 'event.signed up', operator: 'triggered' }),
+        twice: ask({ field: 'event.visited', operator: 'triggeredWithin', value: 2, unit: 'days', count: 2 }),
+        total: ask({ field: 'event.total', operator: 'greaterThan', value: 10 }),
+        out: exit('all three'),
+      },
+      transitions: [
+        ['trigger', 'twice', 'yes'],
+        ['twice', 'total', 'yes'],
+        ['total', 'out', 'yes'],
+      ],
+    });
+    const visits = ['2027-01-30T12:00:00Z', '2027-01-31T11:00:00Z'].map((at) => ({ name: 'visited', at }));
+    expect(await run(built, { events: visits, context: { total: 11 } })).to.include({ reason: 'all three' });
+    expect(told(await run(built, { events: visits.slice(1) }))).to.deep.equal([
+      'trigger COMPLETED yes',
+      'twice COMPLETED no',
+    ]);
+  });
+
+  describe('a wait', () => {
+    let built: Built;
+    before(async () => {
+      built = await build(project, {
+        steps: {
+          pause: { type: 'DELAY', config: { amount: 1, unit: 'days' } },
+          wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought', timeout: { amount: 2, unit: 'days' } } },
+          paid: { type: 'CONDITION', config: { field: 'event.total', operator: 'exists' } },
+          yes: exit('bought'),
+          no: exit('gave up'),
+        },
+        transitions: [
+          ['pause', 'wait'],
+          ['wait', 'paid', 'event'],
+          ['wait', 'no', 'timeout'],
+          ['paid', 'yes', 'yes'],
+        ],
+      });
+    });
+    const bought = (after: object) => ({ name: 'bought', data: { total: 5, city: 'Ulm' }, after });
+
+    it('ends with the event, whose data comes into the context and onto the contact', async () => {
+      const result = await run(built, { events: [bought({ amount: 30, unit: 'hours' })] });
+      expect(result).to.include({ status: 'EXITED', reason: 'bought', endedAt: '2027-02-01T18:00:00.000Z' });
+      expect(result.context).to.deep.equal({ total: 5, city: 'Ulm' });
+      expect(result.contact.data).to.include({ city: 'Ulm', plan: 'pro' });
+      expect(result.path[1].reason).to.equal('the event "bought" came at 2027-02-01T18:00:00.000Z');
+      expect(result.path[1].scheduledFor).to.equal('2027-02-03T12:00:00.000Z');
+    });
+
+    it('ends with its time where the event came too early, too late, or never', async () => {
+      for (const events of [[], [bought({ amount: 1, unit: 'hours' })], [bought({ amount: 73, unit: 'hours' })]]) {
+        const result = await run(built, { events });
+        expect(result).to.include({ reason: 'gave up', endedAt: '2027-02-03T12:00:00.000Z' });
+        expect(result.path[1]).to.include({ branch: 'timeout' });
+      }
+    });
+
+    it('goes on for ever without a time and without the event', async () => {
+      const forever = await build(project, {
+        steps: { wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought' } } },
+      });
+      const result = await run(forever);
+      expect(result.status).to.equal('WAITING');
+      expect(result.reason).to.include('bought');
+      expect(result.path[0]).to.include({ status: 'WAITING', leftAt: null });
+      expect((await run(forever, { events: [bought({ amount: 900, unit: 'days' })] })).status).to.equal('COMPLETED');
+    });
+  });
+
+  it('skips mail to who is not subscribed, and lets a step that unsubscribes end a wait for that', async () => {
+    const templateId = await makeTemplate(project, { type: 'MARKETING' });
+    const built = await build(project, {
+      steps: {
+        off: { type: 'UPDATE_CONTACT', config: { subscribed: false } },
+        wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'contact.unsubscribed' } },
+        mail: { type: 'SEND_EMAIL', config: { templateId } },
+      },
+      transitions: [
+        ['off', 'wait'],
+        ['wait', 'mail'],
+      ],
+    });
+    const result = await run(built);
+    expect(told(result)).to.deep.equal(['off COMPLETED', 'wait COMPLETED event', 'mail SKIPPED']);
+    expect(result.path[2].reason).to.include('not subscribed');
+    expect(result.emails).to.deep.equal([]);
+    expect(result.contact.subscribed).to.equal(false);
+  });
+
+  it('fails where an execution would: no date, an address that may not be called', async () => {
+    const date = await build(project, { steps: { until: { type: 'DELAY', config: { until: 'data.trialEnd' } } } });
+    expect(await run(date)).to.include({ status: 'FAILED', reason: 'the contact has no date in data.trialEnd' });
+    const call = await build(project, { steps: { call: { type: 'WEBHOOK', config: { url: 'http://{{ host }}/' } } } });
+    const result = await run(call, { contact: { email: 'a@example.com', data: { host: '169.254.169.254' } } });
+    expect(result.status).to.equal('FAILED');
+    expect(result.reason).to.include('169.254.169.254');
+    expect(result.webhooks).to.deep.equal([]);
+  });
+
+  describe('the contact', () => {
+    const steps = { in: { type: 'CONDITION', config: { field: 'data.vip', operator: 'equals', value: true } } };
+
+    it('may be a stored one, by id or address, with things assumed of it that stay as they are', async () => {
+      const built = await build(project, { steps });
+      const { id, email } = (
+        await project.server.post('/contacts', { email: 'real@example.com', data: { name: 'Real', vip: true } })
+      ).body;
+      for (const who of [
+        { contact: { id } },
+        { contact: { email } },
+        { contact: undefined, contactId: id },
+        { contact: undefined, email },
+      ]) {
+        const result = await run(built, who);
+        expect(result.contact).to.deep.equal({ id, email, subscribed: true, data: { name: 'Real', vip: true } });
+        expect(result.path[0].branch).to.equal('yes');
+      }
+      const assumed = await run(built, { contact: { id, data: { vip: false } } });
+      expect(assumed.path[0].branch).to.equal('no');
+      expect(assumed.contact.data).to.deep.equal({ name: 'Real', vip: false });
+      expect((await project.server.get(`/contacts/${id}`)).body.data).to.deep.equal({ name: 'Real', vip: true });
+    });
+
+    it('brings its events and segments along', async () => {
+      const tracked = await project.browser.post('/v1/track', { email: 'seen@example.com', event: 'visited' });
+      const segment = (await project.server.post('/segments', { name: 'Few', type: 'STATIC' })).body.id;
+      await project.server.post(`/segments/${segment}/members`, { emails: ['seen@example.com'] });
+      const built = await build(project, {
+        steps: {
+          seen: { type: 'CONDITION', config: { field: 'event.visited', operator: 'triggered' } },
+          few: { type: 'CONDITION', config: { field: `segment.${segment}`, operator: 'memberOfSegment' } },
+          out: exit('both'),
+        },
+        transitions: [
+          ['seen', 'few', 'yes'],
+          ['few', 'out', 'yes'],
+        ],
+      });
+      const who = { contact: { id: tracked.body.data.contact }, startAt: '2027-06-01T00:00:00Z' };
+      expect(await run(built, who)).to.include({ reason: 'both' });
+      expect(told(await run(built))).to.deep.equal(['seen COMPLETED no']);
+    });
+
+    it('is 404 when it is not there, 422 when nobody is named', async () => {
+      const built = await build(project, { steps });
+      const other = await api.project();
+      const foreign = (await other.server.post('/contacts', { email: 'x@example.com' })).body.id;
+      for (const id of [newId(), foreign])
+        expect(await simulate(built.id, { contact: { id } })).to.be.envelope(404, 'CONTACT_NOT_FOUND');
+      expect(await simulate(built.id, { contact: {} })).to.be.fault('contact', 'required');
+      expect(await simulate(built.id, { contact: { email: 'x' } })).to.be.fault('contact.email', 'invalid_string');
+    });
+  });
+
+  describe('a draft', () => {
+    const draft = (steps: object[], transitions: object[] = []) => ({ graph: { steps, transitions } });
+    let id: string;
+    before(async () => {
+      ({ id } = await build(project, { steps: {} }));
+    });
+
+    it('is run instead of what is stored, under ids of its own', async () => {
+      const steps = [
+        { id: 'ask', type: 'CONDITION', config: { field: 'data.plan', operator: 'equals', value: 'pro' } },
+        { id: 'out', type: 'EXIT', config: { reason: 'pro' } },
+      ];
+      const transitions = [{ fromStepId: 'ask', toStepId: 'out', condition: { branch: 'yes' } }];
+      expect(await run({ id }, draft(steps, transitions))).to.include({ status: 'EXITED', reason: 'pro' });
+    });
+
+    it('is held to the rules for graphs', async () => {
+      const update = (name: string) => ({ id: name, type: 'UPDATE_CONTACT', config: { data: { a: 1 } } });
+      const way = (fromStepId: string, toStepId: string) => ({ fromStepId, toStepId });
+      const refused = [
+        draft([update('a'), update('b')], [way('a', 'b'), way('b', 'a')]),
+        draft([update('a'), update('b')]),
+        draft([update('a'), update('a')]),
+        draft([update('a')], [way('a', 'nowhere')]),
+        draft([{ id: 'a', type: 'DELAY' }]),
+        draft([{ id: 'a', type: 'WEBHOOK', config: { url: 'http://10.0.0.1/' } }]),
+        draft([{ id: 'a', type: 'SEND_EMAIL', templateId: newId() }]),
+        draft([]),
+      ];
+      for (const body of refused)
+        expect(await simulate(id, body), JSON.stringify(body)).to.be.envelope(400, 'BAD_REQUEST');
+      const shapeless = draft([update('a'), { id: 'b', type: 'DELAY', config: { amount: 'x' } }]);
+      expect(await simulate(id, shapeless)).to.be.fault('graph.steps.1.config.amount', 'invalid_type');
+    });
+  });
+
+  it('stops after a thousand steps, and does not look further than ten years', async () => {
+    const round = await build(project, {
+      steps: {
+        first: { type: 'UPDATE_CONTACT', config: { data: { a: 1 } } },
+        pause: { type: 'DELAY', config: { amount: 1, unit: 'minutes' } },
+        again: { type: 'UPDATE_CONTACT', config: { data: { a: 2 } } },
+      },
+      transitions: [
+        ['first', 'pause'],
+        ['pause', 'again'],
+        ['again', 'pause'],
+      ],
+    });
+    const long = await run(round);
+    expect(long.status).to.equal('STOPPED');
+    expect(long.path).to.have.length(1000);
+    const far = await build(project, {
+      steps: { pause: { type: 'DELAY', config: { amount: 11 * 12, unit: 'months' } } },
+    });
+    const result = await run(far);
+    expect(result.status).to.equal('STOPPED');
+    expect(result.path[0]).to.include({ status: 'WAITING', scheduledFor: '2038-01-31T12:00:00.000Z' });
+  });
+
+  it('answers 400 with every fault of a graph that cannot be run, 404 to an unknown workflow', async () => {
+    const { id } = await build(project, { steps: { a: { type: 'DELAY' }, b: { type: 'WEBHOOK' } } });
+    const answer = await simulate(id, {});
+    expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+    expect(answer.body.error.errors).to.have.length(3);
+    expect(await simulate(newId(), {})).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+    expect(await simulate('nonsense', {})).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
+  });
+});
