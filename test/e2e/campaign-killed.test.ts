@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import { connectDb, type Db } from '../../db/connect.ts';
+import { type Client, client } from '../support/api.ts';
+import { addContacts } from '../support/campaigns.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
+import { type Env, type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
+import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
+import { eventually } from '../support/waiting.ts';
+import { makeProject, type TestProject } from '../support/world.ts';
+
+const RECIPIENTS = 5_000;
+const CONNECTIONS = 5;
+const PATIENCE = { timeoutMs: 120_000 };
+
+interface Shown {
+  status: string;
+  paused: boolean;
+  totalRecipients: number;
+  sentCount: number;
+  failedCount: number;
+  skippedCount: number;
+  cancelledCount: number;
+  unknownCount: number;
+  pendingCount: number;
+}
+
+describe('a campaign while everything dies', function () {
+  this.timeout(300_000);
+  let [postgres, temporal, smtp, db]: [OwnPostgres?, OwnNamespace?, SmtpStandIn?, Db?] = [];
+  const processes: ServiceProcess[] = [];
+
+  after(async () => {
+    await Promise.all(processes.map((process) => process.kill()));
+    await db?.destroy();
+    await smtp?.close();
+    await postgres?.stop();
+    await temporal?.close();
+  });
+
+  it('reaches each of 5,000 once, or says why not, and its sums close at every moment', async () => {
+    [postgres, temporal, smtp] = await Promise.all([startOwnPostgres(), ownNamespace(), startSmtp()]);
+    const { mails, mailsTo } = smtp;
+    db = connectDb({ databaseUrl: postgres.url, poolSize: 3, name: 'everpost-test' });
+    // A restart of the database ends idle connections, which nobody waits for.
+    const env: Env = {
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      SMTP_URL: smtp.url,
+      SMTP_MAX_CONNECTIONS: String(CONNECTIONS),
+      RATE_LIMIT_PER_MINUTE: '0',
+    };
+    const project: TestProject = await makeProject(db);
+    await addContacts(db, project, RECIPIENTS);
+    const running = async (process: Promise<ServiceProcess>): Promise<ServiceProcess> => {
+      processes.push(await process);
+      return process;
+    };
+    let [api, worker] = await Promise.all([running(startApi(env)), running(startWorker(env))]);
+    const server = (): Client => client(api.url, { authorization: `Bearer ${project.secretKey}` });
+
+    // Of whom the server says what: not now, never, and nothing at all, with and without having taken the mail.
+    const some = (offset: number, count: number) =>
+      Array.from({ length: count }, (_, n) => `p${offset + n * 97}@example.com`);
+    const [deferred, refused, cutBefore, cutAfter] = [some(1, 15), some(2, 15), some(3, 3), some(4, 3)];
+    for (const to of deferred) smtp.misbehave({ at: 'recipient', to, do: { code: 451 }, times: 1 });
+    for (const to of refused) smtp.misbehave({ at: 'recipient', to, do: { code: 550, text: 'no such user' } });
+    for (const to of cutBefore) smtp.misbehave({ at: 'message', to, do: 'drop', times: 1 });
+    for (const to of cutAfter) smtp.misbehave({ at: 'accepted', to, do: 'drop', times: 1 });
+    smtp.misbehave({ at: 'message', do: { delayMs: 4 } });
+
+    const created = await server().post('/campaigns', {
+      ...{ name: 'Spring', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', audienceType: 'ALL' },
+      from: `news@${project.senderDomain}`,
+    });
+    const { id } = created.body.data;
+    const act = (action: string, body?: object) => server().post(`/campaigns/${id}/${action}`, body);
+    expect(await act('send')).to.have.status(200);
+
+    let [looks, over] = [0, false];
+    const shown = async (): Promise<Shown | undefined> => {
+      const answer = await server()
+        .get(`/campaigns/${id}`)
+        .catch(() => undefined);
+      if (answer?.status !== 200) return undefined;
+      const campaign: Shown = answer.body;
+      const { sentCount, failedCount, skippedCount, cancelledCount, unknownCount, pendingCount } = campaign;
+      const sum = sentCount + failedCount + skippedCount + cancelledCount + unknownCount + pendingCount;
+      // Before the freeze nobody is any of these.
+      if (sum > 0) expect(sum).to.equal(campaign.totalRecipients);
+      looks++;
+      return campaign;
+    };
+    const watching = (async () => {
+      while (!over) {
+        await shown();
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    })();
+
+    const kill = async () => {
+      await worker.kill();
+      worker = await running(startWorker(env));
+    };
+    await smtp.received(600, PATIENCE);
+    await kill();
+
+    await smtp.received(1_500, PATIENCE);
+    expect((await act('pause')).body).to.include({ paused: true });
+    const still = await eventually(async () => {
+      const before = mails.length;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return before === mails.length && before;
+    }, PATIENCE);
+    expect((await act('resume')).body).to.include({ paused: false });
+
+    await smtp.received(still + 500, PATIENCE);
+    await postgres.stop();
+    await postgres.start();
+
+    await smtp.received(still + 1_000, PATIENCE);
+    const [restarted] = await Promise.all([api.kill().then(() => running(startApi(env))), kill()]);
+    api = restarted;
+
+    await smtp.received(4_200, PATIENCE);
+    await kill();
+
+    // The rest; those who were put off are not kept waiting for their minute.
+    await eventually(async () => ((await shown())?.pendingCount ?? RECIPIENTS) <= deferred.length, PATIENCE);
+    const ready = db;
+    await eventually(async () => {
+      await ready('emails').where({ campaignId: id, status: 'PENDING', batchId: null }).update({ dueAt: new Date() });
+      await server().patch(`/campaigns/${id}`, { ratePerMinute: null });
+      return (await shown())?.status === 'SENT';
+    }, PATIENCE);
+    over = true;
+    await watching;
+    expect(looks).to.be.greaterThan(50);
+
+    // Everybody has one accepted mail, or a visible reason why not.
+    const recipients = await ready('emails').where({ campaignId: id }).select('toEmail', 'status', 'reason');
+    expect(recipients).to.have.lengthOf(RECIPIENTS);
+    const copies = new Map<string, number>();
+    for (const { to } of mails) copies.set(to[0] ?? '', (copies.get(to[0] ?? '') ?? 0) + 1);
+    expect([...copies].filter(([, count]) => count > 1)).to.deep.equal([]);
+    for (const { toEmail, status, reason } of recipients) {
+      if (status === 'SENT') expect(copies.get(toEmail), toEmail).to.equal(1);
+      else expect(reason, `${toEmail} ${status}`).to.be.a('string');
+    }
+    const with_ = (status: string) => recipients.filter((recipient) => recipient.status === status);
+    expect(with_('FAILED').map(({ toEmail }) => toEmail)).to.have.members(refused);
+    for (const address of deferred) expect(mailsTo(address), address).to.have.lengthOf(1);
+    // On the wire when a worker was killed (three times) or the database went away, or cut by the server.
+    const unknown = with_('UNKNOWN');
+    expect(unknown.length).to.be.at.most(cutBefore.length + cutAfter.length + 4 * 2 * CONNECTIONS);
+    expect(with_('SENT').length + with_('FAILED').length + unknown.length).to.equal(RECIPIENTS);
+    expect(await shown()).to.include({ unknownCount: unknown.length, failedCount: refused.length, pendingCount: 0 });
+
+    expect((await act('resolve', { action: 'close' })).body).to.deep.equal({ resolved: unknown.length });
+    expect(await shown()).to.include({ unknownCount: 0, failedCount: refused.length + unknown.length });
+    expect(mails.length).to.equal(copies.size);
+  });
+});
