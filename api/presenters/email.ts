@@ -1,28 +1,87 @@
-import type { EmailRecord } from '../../services/emails/find.ts';
-import { dateTime, nullable, object, text, uuid, wholeNumber } from '../http/schemas.ts';
+import type { Attempt } from '../../services/emails/attempts.ts';
+import type { EmailRecord } from '../../services/emails/email-record.ts';
+import type { EmailStory } from '../../services/emails/find.ts';
+import { dateTime, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 
-export const emailSchema = object({
+export const emailStatuses = [
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+  'FAILED',
+  'SKIPPED',
+  'CANCELLED',
+  'UNKNOWN',
+] as const;
+
+const fields = {
   id: uuid(),
   contactId: uuid(),
-  sourceType: text(),
+  sourceType: oneOf('TRANSACTIONAL', 'WORKFLOW', 'CAMPAIGN'),
   templateId: nullable(uuid()),
-  status: text(),
+  campaignId: nullable(uuid()),
+  workflowId: nullable(uuid()),
+  executionId: nullable(uuid()),
+  status: oneOf(...emailStatuses),
   reason: nullable(text()),
-  attempts: wholeNumber(),
+  attemptCount: wholeNumber(),
   unknownOutcomes: wholeNumber(),
   messageId: nullable(text()),
   providerMessageId: nullable(text()),
   to: nullable(text()),
   from: nullable(text()),
   subject: nullable(text()),
+  bounceType: nullable(text()),
   createdAt: dateTime(),
   updatedAt: dateTime(),
   sentAt: nullable(dateTime()),
+  deliveredAt: nullable(dateTime()),
+  openedAt: nullable(dateTime()),
+  clickedAt: nullable(dateTime()),
+  bouncedAt: nullable(dateTime()),
+  complainedAt: nullable(dateTime()),
+};
+
+export const emailSchema = object(fields);
+
+export const emailStorySchema = object({
+  ...fields,
+  attempts: list(
+    object({
+      number: wholeNumber(),
+      startedAt: dateTime(),
+      endedAt: dateTime(),
+      outcome: oneOf('sent', 'deferred', 'refused', 'unknown'),
+      answer: nullable(text()),
+    }),
+  ),
 });
 
-export const presentEmail = ({ createdAt, updatedAt, sentAt, ...email }: EmailRecord) => ({
+export const presentEmail = (email: EmailRecord) => ({
   ...email,
-  createdAt: createdAt.toISOString(),
-  updatedAt: updatedAt.toISOString(),
-  sentAt: sentAt?.toISOString() ?? null,
+  createdAt: email.createdAt.toISOString(),
+  updatedAt: email.updatedAt.toISOString(),
+  sentAt: timeOf(email.sentAt),
+  deliveredAt: timeOf(email.deliveredAt),
+  openedAt: timeOf(email.openedAt),
+  clickedAt: timeOf(email.clickedAt),
+  bouncedAt: timeOf(email.bouncedAt),
+  complainedAt: timeOf(email.complainedAt),
 });
+
+export const presentEmailStory = ({ attempts, ...email }: EmailStory) => ({
+  ...presentEmail(email),
+  attempts: attempts.map(presentAttempt),
+});
+
+const presentAttempt = ({ startedAt, endedAt, ...attempt }: Attempt) => ({
+  ...attempt,
+  startedAt: startedAt.toISOString(),
+  endedAt: endedAt.toISOString(),
+});
+
+const timeOf = (date: Date | null): string | null => date?.toISOString() ?? null;

@@ -1,10 +1,12 @@
-import { findEmail, listEmails } from '../../services/emails/find.ts';
+import { findEmailStory } from '../../services/emails/find.ts';
+import { listEmails } from '../../services/emails/list.ts';
 import { resendEmail } from '../../services/emails/resend.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
+import { range } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, uuid } from '../http/schemas.ts';
+import { cursorPage, oneOf, optional, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
-import { emailSchema, presentEmail } from '../presenters/email.ts';
+import { emailSchema, emailStatuses, emailStorySchema, presentEmail, presentEmailStory } from '../presenters/email.ts';
 
 const noEmail = missing('e-mail');
 
@@ -14,7 +16,15 @@ export const emails = routes('Emails', [
     path: '/emails',
     summary: 'List e-mails, the newest first',
     access: 'secretKey',
-    query: cursorPage(),
+    query: {
+      ...cursorPage(),
+      ...range(),
+      status: optional(oneOf(...emailStatuses)),
+      contactId: optional(uuid()),
+      campaignId: optional(uuid()),
+      templateId: optional(uuid()),
+      workflowId: optional(uuid()),
+    },
     answers: { 200: answer('A page of e-mails.', cursorListSchema(emailSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(presentCursorList(await listEmails(db, project.projectId, settings.secretKeys, query), presentEmail)),
@@ -22,11 +32,12 @@ export const emails = routes('Emails', [
   route({
     method: 'GET',
     path: '/emails/:id',
-    summary: 'What became of an e-mail',
+    summary: 'What became of an e-mail, with every attempt to send it',
     access: 'secretKey',
     params: { id: uuid() },
-    answers: { 200: answer('The e-mail.', emailSchema), 404: noEmail },
-    handle: async ({ db, project, params }) => ok(presentEmail(await findEmail(db, project.projectId, params.id))),
+    answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
+    handle: async ({ db, project, params }) =>
+      ok(presentEmailStory(await findEmailStory(db, project.projectId, params.id))),
   }),
   route({
     method: 'POST',

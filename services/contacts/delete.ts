@@ -33,6 +33,14 @@ const eraseContents = `
   where e.project_id = ? and e.contact_id = any (?::uuid[]) and c.email_id = e.id
   returning c.attachment_set`;
 
+// Relays like to repeat the address in their answers.
+const eraseAnswers = `
+  with mails as (select id from emails where project_id = ? and contact_id = any (?::uuid[])),
+  answers as (
+    update email_attempts a set answer = null from mails where a.email_id = mails.id and a.answer is not null
+  )
+  update emails e set reason = null from mails where e.id = mails.id and e.reason like '%@%'`;
+
 // Events, and what an import says of a bad row: there the address stands in the spelling of the file.
 const eraseHistory = `
   with gone as (select ?::uuid as project_id, ?::uuid[] as ids, ?::text[] as emails),
@@ -65,6 +73,7 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, gone]);
       const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(eraseContents, [projectId, gone]);
       await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
+      await trx.raw(eraseAnswers, [projectId, gone]);
       await trx.raw(eraseHistory, [projectId, gone, contacts.map(({ email }) => email)]);
       return gone;
     }),

@@ -4,7 +4,8 @@ import { ApiError } from '../../platform/errors.ts';
 import { resendRecipient } from '../campaigns/resolve.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
-import { type EmailRecord, findEmail } from './find.ts';
+import type { EmailRecord } from './email-record.ts';
+import { findEmail } from './find.ts';
 
 // Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
 const again = statement<{ id: string }>(

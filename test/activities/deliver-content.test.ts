@@ -6,7 +6,7 @@ import type { Db } from '../../db/connect.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
 import { createRenderer } from '../../platform/renderer/index.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
-import { listEmails } from '../../services/emails/find.ts';
+import { listEmails } from '../../services/emails/list.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
 import { addBatch, mailById } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';

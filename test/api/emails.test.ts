@@ -37,28 +37,69 @@ describe('e-mail records', () => {
         contactId: contact.id,
         sourceType: 'TRANSACTIONAL',
         templateId: null,
+        campaignId: null,
+        workflowId: null,
+        executionId: null,
         status: 'PENDING',
         reason: null,
-        attempts: 0,
+        attemptCount: 0,
+        attempts: [],
         unknownOutcomes: 0,
         messageId: `<${id}@${project.senderDomain}>`,
         providerMessageId: null,
         to: 'ann@example.com',
         from: `hello@${project.senderDomain}`,
         subject: 'Hello',
+        bounceType: null,
         createdAt: fresh.createdAt,
         updatedAt: fresh.updatedAt,
         sentAt: null,
+        deliveredAt: null,
+        openedAt: null,
+        clickedAt: null,
+        bouncedAt: null,
+        complainedAt: null,
       });
       const sentAt = new Date();
       await become(id, { status: 'SENT', attempts: 2, unknownOutcomes: 1, providerMessageId: 'abc', sentAt });
       expect(await get(`/emails/${id}`)).to.include({
         status: 'SENT',
-        attempts: 2,
+        attemptCount: 2,
         unknownOutcomes: 1,
         providerMessageId: 'abc',
         sentAt: sentAt.toISOString(),
       });
+    });
+
+    it('shows when it was delivered, opened, clicked, bounced and complained of', async () => {
+      const { email: id } = await send();
+      const times = {
+        deliveredAt: new Date(1_000),
+        openedAt: new Date(2_000),
+        clickedAt: new Date(3_000),
+        bouncedAt: new Date(4_000),
+        complainedAt: new Date(5_000),
+      };
+      await become(id, { status: 'COMPLAINED', bounceType: 'Transient', ...times });
+      expect(await get(`/emails/${id}`)).to.include({
+        status: 'COMPLAINED',
+        bounceType: 'Transient',
+        ...Object.fromEntries(Object.entries(times).map(([name, time]) => [name, time.toISOString()])),
+      });
+    });
+
+    it('shows every attempt to send it, the first one first', async () => {
+      const { email: id } = await send();
+      const [startedAt, endedAt] = [new Date(1_000), new Date(2_000)];
+      await api.db('email_attempts').insert([
+        { emailId: id, number: 2, startedAt, endedAt, outcome: 'sent' },
+        { emailId: id, number: 1, startedAt, endedAt, outcome: 'deferred', answer: '451 later' },
+      ]);
+      const times = { startedAt: startedAt.toISOString(), endedAt: endedAt.toISOString() };
+      expect((await get(`/emails/${id}`)).attempts).to.deep.equal([
+        { number: 1, ...times, outcome: 'deferred', answer: '451 later' },
+        { number: 2, ...times, outcome: 'sent', answer: null },
+      ]);
     });
 
     it('shows the template that it came from', async () => {
@@ -87,6 +128,25 @@ describe('e-mail records', () => {
       });
     });
 
+    it('no longer shows what a relay said of an address that is deleted', async () => {
+      const { email: id, contact } = await send();
+      const answer = '550 <ann@example.com> unknown';
+      const attempt = {
+        emailId: id,
+        number: 1,
+        startedAt: new Date(),
+        endedAt: new Date(),
+        outcome: 'refused',
+        answer,
+      };
+      await api.db('email_attempts').insert(attempt);
+      await become(id, { status: 'FAILED', reason: answer });
+      await project.server.delete(`/contacts/${contact.id}`);
+      const email = await get(`/emails/${id}`);
+      expect(email).to.include({ status: 'FAILED', reason: null });
+      expect(email.attempts[0]).to.include({ outcome: 'refused', answer: null });
+    });
+
     it('is 404 for what is not there, is somebody else’s, or no id', async () => {
       const other = await api.project();
       const { email } = await send('x@example.com', other);
@@ -109,7 +169,89 @@ describe('e-mail records', () => {
       expect(third).to.include({ hasMore: false, total: 0, cursor: null });
       const seen = [first, second, third].flatMap(({ data }) => data.map(({ id }: { id: string }) => id));
       expect(seen).to.deep.equal(ids);
-      expect(first.data[0]).to.deep.equal(await get(`/emails/${ids[0]}`));
+      expect({ ...first.data[0], attempts: [] }).to.deep.equal(await get(`/emails/${ids[0]}`));
+    });
+
+    describe('with filters', () => {
+      interface Sent {
+        email: string;
+        contact: { id: string };
+      }
+      let mails: [Sent, Sent, Sent, Sent];
+      const of = (...places: number[]) => places.map((place) => mails[place]?.email);
+      const found = async (query: Record<string, string>) => {
+        const page = await get(`/emails?${new URLSearchParams(query)}`);
+        expect(page.total).to.equal(page.data.length);
+        return page.data.map(({ id }: { id: string }) => id);
+      };
+
+      beforeEach(async () => {
+        mails = [
+          await send('one@example.com'),
+          await send('two@example.com'),
+          await send('one@example.com'),
+          await send('three@example.com'),
+        ];
+      });
+
+      it('finds those of a status', async () => {
+        await become(mails[1].email, { status: 'SENT' });
+        await become(mails[3].email, { status: 'CANCELLED' });
+        expect(await found({ status: 'SENT' })).to.deep.equal(of(1));
+        expect(await found({ status: 'CANCELLED' })).to.deep.equal(of(3));
+        expect(await found({ status: 'PENDING' })).to.deep.equal(of(2, 0));
+        expect(await found({ status: 'OPENED' })).to.deep.equal([]);
+      });
+
+      it('finds those of a contact, a template, a campaign, a workflow', async () => {
+        const [templateId, campaignId, workflowId] = [newId(), newId(), newId()];
+        await become(mails[0].email, { templateId });
+        await become(mails[1].email, { templateId, campaignId });
+        await become(mails[2].email, { workflowId });
+        expect(await found({ contactId: mails[0].contact.id })).to.deep.equal(of(2, 0));
+        expect(await found({ templateId })).to.deep.equal(of(1, 0));
+        expect(await found({ campaignId })).to.deep.equal(of(1));
+        expect(await found({ workflowId })).to.deep.equal(of(2));
+        expect(await found({ templateId, contactId: mails[0].contact.id })).to.deep.equal(of(0));
+        expect(await found({ campaignId: newId() })).to.deep.equal([]);
+      });
+
+      it('finds those of a time, from its start on and before its end', async () => {
+        const hours = [4, 3, 2, 1].map((n) => new Date(Date.now() - n * 3_600_000));
+        for (const [place, { email }] of mails.entries()) await become(email, { createdAt: hours[place] as Date });
+        const [, second = '', third = ''] = hours.map((time) => time.toISOString());
+        expect(await found({ startDate: second })).to.deep.equal(of(3, 2, 1));
+        expect(await found({ endDate: third })).to.deep.equal(of(1, 0));
+        expect(await found({ startDate: second, endDate: third })).to.deep.equal(of(1));
+        expect(await found({ startDate: '2020-01-01', endDate: '2020-12-31' })).to.deep.equal([]);
+      });
+
+      it('goes from page to page', async () => {
+        await become(mails[1].email, { status: 'SENT' });
+        const first = await get('/emails?status=PENDING&limit=2');
+        expect(first).to.include({ total: 3, hasMore: true });
+        const second = await get(`/emails?status=PENDING&limit=2&cursor=${first.cursor}`);
+        const ids = [...first.data, ...second.data].map(({ id }: { id: string }) => id);
+        expect(ids).to.deep.equal(of(3, 2, 0));
+      });
+
+      it('finds nothing of another project', async () => {
+        const other = await api.project();
+        const answer = await other.server.get(`/emails?contactId=${mails[0].contact.id}`);
+        expect(answer.body).to.include({ total: 0 });
+      });
+
+      for (const query of [
+        'status=NEW',
+        'contactId=x',
+        'campaignId=1',
+        'templateId=',
+        'startDate=soon',
+        'endDate=2020-13-01',
+      ])
+        it(`is 400 with ${query}`, async () => {
+          expect(await project.server.get(`/emails?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
+        });
     });
 
     it('is empty before the first mail', async () => {
@@ -139,7 +281,7 @@ describe('e-mail records', () => {
           .update({ dueAt: new Date(0) });
         const answer = await resend(id);
         expect(answer).to.have.status(200);
-        expect(answer.body).to.include({ id, status: 'PENDING', reason: null, attempts: 3 });
+        expect(answer.body).to.include({ id, status: 'PENDING', reason: null, attemptCount: 3 });
         const row = await api.db('emails').where({ id }).first();
         expect(row).to.include({ status: 'PENDING', batchId: null });
         expect(row.dueAt.getTime()).to.be.above(Date.now() - 60_000);
