@@ -1,0 +1,96 @@
+// Executions on the time-skipping server: the real workflow and activities, the real database, and virtual time.
+import type { WorkflowHandle } from '@temporalio/client';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { executionActivities } from '../../activities/executions.ts';
+import type { Db } from '../../db/connect.ts';
+import { outboundHttp } from '../../platform/outbound-http.ts';
+import { createResolver } from '../../platform/resolver.ts';
+import { claimIntents } from '../../services/outbox/claim.ts';
+import { workflowIds } from '../../services/outbox/ids.ts';
+import { settleIntents } from '../../services/outbox/settle.ts';
+import { carryOut, type Order } from '../../temporal/carry-out.ts';
+import type { Temporal } from '../../temporal/connection.ts';
+import { attributeKeys } from '../../temporal/search-attributes.ts';
+import { taskQueues } from '../../temporal/task-queues.ts';
+import { workflowBundle } from '../../worker/bundle.ts';
+import { testRenderer } from './renderer.ts';
+import { timeSkipping } from './temporal.ts';
+import './temporal-work.ts';
+import type { TestProject } from './world.ts';
+
+/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
+const KEYWORD = 2;
+
+export interface SkippedExecutions {
+  env: TestWorkflowEnvironment;
+  /** Carries out what is in the outbox, as the relay does. */
+  relay(): Promise<void>;
+  handle(executionId: string, generation?: number): WorkflowHandle;
+  stop(): Promise<void>;
+}
+
+export async function skipExecutions(
+  db: Db,
+  project: TestProject,
+  allowedHosts: string[] = [],
+): Promise<SkippedExecutions> {
+  const env = await timeSkipping();
+  const { connection, client } = env;
+  const temporal = { connection, client, namespace: env.namespace ?? 'default' } as unknown as Temporal;
+  // The Java server cannot list them, but it wants to know them.
+  const searchAttributes = Object.fromEntries(Object.values(attributeKeys).map(({ name }) => [name, KEYWORD]));
+  await connection.operatorService.addSearchAttributes({ namespace: temporal.namespace, searchAttributes });
+  const resolver = createResolver({ servers: [] });
+  let now = new Date();
+  const activities = executionActivities({
+    db,
+    renderer: testRenderer(),
+    http: outboundHttp({ resolver, allowedHosts }),
+    keys: ['a secret of this test, and long enough'],
+    now: () => now,
+  });
+  const base = { connection: env.nativeConnection };
+  const workers = [
+    await Worker.create({ ...base, taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() }),
+    await Worker.create({
+      ...base,
+      taskQueue: taskQueues.executions,
+      activities: {
+        ...activities,
+        advanceExecution: async (...given: Parameters<typeof activities.advanceExecution>) => {
+          now = new Date(await env.currentTimeMs());
+          return activities.advanceExecution(...given);
+        },
+      },
+    }),
+  ];
+  const running = workers.map((worker) => worker.run());
+  return {
+    env,
+    relay: () => relayAll(db, temporal),
+    handle: (executionId, generation = 1) =>
+      client.workflow.getHandle(workflowIds.execution(project.id, executionId, generation)),
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+      await env.teardown();
+      resolver.close();
+    },
+  };
+}
+
+/** Until nothing is left: a row waits for earlier ones of its workflow id. */
+async function relayAll(db: Db, temporal: Temporal): Promise<void> {
+  for (const lane of ['starts', 'events', 'control', 'starts'] as const)
+    for (let intents = await claimIntents(db, lane, 100); intents.length > 0; ) {
+      const done: string[] = [];
+      for (const { id, projectId, ...intent } of intents) {
+        const verdict = await carryOut(temporal, { args: [], projectId, ...intent } as Order);
+        if (!verdict.done) throw new Error(verdict.message);
+        done.push(id);
+      }
+      await settleIntents(db, { done, failed: [], unreachable: [] });
+      intents = await claimIntents(db, lane, 100);
+    }
+}

@@ -1,0 +1,238 @@
+import { expect } from 'chai';
+import { Contact } from '../../db/models/contact.ts';
+import { Email } from '../../db/models/email.ts';
+import { createTemplate } from '../../services/templates/save.ts';
+import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
+import { retryExecution } from '../../services/workflows/executions/retry.ts';
+import { skipExecution } from '../../services/workflows/executions/skip.ts';
+import { type Drawn, draw, type Sketch, Walker } from '../support/executions.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { type SkippedExecutions, skipExecutions } from '../support/skipped-executions.ts';
+import { eventually } from '../support/waiting.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+const DAY = 86_400_000;
+
+describe('the execution workflow', () => {
+  let world: World;
+  let project: TestProject;
+  let walker: Walker;
+  let receiver: HttpReceiver;
+  let skipped: SkippedExecutions;
+  let people = 0;
+
+  before(async function () {
+    this.timeout(120_000);
+    [world, receiver] = await Promise.all([openWorld(), startHttpReceiver()]);
+    project = await makeProject(world.db);
+    walker = new Walker(world.db, project);
+    skipped = await skipExecutions(world.db, project, [receiver.host]);
+  });
+  after(async () => {
+    await skipped?.stop();
+    await receiver?.stop();
+    await world?.close();
+  });
+
+  interface Begun {
+    id: string;
+    email: string;
+    workflow: Drawn;
+    /** Awaiting it lets time pass. */
+    result(generation?: number): Promise<unknown>;
+  }
+
+  const begin = async (sketch: Sketch, email = `person${++people}@example.com`): Promise<Begun> => {
+    const workflow = await draw(world.db, project, sketch);
+    const id = await walker.start(workflow, email);
+    await skipped.relay();
+    return { id, email, workflow, result: (generation) => skipped.handle(id, generation).result() };
+  };
+
+  const rests = (id: string) =>
+    eventually(async () => (await walker.execution(id)).status === 'WAITING', { what: 'rest' });
+
+  /** How much virtual time a run took, by Temporal's own account: the server's clock may run on afterwards. */
+  const lasted = async (id: string): Promise<number> => {
+    const { events } = await skipped.handle(id).fetchHistory();
+    const [first, last] = [events?.at(0), events?.at(-1)].map((event) => Number(event?.eventTime?.seconds ?? 0));
+    return ((last ?? 0) - (first ?? 0)) * 1000;
+  };
+
+  it('goes through UPDATE_CONTACT, CONDITION, SEND_EMAIL and EXIT in one activity', async () => {
+    const template = await createTemplate(world.db, project.access, {
+      name: 'Hello',
+      subject: 'Hello',
+      body: '<p>Hello</p>',
+      type: 'TRANSACTIONAL',
+      from: { email: `hello@${project.senderDomain}` },
+    });
+    const { id, email, result } = await begin({
+      steps: {
+        change: ['UPDATE_CONTACT', { data: { plan: 'pro' } }],
+        ask: ['CONDITION', { field: 'data.plan', operator: 'equals', value: 'pro' }],
+        send: ['SEND_EMAIL', { templateId: template.id }],
+        out: ['EXIT', { reason: 'done' }],
+      },
+      arrows: ['change -> ask', 'ask -yes-> send', 'send -> out'],
+    });
+    expect(await result()).to.equal('EXITED');
+    expect(await walker.way(id)).to.deep.equal([
+      'change: COMPLETED',
+      'ask: COMPLETED by yes',
+      'send: COMPLETED',
+      'out: COMPLETED',
+    ]);
+    expect(await Contact.query(world.db).findOne({ email })).to.deep.include({ data: { plan: 'pro' } });
+    expect(await Email.query(world.db).where({ executionId: id })).to.have.length(1);
+    const { events = [] } = await skipped.handle(id).fetchHistory();
+    expect(events?.filter((event) => event.activityTaskScheduledEventAttributes)).to.have.length(1);
+  });
+
+  it('sleeps through a DELAY of 18 months', async () => {
+    const { id, result } = await begin({ steps: { rest: ['DELAY', { amount: 18, unit: 'months' }], out: ['EXIT'] } });
+    await result();
+    expect(await lasted(id)).to.be.within(18 * 30 * DAY, 18 * 31 * DAY);
+    expect(await walker.way(id)).to.deep.equal(['rest: COMPLETED', 'out: COMPLETED']);
+  });
+
+  it('sleeps until the contact’s own date', async () => {
+    const email = 'own-date@example.com';
+    const date = new Date((await skipped.env.currentTimeMs()) + 40 * DAY);
+    await walker.contact(email, { trialEnds: date.toISOString() });
+    const { result } = await begin({ steps: { rest: ['DELAY', { until: 'data.trialEnds' }] } }, email);
+    await result();
+    expect(await skipped.env.currentTimeMs()).to.be.at.least(date.getTime());
+  });
+
+  const waiting = (timeout?: object): Sketch => ({
+    steps: {
+      wait: ['WAIT_FOR_EVENT', { eventName: 'bought', ...(timeout && { timeout }) }],
+      came: ['EXIT', { reason: 'came' }],
+      late: ['EXIT', { reason: 'gave up' }],
+    },
+    arrows: ['wait -event-> came', 'wait -timeout-> late'],
+  });
+
+  it('takes the timeout branch after 18 months without the event', async () => {
+    const { id, result } = await begin(waiting({ amount: 18, unit: 'months' }));
+    await result();
+    expect(await lasted(id)).to.be.within(18 * 30 * DAY, 18 * 31 * DAY);
+    expect(await walker.execution(id)).to.include({ status: 'EXITED', exitReason: 'gave up' });
+  });
+
+  it('takes the event branch when the event comes, and needs no more than the signal to look again', async () => {
+    const { id, email, result } = await begin(waiting({ amount: 18, unit: 'months' }));
+    await rests(id);
+    await walker.track(email, 'bought', { amount: 3 });
+    await skipped.relay();
+    await eventually(async () => (await walker.execution(id)).status === 'EXITED');
+    await result();
+    expect(await walker.execution(id)).to.deep.include({ exitReason: 'came', context: { amount: 3 } });
+  });
+
+  it('is not disturbed by events and signals that do not count', async () => {
+    const { id, email, result } = await begin(waiting());
+    await rests(id);
+    await skipped.handle(id).signal('lookAgain');
+    await walker.track(email, 'something else');
+    await skipped.handle(id).signal('lookAgain');
+    await walker.track(email, 'bought');
+    await skipped.relay();
+    await result();
+    expect(await walker.execution(id)).to.include({ exitReason: 'came' });
+  });
+
+  it('goes round in a loop with a DELAY until its condition holds', async () => {
+    const email = 'loop@example.com';
+    const { id, result } = await begin(
+      {
+        steps: {
+          note: ['UPDATE_CONTACT', { data: { seen: true } }],
+          rest: ['DELAY', { amount: 1, unit: 'days' }],
+          ask: ['CONDITION', { field: 'data.ready', operator: 'equals', value: true }],
+          out: ['EXIT', { reason: 'ready' }],
+        },
+        arrows: ['note -> rest', 'rest -> ask', 'ask -no-> rest', 'ask -yes-> out'],
+      },
+      email,
+    );
+    const ready = eventually(async () => (await walker.execution(id)).visit > 8, { timeoutMs: 60_000 });
+    const ended = result();
+    await ready;
+    await walker.contact(email, { ready: true });
+    await ended;
+    expect(await walker.execution(id)).to.include({ exitReason: 'ready' });
+  });
+
+  describe('WEBHOOK', () => {
+    const calling = (path: string): Sketch => ({
+      steps: { call: ['WEBHOOK', { url: `${receiver.url}${path}` }], out: ['EXIT', { reason: 'called' }] },
+    });
+
+    it('is called until it answers, honouring Retry-After, under one webhook-id', async () => {
+      let calls = 0;
+      receiver.answer(() => {
+        calls++;
+        if (calls === 1) return { status: 503, headers: { 'retry-after': '7200' } };
+        return calls === 2 ? { status: 429 } : { body: { taken: true } };
+      }, '/flaky');
+      const { id, result } = await begin(calling('/flaky'));
+      await result();
+      expect(await lasted(id)).to.be.within(7_200_000, 2 * 7_200_000);
+      const requests = receiver.requests.filter(({ path }) => path === '/flaky');
+      expect(requests).to.have.length(3);
+      expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).to.equal(1);
+      const [step] = await walker.steps(id);
+      expect(step).to.include({ status: 'COMPLETED', attempt: 3, error: null, request: null });
+      expect(step?.output).to.include({ status: 200, body: '{"taken":true}' });
+    });
+
+    it('fails the execution at once on another 4xx, and goes on from there when it is retried', async () => {
+      receiver.answer({ status: 410 }, '/gone');
+      const { id, workflow, result } = await begin(calling('/gone'));
+      await result();
+      expect(await walker.execution(id)).to.include({ status: 'FAILED', error: 'The receiver answered 410.' });
+      expect(receiver.requests.filter(({ path }) => path === '/gone')).to.have.length(1);
+      receiver.answer({}, '/gone');
+      await retryExecution(world.db, project.access, workflow.id, id);
+      await skipped.relay();
+      expect(await result(2)).to.equal('EXITED');
+      expect(await walker.way(id)).to.deep.equal(['call: COMPLETED', 'out: COMPLETED']);
+      expect((await walker.steps(id))[0]).to.include({ attempt: 2 });
+    });
+
+    it('gives up after about a day', async () => {
+      receiver.answer({ status: 500 }, '/broken');
+      const { id, result } = await begin(calling('/broken'));
+      await result();
+      expect(await lasted(id)).to.be.within(DAY, 1.2 * DAY);
+      expect(await walker.execution(id)).to.include({ status: 'FAILED', error: 'The receiver answered 500.' });
+    });
+  });
+
+  it('ends when it is cancelled, and no step is taken after', async () => {
+    const { id, workflow, result } = await begin({
+      steps: { rest: ['DELAY', { amount: 1, unit: 'days' }], out: ['EXIT'] },
+    });
+    await rests(id);
+    await cancelExecution(world.db, project.access, workflow.id, id);
+    await skipped.relay();
+    const error = await result().catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(Error);
+    expect((await skipped.handle(id).describe()).status.name).to.equal('CANCELLED');
+    expect(await walker.way(id)).to.deep.equal(['rest: CANCELLED']);
+  });
+
+  it('leaves its rest at once when it is skipped ahead', async () => {
+    const { id, workflow, result } = await begin({
+      steps: { rest: ['DELAY', { amount: 9, unit: 'months' }], out: ['EXIT'] },
+    });
+    await rests(id);
+    await skipExecution(world.db, project.access, workflow.id, id);
+    await skipped.relay();
+    await eventually(async () => (await walker.execution(id)).status === 'EXITED');
+    await result();
+    expect(await walker.way(id)).to.deep.equal(['rest: SKIPPED', 'out: COMPLETED']);
+  });
+});
