@@ -2,10 +2,13 @@ import type { Db } from '../db/connect.ts';
 import { foldCampaignCounts } from '../db/models/campaign-counts.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settings } from '../platform/settings.ts';
+import { createStripe } from '../platform/stripe.ts';
+import { tendBilling } from '../services/billing/upkeep.ts';
 import { foldContactCounts } from '../services/contacts/counts.ts';
 import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
 import { foldCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
+import { forgetNotices } from '../services/notices/receive.ts';
 import { addMonths } from '../services/retention/partitions.ts';
 import { disableCritical } from '../services/security/watch.ts';
 import { followChanges } from '../services/segments/follow.ts';
@@ -28,6 +31,7 @@ const TIDY_MS = 10_000;
 const SEGMENTS_MS = 1_000;
 const ACCOUNT_MAIL_MS = 1_000;
 const SECURITY_MS = 60_000;
+const BILLING_MS = 5_000;
 const SWEEP_MS = 5 * 60_000;
 const TROUBLE_MS = 60_000;
 
@@ -44,6 +48,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
         return 'idle';
       },
     });
+  const stripe = createStripe(settings.stripe);
   const chores = [
     chore('contact counts', FOLD_MS, () => foldContactCounts(db)),
     chore('campaign counts', FOLD_MS, () => foldCampaignCounts(db)),
@@ -54,8 +59,10 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
     chore('account mail', ACCOUNT_MAIL_MS, () => answerRequests(db, settings)),
+    chore('billing', stripe ? BILLING_MS : SWEEP_MS, () => tendBilling({ db, stripe, settings, log })),
     chore('security', SECURITY_MS, () => disableCritical(db, settings)),
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
+    chore('received notices', SWEEP_MS, () => forgetNotices(db)),
     chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
     chore('deleted workflows', TIDY_MS, () => removeLeftExecutions(db)),
     chore('ticks of workflows', SWEEP_MS, () => forgetTicks(db)),

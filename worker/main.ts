@@ -22,6 +22,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { Loop } from './loop.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay } from './relay.ts';
+import { listenForReturnedMail } from './returned-mail.ts';
 import { parseRoles, type Role } from './roles.ts';
 import { installRuntime } from './temporal-log.ts';
 import { type Duty, TemporalWorkers } from './temporal-workers.ts';
@@ -122,10 +123,11 @@ async function startWork(parts: Parts): Promise<End> {
   if (executions) duties.push(await workflowsDuty(), executions.duty);
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
   const stopRelay = roles.has('relay') ? startRelay(parts, listener) : () => {};
+  const stopReturnedMail = roles.has('relay') ? await startReturnedMail(parts) : () => {};
   await listener.start();
   return async () => {
     stopping.abort(new Error('the worker is shutting down'));
-    await Promise.all([stopRelay(), workers.stop()]);
+    await Promise.all([stopReturnedMail(), stopRelay(), workers.stop()]);
     await listener.stop();
     await mail?.close();
     await executions?.close();
@@ -180,8 +182,20 @@ function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resol
   };
 }
 
+/** Of several workers on one machine one has the port. */
+async function startReturnedMail({ settings, db, log }: Parts): Promise<End> {
+  const { bouncePort: port } = settings.mailFrom;
+  if (port === undefined) return () => {};
+  try {
+    return (await listenForReturnedMail({ port, host: settings.host, db, keys: settings.secretKeys, log })).stop;
+  } catch (err) {
+    log.warn({ err, port }, 'cannot listen for returned mail; another worker may');
+    return () => {};
+  }
+}
+
 function startRelay({ db, temporal, settings, log }: Parts, listener: Listener): End {
-  const relay = new Relay({ db, temporal, listener, log });
+  const relay = new Relay({ db, temporal, listener, log, billing: settings.stripe !== undefined });
   relay.start();
   const stopHousekeeping = startHousekeeping({ db, settings, log });
   // Made when a worker first connects; a namespace that was lost since has neither.

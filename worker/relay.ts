@@ -22,6 +22,8 @@ export interface RelayOptions {
   /** Not started yet. */
   listener: Listener;
   log: Logger;
+  /** Mail that is sent is noted for it. */
+  billing?: boolean;
 }
 
 /** The channel of `wake`; the payload is a comma list of lanes. */
@@ -58,7 +60,8 @@ export class Relay {
 
   start(): void {
     for (const lane of lanes) this.loop(lane, () => (lane === 'mail' ? this.mailRound() : this.round(lane)));
-    this.loop('results', async () => ((await tellResults(this.options.db)) > 0 ? 'more' : 'idle'));
+    const { db, billing } = this.options;
+    this.loop('results', async () => ((await tellResults(db, undefined, { billing })) > 0 ? 'more' : 'idle'));
     this.loop('notices', async () => ((await settleNotices(this.options.db)) > 0 ? 'more' : 'idle'));
     this.loop('matches', async () => ((await matchEvents(this.options.db)).events > 0 ? 'more' : 'idle'));
   }

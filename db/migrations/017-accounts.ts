@@ -1,5 +1,85 @@
 import type { Knex } from 'knex';
 
+const billing = `
+    alter table projects
+      -- Transactional mail is counted as it is accepted: there is a cap on it.
+      add column billing_capped boolean not null default false,
+      -- Mail of these sources is held: their caps are reached.
+      add column capped_sources text[] not null default '{}';
+
+    -- Stays when the project goes, until the subscription is cancelled and all use is reported.
+    create table project_billing (
+      project_id uuid primary key,
+      customer_id text unique,
+      subscription_id text,
+      subscription_status text,
+      period_start timestamptz,
+      period_end timestamptz,
+      -- Of the newest of Stripe's events that was looked at: older ones that come late say nothing new.
+      event_at timestamptz,
+      cap_transactional integer,
+      cap_campaigns integer,
+      cap_workflows integer,
+      -- Transactional mail accepted in the period that began then, while there is a cap.
+      reserved integer not null default 0,
+      reserved_period timestamptz,
+      -- By source: the period in which its members were warned, and told that the cap is reached.
+      warned jsonb not null default '{}',
+      updated_at timestamptz not null default now()
+    );
+
+    -- Mail that was sent, noted with the result of each; added up by the hour, and put into reports to Stripe.
+    create table billing_notes (
+      id bigint generated always as identity primary key,
+      project_id uuid not null,
+      source_type text not null,
+      hour timestamptz not null,
+      count integer not null
+    );
+    create index billing_notes_project on billing_notes (project_id);
+    create table billing_hours (
+      project_id uuid not null,
+      hour timestamptz not null,
+      source_type text not null,
+      count bigint not null,
+      primary key (project_id, hour, source_type)
+    );
+    -- One event for Stripe each, under this id, which it takes only once.
+    create table billing_reports (
+      id uuid primary key,
+      project_id uuid not null,
+      customer_id text not null,
+      count bigint not null,
+      at timestamptz not null default now(),
+      claimed_until timestamptz not null default now(),
+      last_error text,
+      reported_at timestamptz
+    );
+    create index billing_reports_open on billing_reports (claimed_until) where reported_at is null;
+
+    -- From when on mail counts: the subscription's period, or else the month of UTC.
+    create function billing_period(p_project_id uuid) returns timestamptz language sql stable as $$
+      select coalesce(
+        (select period_start from project_billing where project_id = p_project_id and period_end > now()),
+        date_trunc('month', now(), 'UTC'))
+    $$;
+
+    -- What holds mail: as before, or the cap of its source.
+    alter function sending_hold(uuid, text) rename to sending_hold_itself;
+    create function sending_hold(p_project_id uuid, p_domain text, p_source text default null) returns text
+    language plpgsql stable as $$
+    begin
+      if p_source is not null and exists (select 1 from projects where id = p_project_id and p_source = any (capped_sources))
+      then return coalesce(sending_hold_itself(p_project_id, p_domain), 'billing cap reached'); end if;
+      return sending_hold_itself(p_project_id, p_domain);
+    end $$;
+    alter function campaign_obstacle(uuid) rename to campaign_obstacle_itself;
+    create function campaign_obstacle(p_campaign_id uuid) returns text language sql stable as $$
+      select coalesce(campaign_obstacle_itself(p_campaign_id), (
+        select 'billing cap reached' from campaigns c join projects p on p.id = c.project_id
+        where c.id = p_campaign_id and 'CAMPAIGN' = any (p.capped_sources)))
+    $$;`;
+
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- Our own mail is recorded under this project. Neither key can be brought by anybody: the one is no key, and no
@@ -24,6 +104,8 @@ export async function up(db: Knex): Promise<void> {
       enabled_at timestamptz
     );
     create index project_suspensions_project on project_suspensions (project_id, disabled_at);
+
+    ${billing}
 
     -- The wiping of a project, for good or to begin anew: background work, found again after a crash.
     create table project_erasures (
@@ -84,6 +166,12 @@ export async function up(db: Knex): Promise<void> {
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(`
+    drop function sending_hold(uuid, text, text), campaign_obstacle(uuid);
+    alter function sending_hold_itself(uuid, text) rename to sending_hold;
+    alter function campaign_obstacle_itself(uuid) rename to campaign_obstacle;
+    drop function billing_period(uuid);
+    drop table billing_reports, billing_hours, billing_notes, project_billing;
+    alter table projects drop column billing_capped, drop column capped_sources;
     drop table project_erasures, project_suspensions, auth_attempts, user_identities, account_requests, user_tokens;
     alter table memberships drop column status;
     alter table projects drop column deleted_at, drop column enabled_at;

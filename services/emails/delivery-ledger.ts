@@ -42,16 +42,18 @@ interface BegunRow {
 const beginStatement = statement<BegunRow>(
   'delivery-begin',
   `with asked as materialized (
-     select e.id, e.project_id, ask.domain, ask.wait_reason, ask.wait_seconds,
+     select e.id, e.project_id, e.source_type, ask.domain, ask.wait_reason, ask.wait_seconds,
        ${isSuppressed('e.project_id', 'ask.recipient')} as suppressed
      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::float8[])
        as ask (id, batch_id, token, domain, recipient, wait_reason, wait_seconds)
      join delivery_batches b on b.id = ask.batch_id and b.lease_token = ask.token and b.lease_until > now()
-     join emails e on e.id = ask.id and e.batch_id = ask.batch_id and e.status = 'PENDING'
+     -- Fenced in, so that only the primary key is left to look it up by: the planner would go through the whole batch.
+     cross join lateral (select * from emails where emails.id = ask.id offset 0) e
+     where e.batch_id = ask.batch_id and e.status = 'PENDING'
    ),
    sender as materialized (
-     select project_id, domain, sending_hold(project_id, domain) as hold
-     from (select distinct project_id, domain from asked) pair
+     select project_id, domain, source_type, sending_hold(project_id, domain, source_type) as hold
+     from (select distinct project_id, domain, source_type from asked) pair
    ),
    judged as (
      select asked.id, asked.domain, asked.wait_seconds, sender.hold, case
@@ -61,7 +63,7 @@ const beginStatement = statement<BegunRow>(
          else 'go'
        end as verdict,
        coalesce(sender.hold, case when asked.suppressed then 'suppressed' end, asked.wait_reason) as reason
-     from asked join sender using (project_id, domain)
+     from asked join sender using (project_id, domain, source_type)
    )
    update emails e set
      status = case judged.verdict when 'go' then 'SENDING' when 'suppressed' then 'FAILED' else 'PENDING' end,

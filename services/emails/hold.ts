@@ -9,14 +9,14 @@ const CHUNK = 2_000;
 const release = statement<{ id: string }>(
   'emails-release',
   `with free as materialized (
-     select project_id, held_domain from (
-       select distinct project_id, held_domain from emails
+     select project_id, held_domain, source_type from (
+       select distinct project_id, held_domain, source_type from emails
        where held_domain is not null and status = 'PENDING' and ($1::uuid is null or project_id = $1)
      ) sender
-     where sending_hold(project_id, held_domain) is null
+     where sending_hold(project_id, held_domain, source_type) is null
    ),
    mine as (
-     select e.id from free join emails e using (project_id, held_domain) where e.status = 'PENDING'
+     select e.id from free join emails e using (project_id, held_domain, source_type) where e.status = 'PENDING'
      order by e.id limit $2 for update of e skip locked
    )
    update emails e set held_domain = null, reason = null, due_at = now(), updated_at = now()

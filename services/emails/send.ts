@@ -7,6 +7,7 @@ import { together } from '../../db/together.ts';
 import { type ApiError, unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
+import { reserveMails } from '../billing/caps.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
 import { senderDomain } from '../domains/name.ts';
@@ -118,11 +119,13 @@ export async function sendEmails(
   limits: SendLimits = NO_LIMITS,
 ): Promise<Accepted> {
   const { template, attachments } = input;
-  if (!template && !attachments?.length) return accept(db, project, input, contentOf(input, undefined, limits));
+  if (!template && !attachments?.length && !project.capped)
+    return accept(db, project, input, contentOf(input, undefined, limits));
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const content = contentOf(input, template ? await findTemplate(trx, project.projectId, template) : null, limits);
       if (attachments?.length) content.attachmentSet = await storeAttachments(trx, attachments);
+      if (project.capped) await reserveMails(trx, project.projectId, input.to.length);
       const accepted = await accept(trx, project, input, content);
       if (content.type !== 'TRANSACTIONAL') await refuseUnsubscribed(trx, accepted, content.type);
       return accepted;

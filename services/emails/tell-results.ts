@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
+import { noteUsage } from '../billing/usage.ts';
 import {
   lockContactsOf,
   type MailEvent,
@@ -37,9 +38,9 @@ const mark = statement<ResultRow>(
 
 /**
  * Records `email.sent` and `email.failed` for mail whose result is in the ledger, each once. Delivery itself never waits
- * for a contact. Gives back how many there were.
+ * for a contact. Where there is `billing`, what was sent is noted for it. Gives back how many there were.
  */
-export async function tellResults(db: Db, limit = BATCH): Promise<number> {
+export async function tellResults(db: Db, limit = BATCH, { billing = false } = {}): Promise<number> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const picked = await pick(trx, [limit]);
@@ -51,6 +52,7 @@ export async function tellResults(db: Db, limit = BATCH): Promise<number> {
       const rows = await mark(trx, [picked.map(({ id }) => id)]);
       rows.sort((a, b) => timeOf(a) - timeOf(b));
       await recordMailEvents(trx, rows.map(eventOf));
+      if (billing) await noteUsage(trx, rows);
       return rows.length;
     }),
   );

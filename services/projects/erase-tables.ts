@@ -35,6 +35,7 @@ export const wiped = [
 /** What a reset keeps: settings, secrets, members, domains, and what is owed. */
 export const kept = [
   'project_suspensions',
+  'billing_hours',
   'webhook_secrets',
   'domains',
   'memberships',
@@ -42,5 +43,8 @@ export const kept = [
   'rate_windows',
 ] as const;
 
-/** Never wiped here: intents go when they are carried out, and erasures are the record of this very work. */
-export const leftAlone = ['outbox', 'project_erasures'] as const;
+/**
+ * Never wiped here: intents go when they are carried out, what is owed when it is billed (`services/billing/upkeep.ts`),
+ * and erasures are the record of this very work.
+ */
+export const leftAlone = ['outbox', 'project_billing', 'billing_notes', 'billing_reports', 'project_erasures'] as const;

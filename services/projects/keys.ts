@@ -17,6 +17,8 @@ export interface ProjectAccess {
   keyGeneration: number;
   disabled: boolean;
   disabledReason: string | null;
+  /** There is a cap on transactional mail, so each is counted as it is accepted. */
+  capped?: boolean;
 }
 
 /** Payload of the notices that empty the caches of keys: the project's id. */
@@ -33,15 +35,16 @@ export function keyKind(key: string): KeyKind | undefined {
 export async function findByKey(db: Db, key: string): Promise<ProjectAccess | undefined> {
   const project = await Project.query(db)
     .findOne(keyKind(key) === 'public' ? { publicKey: key } : { secretKeyHash: hashToken(key) })
-    .select('id', 'keyGeneration', 'disabled', 'disabledReason');
+    .select('id', 'keyGeneration', 'disabled', 'disabledReason', 'billingCapped');
   return project && accessOf(project);
 }
 
-export const accessOf = ({ id, keyGeneration, disabled, disabledReason }: Project): ProjectAccess => ({
+export const accessOf = ({ id, keyGeneration, disabled, disabledReason, billingCapped }: Project): ProjectAccess => ({
   projectId: id,
   keyGeneration,
   disabled,
   disabledReason,
+  capped: billingCapped,
 });
 
 /** Both keys at once; the old ones end with this transaction, in every process. */

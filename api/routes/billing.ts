@@ -1,0 +1,123 @@
+import type Stripe from 'stripe';
+import { ApiError, badRequest } from '../../platform/errors.ts';
+import { createStripe } from '../../platform/stripe.ts';
+import { listInvoices, openPortal, startCheckout } from '../../services/billing/account.ts';
+import { readCaps, setCaps } from '../../services/billing/caps.ts';
+import { readConsumption } from '../../services/billing/consumption.ts';
+import { takeStripeEvent } from '../../services/billing/events.ts';
+import { answer, failure, missing, ok } from '../http/answers.ts';
+import type { AppParts } from '../http/context.ts';
+import { type RouteGroup, route, routes } from '../http/route.ts';
+import { list, nullable, object, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  capsSchema,
+  consumptionSchema,
+  invoiceSchema,
+  presentConsumption,
+  presentInvoice,
+} from '../presenters/billing.ts';
+
+const params = { id: uuid() };
+const MAX_CAP = 2_000_000_000;
+const cap = () => optional(nullable(wholeNumber({ min: 0, max: MAX_CAP })));
+
+const off = missing('project');
+const page = answer("The address of the billing provider's page.", object({ url: text() }));
+const conflict = failure('The project has a subscription already, or no account yet.', 'CONFLICT');
+const providerDown = failure('The billing provider cannot be reached, or refused.', 'EXTERNAL_SERVICE_ERROR');
+
+const base = '/users/@me/projects/:id';
+const shared = { access: 'member', role: 'ADMIN', whileDisabled: true, params } as const;
+
+export function billing({ settings }: AppParts): RouteGroup {
+  const client = createStripe(settings.stripe);
+  const on = (): { stripe: Stripe; settings: AppParts['settings'] } => {
+    if (client) return { stripe: client, settings };
+    throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'Billing is turned off here: everything is free.', {
+      suggestion: 'The operator turns it on with STRIPE_SECRET_KEY.',
+    });
+  };
+  return routes('Billing', [
+    route({
+      ...shared,
+      method: 'POST',
+      path: `${base}/checkout`,
+      summary: 'Buy a subscription: leads to a page of the billing provider',
+      answers: { 200: page, 404: off, 409: conflict, 502: providerDown },
+      handle: async ({ db, user, params }) => ok({ url: await startCheckout(db, on(), params.id, user) }),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      path: `${base}/billing-portal`,
+      summary: 'Change the subscription or how it is paid: leads to a page of the billing provider',
+      answers: { 200: page, 404: off, 409: conflict, 502: providerDown },
+      handle: async ({ db, params }) => ok({ url: await openPortal(db, on(), params.id) }),
+    }),
+    route({
+      ...shared,
+      method: 'GET',
+      path: `${base}/billing-limits`,
+      summary: 'How many mails of each category may be sent in a period; null: any number',
+      answers: { 200: answer('The caps.', capsSchema), 404: off },
+      handle: async ({ db, params }) => on() && ok(await readCaps(db, params.id)),
+    }),
+    route({
+      ...shared,
+      method: 'PUT',
+      path: `${base}/billing-limits`,
+      summary: 'Set the caps; what is left out has none',
+      body: { transactional: cap(), campaigns: cap(), workflows: cap() },
+      answers: { 200: answer('The caps.', capsSchema), 404: off },
+      handle: async ({ db, params, body }) => {
+        on();
+        const { transactional = null, campaigns = null, workflows = null } = body;
+        return ok(await setCaps(db, params.id, { transactional, campaigns, workflows }));
+      },
+    }),
+    route({
+      ...shared,
+      method: 'GET',
+      path: `${base}/billing-consumption`,
+      summary: 'What was used in the present period',
+      answers: { 200: answer('The use of each category.', consumptionSchema), 404: off },
+      handle: async ({ db, params }) => on() && ok(presentConsumption(await readConsumption(db, params.id))),
+    }),
+    route({
+      ...shared,
+      method: 'GET',
+      path: `${base}/billing-invoices`,
+      summary: 'The invoices, newest first',
+      answers: { 200: answer('The invoices.', list(invoiceSchema)), 404: off, 502: providerDown },
+      handle: async ({ db, params }) => ok((await listInvoices(db, on(), params.id)).map(presentInvoice)),
+    }),
+    route({
+      method: 'POST',
+      path: '/webhooks/incoming/stripe',
+      summary: 'What Stripe tells of subscriptions; only with its signature',
+      access: 'nobody',
+      bodyKind: 'raw',
+      body: text({ min: 0 }),
+      answers: {
+        200: answer('Taken.', object({ received: optional(text()) })),
+        400: failure('The signature is not right.', 'BAD_REQUEST'),
+        404: failure('Billing is off.', 'RESOURCE_NOT_FOUND'),
+      },
+      handle: async ({ db, body, request }) => {
+        const { stripe } = on();
+        await takeStripeEvent(db, verified(stripe, body, request.headers['stripe-signature']));
+        return ok({ received: 'yes' });
+      },
+    }),
+  ]);
+
+  function verified(stripe: Stripe, body: string, signature: string | string[] | undefined): Stripe.Event {
+    const secret = settings.stripe?.webhookSecret;
+    if (!secret) throw badRequest('No signature can be verified here: STRIPE_WEBHOOK_SECRET is not set.');
+    try {
+      return stripe.webhooks.constructEvent(body, signature ?? '', secret);
+    } catch {
+      throw badRequest('The signature of this request is not right.');
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import type Stripe from 'stripe';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Project } from '../../db/models/project.ts';
+import type { User } from '../../db/models/user.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { asking } from '../../platform/stripe.ts';
+
+export interface Billing {
+  stripe: Stripe;
+  settings: Pick<Settings, 'stripe' | 'baseUrl'>;
+}
+
+const active = ['active', 'trialing', 'past_due'];
+
+const conflict = (message: string, suggestion: string) => new ApiError(409, 'CONFLICT', message, { suggestion });
+
+async function account(db: Db, projectId: string) {
+  return db('projectBilling')
+    .where({ projectId })
+    .first<{ customerId: string | null; subscriptionStatus: string | null } | undefined>(
+      'customerId',
+      'subscriptionStatus',
+    );
+}
+
+/** Asked for twice it is the same one: the key says so to Stripe, and the row to us. */
+async function customerOf(db: Db, { stripe }: Billing, projectId: string, user: User): Promise<string> {
+  const known = (await account(db, projectId))?.customerId;
+  if (known) return known;
+  const { name } = await Project.query(db).findById(projectId).throwIfNotFound();
+  const customer = await asking(() =>
+    stripe.customers.create(
+      { email: user.email, name, metadata: { projectId } },
+      { idempotencyKey: `customer-${projectId}` },
+    ),
+  );
+  await inTransaction(db, async (trx) => {
+    await trx('projectBilling').insert({ projectId }).onConflict('projectId').ignore();
+    await trx('projectBilling').where({ projectId, customerId: null }).update({ customerId: customer.id });
+  });
+  return (await account(db, projectId))?.customerId ?? customer.id;
+}
+
+/** The address of a page of Stripe's where the subscription is bought. */
+export async function startCheckout(db: Db, billing: Billing, projectId: string, user: User): Promise<string> {
+  const { stripe, settings } = billing;
+  const price = settings.stripe?.priceId;
+  if (!price) throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'There is nothing to buy here: no price is set up.');
+  if (active.includes((await account(db, projectId))?.subscriptionStatus ?? ''))
+    throw conflict('The project has a subscription already.', 'Change it in the billing portal.');
+  const customer = await customerOf(db, billing, projectId, user);
+  const session = await asking(() =>
+    stripe.checkout.sessions.create({
+      mode: 'subscription',
+      customer,
+      client_reference_id: projectId,
+      line_items: [{ price }],
+      subscription_data: { metadata: { projectId } },
+      success_url: `${settings.baseUrl}/?checkout=done`,
+      cancel_url: `${settings.baseUrl}/?checkout=cancelled`,
+    }),
+  );
+  if (!session.url) throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The billing provider gave no address.');
+  return session.url;
+}
+
+export async function openPortal(db: Db, { stripe, settings }: Billing, projectId: string): Promise<string> {
+  const customer = (await account(db, projectId))?.customerId;
+  if (!customer) throw conflict('The project has no billing account yet.', 'Begin with POST .../checkout.');
+  const session = await asking(() =>
+    stripe.billingPortal.sessions.create({ customer, return_url: `${settings.baseUrl}/` }),
+  );
+  return session.url;
+}
+
+const SHOWN = 100;
+
+export async function listInvoices(db: Db, { stripe }: Billing, projectId: string): Promise<Stripe.Invoice[]> {
+  const customer = (await account(db, projectId))?.customerId;
+  if (!customer) return [];
+  const { data } = await asking(() => stripe.invoices.list({ customer, limit: SHOWN }));
+  return data;
+}

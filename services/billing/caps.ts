@@ -1,0 +1,109 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { Project } from '../../db/models/project.ts';
+import { statement } from '../../db/statement.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { releaseHeld } from '../emails/hold.ts';
+import { announceKeys } from '../projects/keys.ts';
+import { type Categories, type Consumption, readConsumption, sources } from './consumption.ts';
+
+export type Caps = Categories<number | null>;
+
+export const capReached = (category: string, cap: number) =>
+  new ApiError(402, 'BILLING_LIMIT_EXCEEDED', `The cap of ${cap} ${category} mails in this period is reached.`, {
+    suggestion: 'Raise it with PUT /users/@me/projects/:id/billing-limits, or wait for the next period.',
+  });
+
+// One row and no look at any mail; a new period begins with nothing.
+const reserve = statement<{ reserved: number }>(
+  'billing-reserve',
+  `update project_billing b set reserved = made.count, reserved_period = made.period
+   from (
+     select period, $2::integer + case when old.reserved_period = period then old.reserved else 0 end as count
+     from project_billing old, billing_period($1) as period where old.project_id = $1
+   ) made
+   where b.project_id = $1 and made.count <= b.cap_transactional
+   returning b.reserved`,
+);
+
+/** In the transaction that accepts them: what is not accepted is not counted. */
+export async function reserveMails(trx: Db, projectId: string, count: number): Promise<void> {
+  // Locked first: the statement above reads what it changes.
+  const row = await trx('projectBilling').where({ projectId }).forUpdate().first('capTransactional');
+  const cap: number | null | undefined = row?.capTransactional;
+  if (cap === undefined || cap === null) return;
+  if ((await reserve(trx, [projectId, count])).length === 0) throw capReached('transactional', cap);
+}
+
+/** Before a campaign begins: its whole audience must fit. */
+export async function requireCampaignRoom(trx: Db, projectId: string, recipients: number): Promise<void> {
+  const row = await trx('projectBilling').where({ projectId }).first('capCampaigns');
+  const cap: number | null | undefined = row?.capCampaigns;
+  if (cap === undefined || cap === null) return;
+  const { used } = (await readConsumption(trx, projectId)).campaigns;
+  if (used + Math.max(1, recipients) > cap) throw capReached('campaign', cap);
+}
+
+export async function readCaps(db: Db, projectId: string): Promise<Caps> {
+  const row = await db('projectBilling').where({ projectId }).first();
+  return {
+    transactional: row?.capTransactional ?? null,
+    campaigns: row?.capCampaigns ?? null,
+    workflows: row?.capWorkflows ?? null,
+  };
+}
+
+/** Mail that is waiting to be sent counts too, as if it had been accepted under the cap. */
+const begin = `
+  update project_billing set reserved_period = billing_period(project_id), reserved = (
+    select coalesce(sum(count), 0) from (
+      select count from billing_hours where project_id = :projectId and source_type = 'TRANSACTIONAL'
+        and hour >= billing_period(:projectId)
+      union all
+      select count from billing_notes where project_id = :projectId and source_type = 'TRANSACTIONAL'
+        and hour >= billing_period(:projectId)
+      union all
+      select count(*) from emails where project_id = :projectId and source_type = 'TRANSACTIONAL'
+        and status in ('PENDING', 'SENDING')
+    ) used)
+  where project_id = :projectId`;
+
+export async function setCaps(db: Db, projectId: string, caps: Caps): Promise<Caps> {
+  return inTransaction(db, async (trx) => {
+    await Project.query(trx).findById(projectId).forNoKeyUpdate();
+    const before = await readCaps(trx, projectId);
+    const columns = {
+      capTransactional: caps.transactional,
+      capCampaigns: caps.campaigns,
+      capWorkflows: caps.workflows,
+      warned: '{}',
+    };
+    await trx('projectBilling')
+      .insert({ projectId, ...columns })
+      .onConflict('projectId')
+      .merge(columns);
+    if (before.transactional === null && caps.transactional !== null) await trx.raw(begin, { projectId });
+    await applyCaps(trx, projectId);
+    return readCaps(trx, projectId);
+  });
+}
+
+/** Holds or frees what the caps say just now. Gives back what was used, for whoever has more to say of it. */
+export async function applyCaps(trx: Db, projectId: string): Promise<Consumption> {
+  const consumption = await readConsumption(trx, projectId);
+  const capped = (['campaigns', 'workflows'] as const)
+    .filter((category) => {
+      const { used, limit } = consumption[category];
+      return limit !== null && used >= limit;
+    })
+    .map((category) => sources[category]);
+  const billingCapped = consumption.transactional.limit !== null;
+  const project = await Project.query(trx).findById(projectId).forUpdate();
+  if (!project || (project.billingCapped === billingCapped && sameList(project.cappedSources, capped)))
+    return consumption;
+  await Project.query(trx).findById(projectId).patch({ billingCapped, cappedSources: capped });
+  await announceKeys(trx, projectId);
+  await releaseHeld(trx, { projectId });
+  return consumption;
+}
+
+const sameList = (a: string[], b: string[]) => a.length === b.length && a.every((item) => b.includes(item));

@@ -1,0 +1,79 @@
+import Stripe from 'stripe';
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import type { Logger } from '../../platform/logger.ts';
+
+export interface Report {
+  id: string;
+  customer_id: string;
+  count: string;
+  at: Date;
+}
+
+const BATCH = 50;
+const CLAIM_SECONDS = 120;
+
+const claim = statement<Report>(
+  'billing-claim',
+  `update billing_reports set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+   where id in (
+     select id from billing_reports where reported_at is null and claimed_until <= now()
+     order by claimed_until limit $1 for update skip locked)
+   returning id, customer_id, count, at`,
+);
+
+/** Stripe has an event of this name already: an earlier attempt of ours got through. */
+const isRepeated = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeInvalidRequestError && /already exists/i.test(error.message);
+
+const names = new WeakMap<Stripe, Map<string, string>>();
+
+/** The meter that the price counts by. */
+async function eventName(stripe: Stripe, priceId: string): Promise<string> {
+  const known = names.get(stripe) ?? new Map<string, string>();
+  names.set(stripe, known);
+  const name = known.get(priceId);
+  if (name) return name;
+  const { recurring } = await stripe.prices.retrieve(priceId);
+  if (!recurring?.meter) throw new Error(`the price ${priceId} is not counted by a meter`);
+  const meter = await stripe.billing.meters.retrieve(recurring.meter);
+  known.set(priceId, meter.event_name);
+  return meter.event_name;
+}
+
+/**
+ * Tells Stripe what was used. A report that may have got through is told again under the same identifier, which Stripe
+ * takes once. Gives back how many were told.
+ */
+export async function reportUsage(db: Db, stripe: Stripe, priceId: string, log: Logger): Promise<number> {
+  const reports = await claim(db, [BATCH]);
+  if (reports.length === 0) return 0;
+  let told = 0;
+  for (const report of reports) {
+    try {
+      await tell(stripe, await eventName(stripe, priceId), report);
+      await db('billingReports').where({ id: report.id }).update({ reportedAt: db.fn.now(), lastError: null });
+      told++;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      log.warn({ reportId: report.id, error: message }, 'use could not be reported to Stripe; it is tried again');
+      await db('billingReports')
+        .where({ id: report.id })
+        .update({ lastError: message.slice(0, 500) });
+    }
+  }
+  return told;
+}
+
+async function tell(stripe: Stripe, name: string, { id, customer_id: customer, count, at }: Report): Promise<void> {
+  try {
+    await stripe.billing.meterEvents.create({
+      event_name: name,
+      identifier: id,
+      timestamp: Math.floor(at.getTime() / 1000),
+      payload: { stripe_customer_id: customer, value: count },
+    });
+  } catch (error) {
+    if (!isRepeated(error)) throw error;
+  }
+}

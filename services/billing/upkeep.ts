@@ -1,0 +1,115 @@
+import type Stripe from 'stripe';
+import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Settings } from '../../platform/settings.ts';
+import { mailManagers } from '../members/mail.ts';
+import { applyCaps } from './caps.ts';
+import { type Category, type Consumption, categories } from './consumption.ts';
+import { reportUsage } from './report.ts';
+import { foldUsage } from './usage.ts';
+
+const WARN_AT = 0.8;
+
+export interface BillingDeps {
+  db: Db;
+  stripe: Stripe | undefined;
+  settings: Pick<Settings, 'stripe' | 'systemFrom'>;
+  log: Logger;
+}
+
+/** What keeps billing up to date; any number of workers may do it at once. */
+export async function tendBilling({ db, stripe, settings, log }: BillingDeps): Promise<void> {
+  if (!stripe || !settings.stripe) return liftAllCaps(db);
+  while ((await foldUsage(db)).length > 0);
+  await watchCaps(db, settings);
+  const { priceId } = settings.stripe;
+  if (priceId) while ((await reportUsage(db, stripe, priceId, log)) > 0);
+  await closeAccounts(db, stripe, log);
+}
+
+/** Billing was turned off: what it held goes. */
+async function liftAllCaps(db: Db): Promise<void> {
+  await db('projects')
+    .where((query) => query.where('billingCapped', true).orWhereRaw("capped_sources <> '{}'"))
+    .update({ billingCapped: false, cappedSources: [] });
+}
+
+/** Those with a cap, one by one: a period may have begun or a cap been reached. */
+export async function watchCaps(db: Db, { systemFrom }: Pick<Settings, 'systemFrom'>): Promise<void> {
+  const rows = await db('projectBilling')
+    .whereRaw('num_nonnulls(cap_transactional, cap_campaigns, cap_workflows) > 0')
+    .select<{ projectId: string }[]>('projectId');
+  for (const { projectId } of rows) await inTransaction(db, (trx) => watchProject(trx, projectId, systemFrom));
+}
+
+async function watchProject(trx: Db, projectId: string, systemFrom: string): Promise<void> {
+  const consumption = await applyCaps(trx, projectId);
+  const [row] = await trx('projectBilling').where({ projectId }).forUpdate().select('warned');
+  const project = await trx('projects').where({ id: projectId }).whereNull('deletedAt').first('name');
+  if (!row || !project) return;
+  const warned: Record<string, string> = { ...row.warned };
+  for (const category of categories) {
+    const mark = markOf(consumption, category);
+    if (!mark || warned[category] === mark.key) continue;
+    warned[category] = mark.key;
+    await mailManagers(trx, projectId, { from: systemFrom, ...warningOf(project.name, category, mark) });
+  }
+  await trx('projectBilling')
+    .where({ projectId })
+    .update({ warned: JSON.stringify(warned) });
+}
+
+interface Mark {
+  /** Once for each, and in each period. */
+  key: string;
+  reached: boolean;
+  used: number;
+  limit: number;
+}
+
+function markOf(consumption: Consumption, category: Category): Mark | undefined {
+  const { used, limit } = consumption[category];
+  if (limit === null || limit === 0 || used < limit * WARN_AT) return undefined;
+  const reached = used >= limit;
+  return { key: `${consumption.periodStart.toISOString()} ${reached ? 'reached' : 'warned'}`, reached, used, limit };
+}
+
+function warningOf(project: string, category: Category, { reached, used, limit }: Mark) {
+  const what = { transactional: 'transactional mails', campaigns: 'campaign mails', workflows: 'workflow mails' }[
+    category
+  ];
+  const consequence =
+    category === 'transactional' ? 'Further ones are refused' : 'Further ones are held, and go out when there is room';
+  return {
+    subject: reached ? `The cap on ${what} of ${project} is reached` : `${project} has used 80 % of its ${what}`,
+    paragraphs: [
+      `In this period the project ${project} has used ${used} of the ${limit} ${what} that its cap allows.`,
+      reached ? `${consequence}.` : `At the cap: ${consequence.toLowerCase()}.`,
+    ],
+    closing: 'You can change the cap in the billing limits of the project.',
+  };
+}
+
+/** Of projects that are gone: the subscription is cancelled, and when all is reported nothing is left. */
+async function closeAccounts(db: Db, stripe: Stripe, log: Logger): Promise<void> {
+  const rows = await db('projectBilling as b')
+    .leftJoin('projects as p', 'p.id', 'b.projectId')
+    .where((query) => query.whereNull('p.id').orWhereNotNull('p.deletedAt'))
+    .select<{ projectId: string; subscriptionId: string | null }[]>('b.projectId', 'b.subscriptionId');
+  for (const { projectId, subscriptionId } of rows) {
+    const open = await db('billingReports').where({ projectId, reportedAt: null }).first('id');
+    const noted = await db('billingNotes').where({ projectId }).first('id');
+    if (open || noted) continue;
+    try {
+      if (subscriptionId) await stripe.subscriptions.cancel(subscriptionId, { invoice_now: true });
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code !== 'resource_missing') {
+        log.warn({ projectId, err: error }, 'the subscription of a deleted project could not be cancelled');
+        continue;
+      }
+    }
+    await db('billingReports').where({ projectId }).del();
+    await db('projectBilling').where({ projectId }).del();
+  }
+}

@@ -1,0 +1,360 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { readSettings } from '../../../platform/settings.ts';
+import { createStripe } from '../../../platform/stripe.ts';
+import { tendBilling, watchCaps } from '../../../services/billing/upkeep.ts';
+import { noteUsage } from '../../../services/billing/usage.ts';
+import { tellResults } from '../../../services/emails/tell-results.ts';
+import { deleteProject } from '../../../services/projects/erase.ts';
+import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
+import { person, systemMails } from '../../support/accounts.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { type StripeStandIn, startStripe, stripeSignature } from '../../support/stripe.ts';
+
+const WEBHOOK_SECRET = 'whsec_ours';
+const log = pino({ level: 'silent' });
+
+describe('billing', () => {
+  let api: TestApi;
+  let stripe: StripeStandIn;
+  let project: ApiProject;
+  let path: string;
+  let env: Record<string, string>;
+
+  before(async () => {
+    stripe = await startStripe();
+    env = {
+      STRIPE_SECRET_KEY: 'sk_test_ours',
+      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      STRIPE_API_BASE: stripe.url,
+      STRIPE_PRICE_ID: 'price_1',
+    };
+    api = await startTestApi({ env });
+  });
+  after(async () => {
+    await api.stop();
+    await stripe.close();
+  });
+  beforeEach(async () => {
+    project = await api.project();
+    path = `/users/@me/projects/${project.id}`;
+    stripe.fault = undefined;
+    stripe.calls.length = 0;
+    stripe.meterEvents.length = 0;
+  });
+
+  const tend = () => {
+    const settings = readSettings(env);
+    return tendBilling({ db: api.db, stripe: createStripe(settings.stripe), settings, log });
+  };
+  const send = (count = 1) =>
+    project.server.post('/v1/send', {
+      to: Array.from({ length: count }, (_, n) => `r${n}@example.com`),
+      from: `x@${project.senderDomain}`,
+      subject: 's',
+      body: 'b',
+    });
+  const sent = (count: number, source_type = 'TRANSACTIONAL', project_id = project.id) =>
+    noteUsage(
+      api.db,
+      Array.from({ length: count }, () => ({ project_id, source_type, sent_at: new Date() })),
+    );
+  const used = async () => (await project.owner.get(`${path}/billing-consumption`)).body;
+  const account = () => api.db('projectBilling').where({ projectId: project.id }).first();
+  const notify = (type: string, object: object, created = Math.floor(Date.now() / 1000)) => {
+    const body = JSON.stringify({ id: 'evt_1', object: 'event', type, created, data: { object } });
+    return api.post('/webhooks/incoming/stripe', body, { 'stripe-signature': stripeSignature(body, WEBHOOK_SECRET) });
+  };
+
+  describe('POST checkout and billing-portal', () => {
+    it('lead to pages of Stripe, for one customer, however often they are asked for', async () => {
+      expect(await project.owner.post(`${path}/billing-portal`)).to.be.envelope(409, 'CONFLICT');
+      const answers = await Promise.all([1, 2, 3].map(() => project.owner.post(`${path}/checkout`)));
+      for (const answer of answers) expect(answer).to.have.status(200);
+      const { customerId } = await account();
+      expect(answers[0]?.body).to.deep.equal({ url: `https://checkout.test/${customerId}` });
+      const portal = await project.owner.post(`${path}/billing-portal`);
+      expect(portal.body).to.deep.equal({ url: `https://portal.test/${customerId}` });
+      const [call] = stripe.callsTo('/v1/checkout/sessions');
+      expect(call?.form).to.include({
+        mode: 'subscription',
+        client_reference_id: project.id,
+        'line_items[0][price]': 'price_1',
+      });
+    });
+
+    it('is 409 for a project that has a subscription', async () => {
+      await project.owner.post(`${path}/checkout`);
+      await api.db('projectBilling').where({ projectId: project.id }).update({ subscriptionStatus: 'active' });
+      expect(await project.owner.post(`${path}/checkout`)).to.be.envelope(409, 'CONFLICT');
+    });
+
+    it('is 502 EXTERNAL_SERVICE_ERROR when Stripe is down, and nothing is kept of it', async () => {
+      stripe.fault = 'down';
+      expect(await project.owner.post(`${path}/checkout`)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
+      expect(await account()).to.equal(undefined);
+    }).timeout(20_000);
+  });
+
+  it('GET billing-invoices lists them, and none without an account', async () => {
+    expect((await project.owner.get(`${path}/billing-invoices`)).body).to.deep.equal([]);
+    await project.owner.post(`${path}/checkout`);
+    const { body } = await project.owner.get(`${path}/billing-invoices`);
+    expect(body).to.have.length(1);
+    expect(body[0]).to.include({ id: 'in_1', number: 'A-1', status: 'paid', amountDue: 1200, currency: 'eur' });
+  });
+
+  describe('PUT billing-limits', () => {
+    const put = (limits: object) => project.owner.put(`${path}/billing-limits`, limits);
+
+    it('sets a cap for each category, and none for what is left out', async () => {
+      expect((await project.owner.get(`${path}/billing-limits`)).body).to.deep.equal({
+        transactional: null,
+        campaigns: null,
+        workflows: null,
+      });
+      const answer = await put({ transactional: 10, campaigns: null });
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.deep.equal({ transactional: 10, campaigns: null, workflows: null });
+      expect((await put({ workflows: 5 })).body).to.deep.equal({ transactional: null, campaigns: null, workflows: 5 });
+    });
+
+    it('is 422 for what is no number of mails', async () => {
+      for (const transactional of [-1, 1.5, '10', 3_000_000_000, {}])
+        expect(await put({ transactional }), String(transactional)).to.have.status(422);
+    });
+
+    it('refuses transactional mail above the cap with 402, and accepts up to the last one', async () => {
+      await put({ transactional: 3 });
+      expect(await send(2)).to.have.status(200);
+      const over = await send(2);
+      expect(over).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
+      expect(await send(1)).to.have.status(200);
+      expect(await send(1)).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
+      expect((await used()).transactional).to.deep.equal({ used: 3, limit: 3, remaining: 0 });
+      await put({ transactional: 4 });
+      expect(await send(1)).to.have.status(200);
+      await put({});
+      expect(await send(5)).to.have.status(200);
+    });
+
+    it('lets exactly so many through, however many come at once', async () => {
+      await put({ transactional: 5 });
+      const answers = await Promise.all(Array.from({ length: 12 }, () => send(1)));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(5);
+      expect(answers.filter(({ status }) => status === 402)).to.have.length(7);
+      expect(await api.db('emails').where({ projectId: project.id })).to.have.length(5);
+    });
+
+    it('counts nothing that is not accepted', async () => {
+      await put({ transactional: 1 });
+      const mail = { to: 'a@b.co', from: 'x@elsewhere.example', subject: 's', body: 'b' };
+      expect(await project.server.post('/v1/send', mail)).to.have.status(403);
+      expect(await send(1)).to.have.status(200);
+    });
+
+    it('counts what was sent and what is waiting before the cap was set', async () => {
+      await sent(3);
+      await send(2);
+      await put({ transactional: 6 });
+      expect((await used()).transactional).to.include({ used: 5, remaining: 1 });
+      expect(await send(1)).to.have.status(200);
+      expect(await send(1)).to.have.status(402);
+    });
+
+    it('begins anew with every period', async () => {
+      await put({ transactional: 1 });
+      expect(await send(1)).to.have.status(200);
+      expect(await send(1)).to.have.status(402);
+      await api
+        .db('projectBilling')
+        .where({ projectId: project.id })
+        .update({ reservedPeriod: new Date(0) });
+      expect(await send(1)).to.have.status(200);
+    });
+
+    it('holds workflow and campaign mail at its cap, and frees it when there is room', async () => {
+      await sent(2, 'WORKFLOW');
+      await sent(1, 'CAMPAIGN');
+      await put({ workflows: 2, campaigns: 2 });
+      const hold = async (source: string) =>
+        (await api.db.raw("select sending_hold(?, '', ?) as hold", [project.id, source])).rows[0].hold;
+      expect(await hold('WORKFLOW')).to.equal('billing cap reached');
+      expect(await hold('CAMPAIGN')).to.equal(null);
+      expect(await hold('TRANSACTIONAL')).to.equal(null);
+      expect(await send(1)).to.have.status(200);
+      await sent(1, 'CAMPAIGN');
+      await tend();
+      expect(await hold('CAMPAIGN')).to.equal('billing cap reached');
+      await put({ workflows: 3, campaigns: 2 });
+      expect(await hold('WORKFLOW')).to.equal(null);
+    });
+
+    it('refuses a campaign whose recipients do not fit with 402', async () => {
+      for (const email of ['a@b.co', 'c@d.co', 'e@f.co']) await project.server.post('/contacts', { email });
+      const { body } = await project.server.post('/campaigns', {
+        name: 'c',
+        subject: 's',
+        body: 'b',
+        from: `x@${project.senderDomain}`,
+        audienceType: 'ALL',
+      });
+      await put({ campaigns: 2 });
+      const answer = await project.server.post(`/campaigns/${body.data.id}/send`);
+      expect(answer).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
+      await put({ campaigns: 3 });
+      expect(await project.server.post(`/campaigns/${body.data.id}/send`)).to.have.status(200);
+    });
+
+    it('warns those who run the project at 80 %, and at the cap, once each in a period', async () => {
+      const admin = await person(api, { project: project.id, role: 'ADMIN' });
+      const member = await person(api, { project: project.id, role: 'MEMBER' });
+      const subjects = async (email: string) => (await systemMails(api.db, email)).map(({ subject }) => subject);
+      await put({ transactional: 10 });
+      await send(7);
+      await watchCaps(api.db, readSettings({}));
+      expect(await subjects(admin.email)).to.have.length(0);
+      await send(1);
+      for (let n = 0; n < 2; n++) await watchCaps(api.db, readSettings({}));
+      expect(await subjects(admin.email)).to.have.length(1);
+      expect((await subjects(admin.email))[0]).to.match(/80 %/);
+      await send(2);
+      for (let n = 0; n < 2; n++) await watchCaps(api.db, readSettings({}));
+      expect(await subjects(admin.email)).to.have.length(2);
+      expect(await subjects(member.email)).to.have.length(0);
+    });
+  });
+
+  describe('use', () => {
+    it('is counted from the ledger, each mail that was sent once, and our own never', async () => {
+      await send(2);
+      await api.db('emails').where({ projectId: project.id }).update({ status: 'SENT', sentAt: new Date() });
+      while ((await tellResults(api.db, 1, { billing: true })) > 0);
+      await sent(1, 'TRANSACTIONAL', SYSTEM_PROJECT_ID);
+      expect(await used()).to.deep.include({ transactional: { used: 2, limit: null, remaining: null }, total: 2 });
+      expect(await api.db('billingNotes').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
+    });
+
+    it('is reported to Stripe under the meter of the price, all of it and none twice', async () => {
+      await project.owner.post(`${path}/checkout`);
+      const { customerId } = await account();
+      await sent(3);
+      await sent(2, 'CAMPAIGN');
+      await tend();
+      await tend();
+      const events = stripe.meterEvents.filter(({ customer }) => customer === customerId);
+      expect(events.map(({ event_name }) => event_name)).to.deep.equal(['everpost_mails']);
+      expect(events[0]?.value).to.equal(5);
+      expect(await used()).to.deep.include({ total: 5 });
+    });
+
+    it('is reported once although the answer was lost, and although several report', async () => {
+      await project.owner.post(`${path}/checkout`);
+      const { customerId } = await account();
+      await sent(4);
+      stripe.fault = 'lost answer';
+      await tend();
+      expect(await api.db('billingReports').where({ customerId, reportedAt: null })).to.have.length(1);
+      stripe.fault = undefined;
+      await api.db('billingReports').update({ claimedUntil: new Date(0) });
+      await Promise.all([tend(), tend(), tend()]);
+      expect(await api.db('billingReports').where({ customerId, reportedAt: null })).to.have.length(0);
+      const events = stripe.meterEvents.filter(({ customer }) => customer === customerId);
+      expect(events.map(({ value }) => value)).to.deep.equal([4]);
+    }).timeout(30_000);
+
+    it('of a deleted project is still reported; then its subscription is cancelled and nothing is left', async () => {
+      await project.owner.post(`${path}/checkout`);
+      const { customerId } = await account();
+      await api.db('projectBilling').where({ customerId }).update({ subscriptionId: 'sub_gone' });
+      await sent(2);
+      await deleteProject(api.db, project.id);
+      await tend();
+      expect(stripe.meterEvents.filter(({ customer }) => customer === customerId)).to.have.length(1);
+      expect(stripe.callsTo('/v1/subscriptions/sub_gone').map(({ method }) => method)).to.deep.equal(['DELETE']);
+      expect(await account()).to.equal(undefined);
+    });
+  });
+
+  describe('POST /webhooks/incoming/stripe', () => {
+    const subscription = (customer: string, status: string, start = Date.now() / 1000 - 1000) => ({
+      ...{ id: 'sub_1', object: 'subscription', customer, status },
+      items: { data: [{ current_period_start: Math.floor(start), current_period_end: Math.floor(start) + 2_600_000 }] },
+    });
+
+    it('follows the subscription, in whatever order and however often it is told', async () => {
+      await project.owner.post(`${path}/checkout`);
+      const { customerId } = await account();
+      const now = Math.floor(Date.now() / 1000);
+      const done = { client_reference_id: project.id, customer: customerId, subscription: 'sub_1' };
+      expect(await notify('checkout.session.completed', done)).to.have.status(200);
+      for (let n = 0; n < 2; n++)
+        expect(await notify('customer.subscription.updated', subscription(customerId, 'active'), now)).to.have.status(
+          200,
+        );
+      await notify('customer.subscription.created', subscription(customerId, 'incomplete'), now - 60);
+      expect(await account()).to.include({ subscriptionId: 'sub_1', subscriptionStatus: 'active' });
+      const { periodStart, periodEnd } = await used();
+      expect(new Date(periodEnd).getTime() - new Date(periodStart).getTime()).to.equal(2_600_000_000);
+      await notify('customer.subscription.deleted', subscription(customerId, 'canceled'), now + 1);
+      expect(await account()).to.include({ subscriptionStatus: 'canceled' });
+    });
+
+    it('is 400 for a signature that is wrong, old, missing, or of another body', async () => {
+      await project.owner.post(`${path}/checkout`);
+      const { customerId } = await account();
+      const object = subscription(customerId, 'active');
+      const body = JSON.stringify({
+        ...{ id: 'evt_2', object: 'event', type: 'customer.subscription.updated', created: 1 },
+        data: { object },
+      });
+      const old = Math.floor(Date.now() / 1000) - 3600;
+      for (const signature of [
+        stripeSignature(body, 'whsec_other'),
+        stripeSignature(body, WEBHOOK_SECRET, old),
+        stripeSignature(`${body} `, WEBHOOK_SECRET),
+        'garbage',
+        '',
+      ]) {
+        const answer = await api.post('/webhooks/incoming/stripe', body, { 'stripe-signature': signature });
+        expect(answer, signature).to.be.envelope(400, 'BAD_REQUEST');
+      }
+      expect(await api.post('/webhooks/incoming/stripe', body)).to.be.envelope(400, 'BAD_REQUEST');
+      expect((await account()).subscriptionStatus).to.equal(null);
+    });
+
+    it('takes what it does not know, and what is about nobody here', async () => {
+      expect(await notify('charge.refunded', { id: 'ch_1' })).to.have.status(200);
+      expect(await notify('customer.subscription.updated', subscription('cus_unknown', 'active'))).to.have.status(200);
+      const stranger = { client_reference_id: "'; drop table users", customer: 'cus_x', subscription: 'sub_x' };
+      expect(await notify('checkout.session.completed', stranger)).to.have.status(200);
+    });
+  });
+
+  it('is 404 with a clear message everywhere while it is off', async () => {
+    const free = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const { cookie } = project;
+    for (const [method, end] of [
+      ['POST', 'checkout'],
+      ['POST', 'billing-portal'],
+      ['GET', 'billing-limits'],
+      ['PUT', 'billing-limits'],
+      ['GET', 'billing-consumption'],
+      ['GET', 'billing-invoices'],
+    ] as const) {
+      const answer = await free.request(method, `${path}/${end}`, method === 'PUT' ? {} : undefined, { cookie });
+      expect(answer, end).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+      expect(answer.body.error.message).to.match(/turned off/);
+    }
+    expect(await free.post('/webhooks/incoming/stripe', '{}')).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    await free.stop();
+  });
+
+  it('lifts all caps when it is turned off', async () => {
+    await project.owner.put(`${path}/billing-limits`, { transactional: 0, workflows: 0 });
+    expect(await send(1)).to.have.status(402);
+    await tendBilling({ db: api.db, stripe: undefined, settings: readSettings({}), log });
+    const row = await api.db('projects').where({ id: project.id }).first();
+    expect(row).to.deep.include({ billingCapped: false, cappedSources: [] });
+  });
+});
