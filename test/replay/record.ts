@@ -8,6 +8,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { createMailer } from '../../platform/mailer.ts';
+import { outboundHttp } from '../../platform/outbound-http.ts';
 import { createResolver } from '../../platform/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
@@ -19,12 +20,16 @@ import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
 import { deleteProject } from '../../services/projects/erase.ts';
+import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import { carryOut } from '../../temporal/carry-out.ts';
-import { bulkDuty, campaignsDuty, domainsDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
+import { openRuns } from '../../temporal/open-runs.ts';
+import { bulkDuty, campaignsDuty, domainsDuty, executionsDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { addContacts, limits, makeCampaign } from '../support/campaigns.ts';
 import { endAll } from '../support/cleanup.ts';
 import { startDns } from '../support/dns.ts';
+import { draw, Walker } from '../support/executions.ts';
+import { startHttpReceiver } from '../support/http-receiver.ts';
 import { addBatch, addMails } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
@@ -89,20 +94,83 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const { id } = await db('projectErasures').first('id');
     return { workflowId: workflowIds.erasure(project.id, id), args: [{ erasureId: id }], resourceId: id };
   },
-  async retention(_db, project) {
-    return { workflowId: 'retention', args: [], resourceId: project.id };
+  /** Sleeps, is woken by an event, waits in vain, calls a webhook twice, and comes to its end. */
+  async execution(db, project) {
+    const receiver = await startHttpReceiver();
+    let calls = 0;
+    receiver.answer(() => ({ status: ++calls === 1 ? 503 : 200, headers: { 'retry-after': '1' } }));
+    allowedHosts.push(receiver.host);
+    const walker = new Walker(db, project);
+    const workflow = await draw(db, project, {
+      steps: {
+        note: ['UPDATE_CONTACT', { data: { seen: true } }],
+        rest: ['DELAY', { amount: 1, unit: 'seconds' }],
+        wait: ['WAIT_FOR_EVENT', { eventName: 'bought' }],
+        again: ['WAIT_FOR_EVENT', { eventName: 'bought', timeout: 1 }],
+        call: ['WEBHOOK', { url: receiver.url }],
+        out: ['EXIT', { reason: 'done' }],
+      },
+    });
+    const id = await walker.start(workflow, 'ann@example.com');
+    const meanwhile = async (handle: WorkflowHandle) => {
+      await eventually(async () => (await walker.execution(id)).awaits === 'bought');
+      await handle.signal('lookAgain');
+      await walker.track('ann@example.com', 'bought');
+      await handle.signal('lookAgain');
+    };
+    return { ...executionRun(project, workflow.id, id), meanwhile };
+  },
+  /** Is cancelled in its sleep. */
+  async 'execution/cancelled'(db, project) {
+    const walker = new Walker(db, project);
+    const workflow = await draw(db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
+    const id = await walker.start(workflow, 'ann@example.com');
+    const meanwhile = async (handle: WorkflowHandle) => {
+      await eventually(async () => (await walker.execution(id)).status === 'WAITING');
+      await cancelExecution(db, project.access, workflow.id, id);
+      await handle.cancel();
+    };
+    return { ...executionRun(project, workflow.id, id), meanwhile };
+  },
+  async cronTick(db, project) {
+    const workflow = await draw(db, project, {
+      steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
+      workflow: { triggerType: 'SCHEDULE', triggerConfig: { cron: '0 8 * * *' } },
+    });
+    await addContacts(db, project, 3);
+    return {
+      workflowId: workflowIds.cron(project.id, workflow.id),
+      args: [{ workflowId: workflow.id }],
+      resourceId: workflow.id,
+    };
+  },
+  async reconciler(_db, project) {
+    return { workflowId: 'reconciler', args: [], resourceId: project.id };
   },
   async segmentSweep(_db, project) {
     return { workflowId: 'segments/sweep', args: [], resourceId: project.id };
   },
+  async retention(_db, project) {
+    return { workflowId: 'retention', args: [], resourceId: project.id };
+  },
 };
 
 const settings = readSettings({ DOMAIN_CHECK_PENDING_SECONDS: '1' });
+/** Of the webhooks that are called while a history is recorded. */
+const allowedHosts: string[] = [];
+
+const executionRun = (project: TestProject, workflowId: string, executionId: string) => ({
+  workflowId: workflowIds.execution(project.id, executionId, 1),
+  args: [{ executionId, generation: 1 }],
+  resourceId: workflowId,
+});
+
 const folder = join(import.meta.dirname, 'histories');
 
-async function record(workflowType: string): Promise<void> {
-  const scene = scenes[workflowType];
-  if (!scene) throw new Error(`There is no scene for ${workflowType}; there are ${Object.keys(scenes).join(', ')}.`);
+async function record(name: string): Promise<void> {
+  const scene = scenes[name];
+  const [workflowType = ''] = name.split('/');
+  if (!scene) throw new Error(`There is no scene for ${name}; there are ${Object.keys(scenes).join(', ')}.`);
   const [world, smtp, temporal] = [await openWorld(), await startSmtp(), await ownNamespace()];
   const { db } = world;
   const stopping = new AbortController().signal;
@@ -120,6 +188,14 @@ async function record(workflowType: string): Promise<void> {
       campaignsDuty({ ...sending, limits }),
       bulkDuty({ db, limits, retention: settings, now: () => new Date(), stopping }),
       domainsDuty({ db, resolver, settings }),
+      executionsDuty({
+        db,
+        renderer: testRenderer(),
+        http: (request) => outboundHttp({ resolver, allowedHosts })(request),
+        keys: settings.secretKeys,
+        now: () => new Date(),
+        temporalSide: openRuns(temporal),
+      }),
     ],
     log: silent,
   });
@@ -127,7 +203,8 @@ async function record(workflowType: string): Promise<void> {
   await carryOut(temporal, { action: 'start', workflowType, ...run });
   const handle = temporal.client.workflow.getHandle(run.workflowId);
   await meanwhile?.(handle);
-  await handle.result();
+  // One that was cancelled has no result.
+  await handle.result().catch(() => {});
   keep(workflowType, historyToJSON(await handle.fetchHistory()));
   await workers.stop();
   mailer.close(true);
