@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { SMTPServer } from 'smtp-server';
+import type { Db } from '../db/connect.ts';
+import type { SigningKeys } from '../platform/cursor.ts';
+import type { Logger } from '../platform/logger.ts';
+import { recordNotices } from '../services/emails/notices.ts';
+import { LOOKED_AT_BYTES, readReturnedMail, takesReturnedMail } from '../services/notices/returned-mail.ts';
+
+export interface ReturnedMailOptions {
+  port: number;
+  host: string;
+  db: Db;
+  keys: SigningKeys;
+  log: Logger;
+}
+
+export interface ReturnedMailListener {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** Some servers return the whole mail. All of it is taken, but only its beginning is kept. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_CLIENTS = 50;
+const SILENCE_MS = 60_000;
+
+const refusal = (code: number, text: string) => Object.assign(new Error(text), { responseCode: code });
+
+/** Takes mail that comes back to the senders of our envelopes, and nothing else. */
+export async function listenForReturnedMail(options: ReturnedMailOptions): Promise<ReturnedMailListener> {
+  const { port, host, db, keys, log } = options;
+  const server = new SMTPServer({
+    banner: 'Everpost returned mail',
+    // Without a certificate of its own; what comes back has come over the open network before.
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    authOptional: true,
+    size: MAX_BYTES,
+    maxClients: MAX_CLIENTS,
+    socketTimeout: SILENCE_MS,
+    closeTimeout: 1_000,
+    logger: false,
+    onRcptTo: ({ address }, _session, done) =>
+      done(takesReturnedMail(keys, address) ? null : refusal(550, '5.1.1 No such address here')),
+    onData: (stream, session, done) => {
+      receive(
+        stream,
+        session.envelope.rcptTo.map(({ address }) => address),
+      ).then(
+        () => done(null, 'taken'),
+        (error: { responseCode?: number }) => {
+          if (!error.responseCode) log.warn({ err: error }, 'returned mail could not be recorded');
+          done(error.responseCode ? (error as Error) : refusal(451, '4.3.0 Try again later'));
+        },
+      );
+    },
+  });
+
+  async function receive(stream: Readable & { sizeExceeded?: boolean }, recipients: string[]): Promise<void> {
+    const raw = await beginningOf(stream);
+    if (stream.sizeExceeded) throw refusal(552, '5.3.4 Too large');
+    for (const to of recipients) {
+      const notices = await readReturnedMail(keys, to, raw);
+      await recordNotices(db, notices);
+      log.debug({ notices: notices.map(({ kind }) => kind) }, 'mail has come back');
+    }
+  }
+
+  // A client that goes away in mid-sentence.
+  server.on('error', (err) => log.debug({ err }, 'a connection for returned mail broke'));
+  server.listen(port, host);
+  await once(server.server, 'listening');
+  const listening = (server.server.address() as AddressInfo).port;
+  log.info({ port: listening }, 'listening for returned mail');
+  return { port: listening, stop: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+async function beginningOf(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let kept = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (kept < LOOKED_AT_BYTES) chunks.push(chunk);
+    kept += chunk.length;
+  }
+  return Buffer.concat(chunks).subarray(0, LOOKED_AT_BYTES);
+}
