@@ -1,0 +1,77 @@
+// The client that people have in their programs, as npm has it, against a server in a process of its own. It holds one
+// key, so there is one for tracking and one for sending.
+import { createRequire } from 'node:module';
+import type plunk from '@plunk/node';
+import { expect } from 'chai';
+import { type ApiProject, actingProject } from '../support/api.ts';
+import { type ServiceProcess, startApi } from '../support/processes.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+// It is CommonJS; loaded as such, so that no loader has a say in what its default export is.
+const { default: Plunk } = createRequire(import.meta.url)('@plunk/node') as typeof plunk;
+
+describe('@plunk/node', function () {
+  this.timeout(60_000);
+  let world: World;
+  let api: ServiceProcess;
+  let project: ApiProject;
+  let tracking: InstanceType<typeof Plunk>;
+  let sending: InstanceType<typeof Plunk>;
+
+  before(async () => {
+    world = await openWorld();
+    api = await startApi({ DATABASE_URL: world.url });
+    project = await actingProject(world.db, api.url);
+    const options = { baseUrl: `${api.url}/v1/` };
+    tracking = new Plunk(project.publicKey, options);
+    sending = new Plunk(project.secretKey, options);
+  });
+  after(async () => {
+    await api?.kill();
+    await world?.close();
+  });
+
+  it('tracks events, with data that stays and data that does not', async () => {
+    const answer = await tracking.events.track({
+      event: 'signup',
+      email: 'Ann@Example.com ',
+      data: { plan: 'pro', code: { value: '4711', persistent: false } },
+    });
+    expect(answer).to.have.property('success', true);
+    const { body } = await project.server.get('/events');
+    expect(body.total).to.equal(1);
+    expect(body.data[0]).to.deep.include({ name: 'signup', data: { plan: 'pro', code: '4711' } });
+    const contact = await project.server.get(`/contacts/${body.data[0].contactId}`);
+    expect(contact.body).to.deep.include({ email: 'ann@example.com', subscribed: true, data: { plan: 'pro' } });
+  });
+
+  it('unsubscribes with an event', async () => {
+    await tracking.events.track({ event: 'goodbye', email: 'ann@example.com', subscribed: false });
+    const { body } = await project.server.get('/events?limit=2');
+    expect(body.data.map(({ name }: { name: string }) => name)).to.deep.equal(['goodbye', 'contact.unsubscribed']);
+  });
+
+  it('sends mail to one and to several', async () => {
+    const mail = { subject: 'Hello', body: '<p>Hello</p>', from: `shop@${project.senderDomain}`, name: 'The Shop' };
+    expect(await sending.emails.send({ ...mail, to: 'bob@example.com' })).to.have.property('success', true);
+    await sending.emails.send({ ...mail, to: ['eve@example.com', 'dan@example.com'], type: 'html' });
+    const { body } = await project.server.get('/emails');
+    const addresses = body.data.map(({ to }: { to: string }) => to).sort();
+    expect(addresses).to.deep.equal(['bob@example.com', 'dan@example.com', 'eve@example.com']);
+  });
+
+  it('is told about a wrong key, and about a name that is reserved', async () => {
+    const failure = (call: Promise<unknown>) =>
+      call.then(
+        () => undefined,
+        (error: Error) => error,
+      );
+    const wrongKey = await failure(sending.events.track({ event: 'signup', email: 'ann@example.com' }));
+    expect(wrongKey?.constructor.name).to.equal('TokenError');
+    const mail = { to: 'a@example.com', subject: 'Hi', body: '<p>Hi</p>' };
+    expect((await failure(tracking.emails.send(mail)))?.constructor.name).to.equal('TokenError');
+    expect(await failure(tracking.events.track({ event: 'email.sent', email: 'ann@example.com' }))).to.be.instanceOf(
+      Error,
+    );
+  });
+});

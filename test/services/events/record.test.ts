@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { recordEvents } from '../../../services/events/record.ts';
+import { trackEvent } from '../../../services/events/track.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+describe('recording events', () => {
+  let world: World;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+  });
+
+  const events = () => world.db('events').where({ projectId: project.id }).orderBy('position');
+
+  it('writes them in the order given, with positions that grow', async () => {
+    const contactId = newId();
+    const names = Array.from({ length: 50 }, (_, n) => `e${n}`);
+    const ids = await recordEvents(
+      world.db,
+      names.map((name) => ({ projectId: project.id, contactId, name, data: { name } })),
+    );
+    const rows = await events();
+    expect(rows.map(({ name }) => name)).to.deep.equal(names);
+    expect(rows.map(({ id }) => id)).to.deep.equal(ids);
+    expect(rows[3]).to.deep.include({ contactId, data: { name: 'e3' }, emailId: null, depth: 0 });
+  });
+
+  it('knows the mail that an event is about, and how deep it was caused: as told, or as its transaction says', async () => {
+    const [contactId, emailId] = [newId(), newId()];
+    await recordEvents(world.db, [{ projectId: project.id, contactId, name: 'a', emailId, depth: 3 }]);
+    await world.db.transaction(async (trx) => {
+      await trx.raw(`set local everpost.depth = '7'`);
+      await recordEvents(trx, [{ projectId: project.id, contactId, name: 'b' }]);
+      await trackEvent(trx, project.access, { email: 'a@example.com', event: 'c' });
+    });
+    const rows = await events();
+    expect(rows.map(({ name, depth }) => [name, depth])).to.deep.equal([
+      ['a', 3],
+      ['b', 7],
+      ['c', 7],
+    ]);
+    expect(rows[0]).to.include({ emailId });
+  });
+
+  it('lets a change of subscription say why', async () => {
+    const { contactId } = await trackEvent(world.db, project.access, { email: 'a@example.com', event: 'a' });
+    await world.db.raw(`select * from change_contact(?, ?, null, false, '{}', '[]', ?, '{"reason": "bounce"}', 2)`, [
+      project.id,
+      contactId,
+      newId(),
+    ]);
+    const [, change] = await events();
+    expect(change).to.deep.include({ name: 'contact.unsubscribed', data: { reason: 'bounce' }, depth: 2 });
+  });
+
+  it('writes nothing when there is nothing', async () => {
+    expect(await recordEvents(world.db, [])).to.deep.equal([]);
+  });
+
+  it('asks nothing of Temporal for 5,000 events that no workflow wants', async () => {
+    const workflow = { id: newId(), projectId: project.id, name: 'W', enabled: true, validVersion: 1 };
+    await world.db('workflows').insert({ ...workflow, triggerConfig: { eventName: 'wanted' } });
+    const { contactId } = await trackEvent(world.db, project.access, { email: 'u0@example.com', event: 'unwanted' });
+    const execution = { id: newId(), projectId: project.id, workflowId: workflow.id, version: 1, contactId };
+    const waiting = { status: 'WAITING', awaits: 'awaited', cut: 0, once: false };
+    await world.db('executions').insert({ ...execution, ...waiting });
+    const one = (n: number) =>
+      trackEvent(world.db, project.access, { email: `u${n % 500}@example.com`, event: n % 2 ? 'unwanted' : 'other' });
+    for (let n = 0; n < 5_000; n += 250) await Promise.all(Array.from({ length: 250 }, (_, m) => one(n + m)));
+    expect(await events()).to.have.lengthOf(5_001);
+    expect(await world.db('outbox').where({ projectId: project.id })).to.have.lengthOf(0);
+    expect(await world.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(0);
+    // And only what is wanted is looked at.
+    await trackEvent(world.db, project.access, { email: 'u1@example.com', event: 'wanted' });
+    await trackEvent(world.db, project.access, { email: 'u0@example.com', event: 'awaited' });
+    expect(await world.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(2);
+  });
+});
