@@ -15,15 +15,16 @@ const removeContacts = `
   returning id, email`;
 
 // Somebody who was to get a campaign and is no more counts as skipped. Of mail that a campaign has sent, whose content
-// is the campaign's, address and subject stand in the ledger itself.
+// is the campaign's, address and subject stand in the ledger itself. Relays like to repeat the address in what they say.
 const cancelPending = `
   update emails set
     status = case when status <> 'PENDING' then status when campaign_id is null then 'CANCELLED' else 'SKIPPED' end,
-    reason = case when status = 'PENDING' then ? else reason end,
+    reason = case when status = 'PENDING' then ? when reason like '%@%' then null else reason end,
     to_email = null, rendered_subject = null, updated_at = now()
-  where (status = 'PENDING' or to_email is not null) and id in (
+  where id in (
     select id from emails
-    where project_id = ? and contact_id = any (?::uuid[]) and (status = 'PENDING' or to_email is not null)
+    where project_id = ? and contact_id = any (?::uuid[])
+      and (status = 'PENDING' or to_email is not null or reason like '%@%')
     order by id for update)`;
 
 // The whole content goes: address and name stand in it, and what was rendered for the contact does too. A mail that is
@@ -33,15 +34,7 @@ const eraseContents = `
   where e.project_id = ? and e.contact_id = any (?::uuid[]) and c.email_id = e.id
   returning c.attachment_set`;
 
-// Relays like to repeat the address in their answers.
-const eraseAnswers = `
-  with mails as (select id from emails where project_id = ? and contact_id = any (?::uuid[])),
-  answers as (
-    update email_attempts a set answer = null from mails where a.email_id = mails.id and a.answer is not null
-  )
-  update emails e set reason = null from mails where e.id = mails.id and e.reason like '%@%'`;
-
-// Events, and what an import says of a bad row: there the address stands in the spelling of the file.
+// Events, answers of relays, and what an import says of a bad row: there the address stands in the spelling of the file.
 const eraseHistory = `
   with gone as (select ?::uuid as project_id, ?::uuid[] as ids, ?::text[] as emails),
   emptied as (
@@ -49,6 +42,10 @@ const eraseHistory = `
     update events e set data = case when e.data \\? 'isFirst' then jsonb_build_object('isFirst', e.data -> 'isFirst') else '{}' end
     from gone
     where e.project_id = gone.project_id and e.contact_id = any (gone.ids) and e.data <> '{}'
+  ),
+  answers as (
+    update email_attempts a set answer = null from gone, emails e
+    where e.project_id = gone.project_id and e.contact_id = any (gone.ids) and a.email_id = e.id and a.answer is not null
   )
   update jobs j set result = jsonb_set(j.result, '{errors}', (
     select jsonb_agg(
@@ -73,7 +70,6 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, gone]);
       const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(eraseContents, [projectId, gone]);
       await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
-      await trx.raw(eraseAnswers, [projectId, gone]);
       await trx.raw(eraseHistory, [projectId, gone, contacts.map(({ email }) => email)]);
       return gone;
     }),
