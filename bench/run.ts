@@ -3,12 +3,24 @@
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';
 import type { Bench, Measure } from './bench.ts';
+import { campaignsBench } from './campaigns.ts';
 import { contactsBench } from './contacts.ts';
+import { deliveryBench } from './delivery.ts';
+import { eventsBench } from './events.ts';
 import { importBench } from './import.ts';
 import { renderBench } from './render.ts';
 import { segmentsBench } from './segments.ts';
 
-const benches: Bench[] = [acceptBench, contactsBench, importBench, renderBench, segmentsBench];
+const benches: Bench[] = [
+  acceptBench,
+  campaignsBench,
+  contactsBench,
+  deliveryBench,
+  eventsBench,
+  importBench,
+  renderBench,
+  segmentsBench,
+];
 
 async function run(): Promise<void> {
   const wanted = process.argv.slice(2);

@@ -118,6 +118,8 @@ class Pool {
   private readonly all = new Set<SmtpSession>();
   private readonly target: SmtpTarget;
   private closed = false;
+  private isAway = false;
+  private probe: Promise<SmtpSession | Unreachable> | undefined;
 
   constructor(target: SmtpTarget) {
     this.target = target;
@@ -129,7 +131,20 @@ class Pool {
     return entry?.session;
   }
 
+  /** While the server is away one of all who ask tries, and the others hear from it: none is hammered when it is back. */
   async open(signal?: AbortSignal): Promise<SmtpSession | Unreachable> {
+    const away = this.isAway && this.all.size === 0;
+    const tried = away ? await this.probe : undefined;
+    if (tried && 'kind' in tried) return tried;
+    const trying = this.tryOpen(signal);
+    if (away) this.probe = trying;
+    const result = await trying;
+    this.isAway = 'kind' in result;
+    if (this.probe === trying) this.probe = undefined;
+    return result;
+  }
+
+  private async tryOpen(signal?: AbortSignal): Promise<SmtpSession | Unreachable> {
     try {
       const session = await SmtpSession.open(this.target, signal);
       this.all.add(session);

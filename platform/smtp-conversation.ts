@@ -76,13 +76,8 @@ export class SmtpConversation {
   }
 
   /** False: there is so much to be written already that one should wait for `drained`. */
-  write(...parts: (string | Buffer)[]): boolean {
-    if (this.failure) return true;
-    if (parts.length === 1 && parts[0] !== undefined) return this.socket.write(parts[0]);
-    this.socket.cork();
-    for (const part of parts) this.socket.write(part);
-    this.socket.uncork();
-    return !this.socket.writableNeedDrain;
+  write(data: string | Buffer): boolean {
+    return this.failure !== undefined || this.socket.write(data);
   }
 
   drained(): Promise<void> {

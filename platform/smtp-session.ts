@@ -21,6 +21,7 @@ export type Exchange =
 
 const CHUNK = 64 * 1024;
 const DOT = 46;
+const END = Buffer.from('.\r\n');
 
 /**
  * One session with the SMTP server: mails one after the other, two round trips each where the server takes commands in
@@ -125,7 +126,8 @@ export class SmtpSession {
     if (conversation.ended) return answer;
     // Without the dot no server takes a mail; from here on nobody knows until it answers.
     progress.handedOver = true;
-    conversation.write(raw.subarray(at), '.\r\n');
+    // One piece costs less than the two would as a vector.
+    conversation.write(Buffer.concat([raw.subarray(at), END]));
     return answer;
   }
 

@@ -11,7 +11,7 @@ import { tickActivities } from '../activities/ticks.ts';
 import type { AdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
-import { MAX_BATCHES } from '../services/emails/fold.ts';
+import { MAX_WITH_NEWCOMERS } from '../services/emails/fold.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workflowBundle } from './bundle.ts';
 import type { Duty } from './temporal-workers.ts';
@@ -32,7 +32,7 @@ export function mailDuty(deps: DeliveryDeps & { stopping: AbortSignal }): Duty {
   return {
     taskQueue: taskQueues.mail,
     activities: emailActivities(deps),
-    maxConcurrentActivityTaskExecutions: MAX_BATCHES * 2,
+    maxConcurrentActivityTaskExecutions: MAX_WITH_NEWCOMERS * 2,
     maxConcurrentActivityTaskPolls: 4,
   };
 }

@@ -141,8 +141,8 @@ export class DeliveryLedger {
   readonly finish: (finish: Finish) => Promise<boolean>;
 
   constructor(db: Db) {
-    this.begin = coalesced((asks) => beginAll(db, asks));
-    this.finish = coalesced((finishes) => finishAll(db, finishes));
+    this.begin = coalesced((asks) => beginAll(db, asks), { width: 2 });
+    this.finish = coalesced((finishes) => finishAll(db, finishes), { width: 2 });
   }
 }
 

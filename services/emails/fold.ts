@@ -9,20 +9,31 @@ import { payloadOf } from '../outbox/write.ts';
 export const foldedPriorities = [0, 1] as const;
 
 /**
- * A batch costs Temporal some twenty milliseconds, whatever is in it. More mail in batches would not be sent sooner,
- * but new mail would wait longer behind it; and while Temporal or the SMTP server is away the rest stays in the ledger.
+ * A batch costs Temporal some twenty milliseconds of two cores, whatever is in it. More batches would not send any
+ * sooner, and while Temporal or the SMTP server is away the rest stays in the ledger. Beyond those, and up to as many
+ * again, there are batches for projects alone that have no mail in any: whatever others have to send, they get their turn.
  */
-export const MAX_BATCH = 200;
+export const MAX_BATCH = 400;
 export const MAX_BATCHES = 8;
+export const MAX_WITH_NEWCOMERS = 2 * MAX_BATCHES;
 
 const fold = statement<{ count: number }>(
   'emails-fold',
-  `with recursive ${turnCtes({
-    table: 'emails',
-    waiting: "q.priority = $1::smallint and q.status = 'PENDING' and q.batch_id is null",
-    when: '(select count(*) < $3::integer from delivery_batches b where b.priority = $1::smallint)',
-    limit: '$2::integer',
-  })},
+  `with recursive open as (
+     select count(*) as batches from delivery_batches b where b.priority = $1::smallint
+   ),
+   busy as materialized (
+     select distinct e.project_id from delivery_batches b
+     join emails e on e.batch_id = b.id and e.status in ('PENDING', 'SENDING') and b.priority = $1::smallint
+   ),
+   ${turnCtes({
+     table: 'emails',
+     waiting: "q.priority = $1::smallint and q.status = 'PENDING' and q.batch_id is null",
+     // Of the project and not of its rows, so that one look passes over all of them.
+     eligible: `((select batches from open) < $3::integer or taker.project_id not in (select project_id from busy))`,
+     when: '(select batches from open) < $8::integer',
+     limit: '$2::integer',
+   })},
    batch as (
      insert into delivery_batches (id, priority)
      select $4::uuid, $1::smallint where exists (select 1 from mine)
@@ -53,6 +64,7 @@ export async function foldDueMail(db: Db, priority: (typeof foldedPriorities)[nu
     NO_PROJECT,
     workflowIds.delivery(batchId),
     payload,
+    MAX_WITH_NEWCOMERS,
   ]);
   return row?.count ?? 0;
 }

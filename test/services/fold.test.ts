@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import { takeApartStale } from '../../services/emails/delivery-batch.ts';
-import { foldDueMail, MAX_BATCH, MAX_BATCHES } from '../../services/emails/fold.ts';
+import { foldDueMail, MAX_BATCH, MAX_BATCHES, MAX_WITH_NEWCOMERS } from '../../services/emails/fold.ts';
 import { claimIntents } from '../../services/outbox/claim.ts';
 import { NO_PROJECT } from '../../services/outbox/ids.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
@@ -75,14 +75,32 @@ describe('folding mail into batches', () => {
   });
 
   it('leaves mail in the ledger while there are enough batches of its kind', async () => {
-    for (let n = 0; n < MAX_BATCHES; n++) await addBatch(db, { priority: 0 });
-    await addMail(db, { project: newId() });
-    await addMail(db, { project: newId(), priority: 1 });
+    const project = newId();
+    const batches: string[] = [];
+    for (let n = 0; n < MAX_BATCHES; n++) batches.push(await addBatch(db, { priority: 0 }));
+    await addMail(db, { project, batchId: batches[0] ?? '' });
+    await addMail(db, { project });
+    await addMail(db, { project, priority: 1 });
     expect(await foldDueMail(db, 0)).to.equal(0);
     expect(await foldDueMail(db, 1), 'the other kind goes on').to.equal(1);
-    const [one] = await db('delivery_batches').where({ priority: 0 });
-    await db('delivery_batches').where({ id: one.id }).del();
+    await db('delivery_batches')
+      .where({ id: batches[1] ?? '' })
+      .del();
     expect(await foldDueMail(db, 0)).to.equal(1);
+  });
+
+  it('has room left for projects that have no mail under way, however much others have', async () => {
+    const [busy, newcomer] = [newId(), newId()];
+    for (let n = 0; n < MAX_BATCHES; n++) await addMail(db, { project: busy, batchId: await addBatch(db) });
+    await addMails(db, 5, { project: busy });
+    const its = await addMails(db, 2, { project: newcomer });
+    expect(await foldDueMail(db, 0)).to.equal(2);
+    for (const id of its) expect((await mailById(db, id)).batchId).to.be.a('string');
+    await addMail(db, { project: newcomer });
+    expect(await foldDueMail(db, 0), 'now it has mail under way as well').to.equal(0);
+    for (let n = MAX_BATCHES + 1; n < MAX_WITH_NEWCOMERS; n++) await addBatch(db);
+    await addMail(db, { project: newId() });
+    expect(await foldDueMail(db, 0), 'there is an end to it').to.equal(0);
   });
 
   it('puts every mail into one batch alone when several relays fold at once', async () => {

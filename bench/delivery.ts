@@ -1,0 +1,187 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectDb, type Db, wake } from '../db/connect.ts';
+import { migrate } from '../db/migrate.ts';
+import { freePort } from '../dev/ports.ts';
+import { startPostgres } from '../dev/postgres.ts';
+import { readSettings } from '../platform/settings.ts';
+import { addSigningKey, makeDomainKey } from '../services/domains/keys.ts';
+import { addManagedDomain } from '../services/domains/managed.ts';
+import { atEnd, runDirectory } from '../test/support/cleanup.ts';
+import { type Env, type ServiceProcess, startWorker } from '../test/support/processes.ts';
+import { ownNamespace } from '../test/support/temporal-work.ts';
+import { makeProject } from '../test/support/world.ts';
+import type { PoolOrder } from './bare-pool.ts';
+import { type Bench, type Measure, measure, median } from './bench.ts';
+import { template } from './mail-text.ts';
+
+const MAILS = Math.round(20_000 * Number(process.env.EVERPOST_BENCH_SCALE ?? 1));
+const ROUNDS = 3;
+const CONNECTIONS = 10;
+const DOMAIN = 'bench.example';
+
+interface Round {
+  /** Mails a second. */
+  rate: number;
+  /** Milliseconds of processor time for each mail, of whoever sends alone. */
+  cpu: number;
+}
+
+export const deliveryBench: Bench = {
+  name: 'delivery',
+  about: `${MAILS} transactional mails from the ledger into a sink, beside a bare nodemailer pool`,
+  async run(progress) {
+    const { databaseUrl, db, projectId } = await database();
+    const sink = await startSink();
+    const temporal = await ownNamespace();
+    atEnd(() => temporal.close());
+    const env: Env = {
+      DATABASE_URL: databaseUrl,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      SMTP_URL: sink.url,
+      SMTP_MAX_CONNECTIONS: String(CONNECTIONS),
+      LOG_LEVEL: 'warn',
+    };
+    const measures: Measure[] = [];
+    for (const signed of [false, true]) {
+      const worker = await startWorker({ ...env, DKIM_SIGNING: String(signed) });
+      const rounds: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
+      await ours(db, projectId, sink, worker, Math.ceil(MAILS / 10));
+      for (let round = 1; round <= ROUNDS; round++) {
+        rounds.bare.push(await bare(sink, signed));
+        rounds.ours.push(await ours(db, projectId, sink, worker, MAILS));
+        progress(
+          `${signed ? 'signed' : 'unsigned'}, round ${round} of ${ROUNDS}: ${JSON.stringify(rounds.ours.at(-1))}`,
+        );
+      }
+      await worker.stop();
+      const of = (side: 'ours' | 'bare', key: keyof Round) => median(rounds[side].map((round) => round[key]));
+      const what = signed ? 'delivery, signed' : 'delivery';
+      measures.push(
+        measure(what, 'mails/s', of('ours', 'rate'), of('bare', 'rate'), '>= 0.8'),
+        measure(`${what}, time of the sender`, 'ms', of('ours', 'cpu'), of('bare', 'cpu')),
+      );
+    }
+    await db.destroy();
+    return measures;
+  },
+};
+
+async function database(): Promise<{ databaseUrl: string; db: Db; projectId: string }> {
+  const postgres = await startPostgres({
+    dataDir: join(runDirectory(), 'bench-delivery'),
+    port: await freePort(),
+    database: 'everpost',
+    logFile: join(runDirectory(), 'bench-delivery.log'),
+  });
+  atEnd(() => postgres.stop());
+  await migrate(postgres.url);
+  const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
+  const { id } = await makeProject(db);
+  const domain = await addManagedDomain(db, id, DOMAIN);
+  await addSigningKey(db, domain.id, await makeDomainKey(readSettings({}, []).secretKeys));
+  return { databaseUrl: postgres.url, db, projectId: id };
+}
+
+/** Accepts the mails in one go and waits until the sink has them all. */
+async function ours(db: Db, projectId: string, sink: Sink, worker: ServiceProcess, mails: number): Promise<Round> {
+  const before = await sink.count();
+  const cpu = cpuSeconds(worker.pid);
+  const started = performance.timeOrigin + performance.now();
+  await db.raw(
+    `with mail as materialized (
+       select uuidv7() as id, uuidv7() as contact_id, n from generate_series(1, ?::integer) n
+     ),
+     contact as (
+       insert into contacts (id, project_id, email, subscribed, data)
+       select contact_id, ?, contact_id || '@example.com', true, jsonb_build_object('name', 'Ann ' || n) from mail
+     ),
+     content as (
+       insert into email_contents (email_id, project_id, to_email, from_email, from_name, subject, html)
+       select id, ?, contact_id || '@example.com', 'shop@${DOMAIN}', 'Shop', 'Your receipt ' || n, ? from mail
+     )
+     insert into emails (id, project_id, contact_id) select id, ?, contact_id from mail`,
+    [mails, projectId, projectId, template, projectId],
+  );
+  wake(db, 'mail');
+  const lastAt = await sink.reached(before + mails);
+  // What comes after the last mail (results, events) belongs to it as well.
+  await until(async () => (await unfinished(db)) === 0);
+  return { rate: mails / ((lastAt - started) / 1000), cpu: ((cpuSeconds(worker.pid) - cpu) / mails) * 1000 };
+}
+
+async function unfinished(db: Db): Promise<number> {
+  const { rows } = await db.raw(
+    `select (select count(*) from delivery_batches) + (select count(*) from emails where not told) as count`,
+  );
+  return Number(rows[0].count);
+}
+
+async function bare(sink: Sink, signed: boolean): Promise<Round> {
+  const before = await sink.count();
+  const child = forked('bare-pool.ts');
+  await once(child, 'message');
+  const order: PoolOrder = { url: sink.url, connections: CONNECTIONS, mails: MAILS, ...(signed && { dkim: dkim() }) };
+  child.send(order);
+  const [{ seconds, cpuSeconds: used }] = (await once(child, 'message')) as [{ seconds: number; cpuSeconds: number }];
+  child.disconnect();
+  await sink.reached(before + MAILS);
+  return { rate: MAILS / seconds, cpu: (used / MAILS) * 1000 };
+}
+
+function dkim(): PoolOrder['dkim'] {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  return { domainName: DOMAIN, keySelector: 'ep1', privateKey };
+}
+
+interface Sink {
+  url: string;
+  count(): Promise<number>;
+  /** Waits for so many mails in all, and says when the last of them came. */
+  reached(count: number): Promise<number>;
+}
+
+export async function startSink(): Promise<Sink> {
+  const child = forked('mail-sink.ts');
+  atEnd(() => void child.kill());
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  const ask = async (): Promise<{ count: number; lastAt: number }> => {
+    child.send('how many?');
+    return ((await once(child, 'message')) as [{ count: number; lastAt: number }])[0];
+  };
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    count: async () => (await ask()).count,
+    reached: async (count) => {
+      let told = await ask();
+      await until(async () => {
+        told = await ask();
+        return told.count >= count;
+      });
+      return told.lastAt;
+    },
+  };
+}
+
+const forked = (file: string): ChildProcess =>
+  fork(join(import.meta.dirname, file), [], { execArgv: ['--import', 'tsx'] });
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await sleep(20);
+}
+
+/** Of a process, its threads included: user and system time in ticks of a hundredth of a second. */
+function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
