@@ -12,6 +12,12 @@ export async function retryDeadlocks<T>(db: Db, work: () => Promise<T>): Promise
     try {
       return await work();
     } catch (error) {
-      if (db.isTransaction || attempt === ATTEMPTS || (error as { code?: string }).code !== DEADLOCK) throw error;
+      if (db.isTransaction || attempt === ATTEMPTS || codeOf(error) !== DEADLOCK) throw error;
     }
+}
+
+/** Objection wraps what the driver says. */
+function codeOf(error: unknown): string | undefined {
+  const { code, nativeError } = error as { code?: string; nativeError?: { code?: string } };
+  return nativeError?.code ?? code;
 }

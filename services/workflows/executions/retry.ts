@@ -1,3 +1,4 @@
+import { UniqueViolationError } from 'objection';
 import { type Db, inTransaction } from '../../../db/connect.ts';
 import { Execution } from '../../../db/models/execution.ts';
 import { ApiError } from '../../../platform/errors.ts';
@@ -7,8 +8,6 @@ import type { ProjectAccess } from '../../projects/keys.ts';
 import { requireOpenProject } from '../../projects/refusal.ts';
 import { executionNotFound } from './find.ts';
 import { reentry } from './start.ts';
-
-const DUPLICATE = '23505';
 
 /** Has a FAILED execution try its failed step again, on the version that it has been on, and go on from there. */
 export async function retryExecution(
@@ -28,7 +27,7 @@ export async function retryExecution(
     return resume(trx, execution);
   }).catch((error: unknown) => {
     // The contact has entered again meanwhile, which is active.
-    if ((error as { code?: string }).code === DUPLICATE) throw reentry(true);
+    if (error instanceof UniqueViolationError) throw reentry(true);
     throw error;
   });
 }

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import type { Execution } from '../../../db/models/execution.ts';
+import { writeContacts } from '../../../services/contacts/write.ts';
+import { trackEvent } from '../../../services/events/track.ts';
+import { MAX_DEPTH, matchEvents } from '../../../services/workflows/match-events.ts';
+import { type Drawn, draw, Walker } from '../../support/executions.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+describe('events that start workflows', () => {
+  let world: World;
+  let project: TestProject;
+  let walker: Walker;
+  let names = 0;
+
+  before(async () => {
+    world = await openWorld();
+    project = await makeProject(world.db);
+    walker = new Walker(world.db, project);
+  });
+  after(() => world?.close());
+
+  const trigger = () => `event ${++names}`;
+  const startedBy = (eventName: string, workflow: object = {}): Promise<Drawn> =>
+    draw(world.db, project, {
+      steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
+      workflow: { triggerConfig: JSON.stringify({ eventName }), ...workflow },
+    });
+  const executionsOf = ({ id }: Drawn): Promise<Execution[]> => world.db('executions').where({ workflowId: id });
+  const queued = async () => Number((await world.db('eventQueue').count())[0]?.count);
+
+  it('has the contact enter with the event’s data as its context, and Temporal told in the same breath', async () => {
+    const event = trigger();
+    const workflow = await startedBy(event);
+    await walker.track('ann@example.com', event, { plan: 'pro', once: { value: 'x', persistent: false } });
+    const [execution] = await executionsOf(workflow);
+    expect(execution).to.deep.include({
+      status: 'RUNNING',
+      version: 1,
+      depth: 0,
+      generation: 1,
+      context: { plan: 'pro', once: 'x' },
+    });
+    const intents = await world.db('outbox').whereLike('workflowId', `%${execution?.id}%`);
+    expect(intents.map(({ action, lane, workflowId }) => ({ action, lane, workflowId }))).to.deep.equal([
+      { action: 'start', lane: 'starts', workflowId: `execution/${project.id}/${execution?.id}/1` },
+    ]);
+  });
+
+  it('does nothing at all for an event that nobody wants', async () => {
+    await startedBy(trigger());
+    await startedBy(trigger(), { enabled: false });
+    await trackEvent(world.db, project.access, { email: 'ann@example.com', event: `event ${names}` });
+    await trackEvent(world.db, project.access, { email: 'ann@example.com', event: 'unheard of' });
+    expect(await queued()).to.equal(0);
+  });
+
+  it('passes a contact over that has entered before, unless re-entry is allowed', async () => {
+    const [once, again] = [trigger(), trigger()];
+    const first = await startedBy(once);
+    const second = await startedBy(again, { allowReentry: true });
+    for (const event of [once, once, again, again]) await walker.track('bob@example.com', event);
+    expect(await executionsOf(first)).to.have.length(1);
+    expect(await executionsOf(second)).to.have.length(1);
+    await world.db('executions').update({ status: 'COMPLETED' });
+    for (const event of [once, again]) await walker.track('bob@example.com', event);
+    expect(await executionsOf(first)).to.have.length(1);
+    expect(await executionsOf(second)).to.have.length(2);
+  });
+
+  it('makes one execution of 50 concurrent tracks of one contact', async () => {
+    const event = trigger();
+    const workflow = await startedBy(event, { allowReentry: true });
+    const tracks = Array.from(
+      { length: 50 },
+      (_, n) => () => trackEvent(world.db, project.access, { email: 'cid@example.com', event, data: { n } }),
+    );
+    const relays = Array.from({ length: 4 }, () => async () => {
+      for (let rounds = 0; rounds < 20; rounds++) await matchEvents(world.db, 7);
+    });
+    await Promise.all([...tracks, ...relays].map((work) => work()));
+    while ((await matchEvents(world.db)).events > 0);
+    expect(await executionsOf(workflow)).to.have.length(1);
+    expect(await queued()).to.equal(0);
+  });
+
+  it('has every contact of a flood enter once', async () => {
+    const event = trigger();
+    const workflow = await startedBy(event);
+    const emails = Array.from({ length: 300 }, (_, n) => `flood${n}@example.com`);
+    await Promise.all(emails.map((email) => trackEvent(world.db, project.access, { email, event })));
+    await Promise.all(Array.from({ length: 3 }, () => matchEvents(world.db, 120)));
+    while ((await matchEvents(world.db)).events > 0);
+    expect(await executionsOf(workflow)).to.have.length(300);
+  });
+
+  it('starts nothing more past the bound of a cascade', async () => {
+    const event = trigger();
+    const workflow = await startedBy(event);
+    for (const [email, depth] of [
+      ['deep@example.com', MAX_DEPTH],
+      ['deeper@example.com', MAX_DEPTH + 1],
+    ] as const)
+      await world.db.transaction(async (trx) => {
+        await trx.raw("select set_config('everpost.depth', ?, true)", [String(depth)]);
+        await trackEvent(trx, project.access, { email, event });
+      });
+    while ((await matchEvents(world.db)).events > 0);
+    expect((await executionsOf(workflow)).map(({ depth }) => depth)).to.deep.equal([MAX_DEPTH]);
+  });
+
+  it('carries the depth on: what an execution changes is one deeper than what caused it', async () => {
+    const { db } = world;
+    const [first, second] = [await startedBy('contact.unsubscribed'), await startedBy('contact.subscribed')];
+    await db('workflowVersions')
+      .where({ workflowId: first.id })
+      .update({ graph: JSON.stringify(subscribe(true)) });
+    await db('workflows').where({ id: first.id }).update({ allowReentry: true });
+    await walker.contact('dan@example.com');
+    await writeContacts(db, project.id, [
+      { email: 'dan@example.com', subscribed: false, subscribedWhenNew: true, patch: {}, deletes: [] },
+    ]);
+    while ((await matchEvents(db)).events > 0);
+    const [execution] = await executionsOf(first);
+    await walker.advance(execution?.id ?? '');
+    while ((await matchEvents(db)).events > 0);
+    expect((await executionsOf(second)).map(({ depth }) => depth)).to.deep.equal([1]);
+  });
+
+  const subscribe = (subscribed: boolean) => ({
+    steps: [
+      {
+        id: '0190f0f0-0000-7000-8000-000000000001',
+        type: 'UPDATE_CONTACT',
+        name: 'change',
+        config: { subscribed },
+        templateId: null,
+      },
+    ],
+    transitions: [],
+  });
+
+  it('leaves contacts alone that have been deleted since', async () => {
+    const event = trigger();
+    const workflow = await startedBy(event);
+    await trackEvent(world.db, project.access, { email: 'eve@example.com', event });
+    await world.db('contacts').where({ email: 'eve@example.com' }).del();
+    expect(await matchEvents(world.db)).to.deep.equal({ events: 1, started: 0, nudged: 0 });
+    expect(await executionsOf(workflow)).to.deep.equal([]);
+  });
+});
