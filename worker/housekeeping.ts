@@ -3,16 +3,19 @@ import { foldCampaignCounts } from '../db/models/campaign-counts.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settings } from '../platform/settings.ts';
 import { createStripe } from '../platform/stripe.ts';
+import { createUploadStorage } from '../platform/upload-storage.ts';
 import { tendBilling } from '../services/billing/upkeep.ts';
 import { foldContactCounts } from '../services/contacts/counts.ts';
 import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
 import { foldCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
 import { forgetNotices } from '../services/notices/receive.ts';
+import { resealSecrets } from '../services/projects/reseal.ts';
 import { addMonths } from '../services/retention/partitions.ts';
 import { disableCritical } from '../services/security/watch.ts';
 import { followChanges } from '../services/segments/follow.ts';
 import { reconcileDue } from '../services/segments/sweep.ts';
+import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { answerRequests } from '../services/users/requests.ts';
 import { removeLeftExecutions } from '../services/workflows/executions/remove.ts';
@@ -49,6 +52,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
       },
     });
   const stripe = createStripe(settings.stripe);
+  const storage = createUploadStorage(settings.uploads);
   const chores = [
     chore('contact counts', FOLD_MS, () => foldContactCounts(db)),
     chore('campaign counts', FOLD_MS, () => foldCampaignCounts(db)),
@@ -61,7 +65,9 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('account mail', ACCOUNT_MAIL_MS, () => answerRequests(db, settings)),
     chore('billing', stripe ? BILLING_MS : SWEEP_MS, () => tendBilling({ db, stripe, settings, log })),
     chore('security', SECURITY_MS, () => disableCritical(db, settings)),
+    chore('removed uploads', TIDY_MS, () => removeUploads(db, storage)),
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
+    chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
     chore('received notices', SWEEP_MS, () => forgetNotices(db)),
     chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
     chore('deleted workflows', TIDY_MS, () => removeLeftExecutions(db)),

@@ -29,6 +29,7 @@ import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { tracking } from './tracking.ts';
+import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
 import { webhookSecrets } from './webhook-secret.ts';
@@ -63,6 +64,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   security,
   billing(parts),
   config,
+  uploads(parts),
   webhookSecrets,
   workflows,
   workflowSteps,

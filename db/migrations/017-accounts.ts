@@ -107,6 +107,18 @@ export async function up(db: Knex): Promise<void> {
 
     ${billing}
 
+    -- Images for the bodies of templates; the bytes are in a folder or a bucket, under the key.
+    create table uploads (
+      key text primary key,
+      project_id uuid not null,
+      content_type text not null,
+      size integer not null,
+      created_at timestamptz not null default now()
+    );
+    create index uploads_project on uploads (project_id);
+    -- Of wiped projects: bytes that are to go.
+    create table upload_removals (key text primary key);
+
     -- The wiping of a project, for good or to begin anew: background work, found again after a crash.
     create table project_erasures (
       id uuid primary key,
@@ -172,7 +184,7 @@ export async function down(db: Knex): Promise<void> {
     drop function billing_period(uuid);
     drop table billing_reports, billing_hours, billing_notes, project_billing;
     alter table projects drop column billing_capped, drop column capped_sources;
-    drop table project_erasures, project_suspensions, auth_attempts, user_identities, account_requests, user_tokens;
+    drop table upload_removals, uploads, project_erasures, project_suspensions, auth_attempts, user_identities, account_requests, user_tokens;
     alter table memberships drop column status;
     alter table projects drop column deleted_at, drop column enabled_at;
     delete from projects where id = '00000000-0000-7000-8000-000000000001';

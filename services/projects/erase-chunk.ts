@@ -59,6 +59,18 @@ const special: Record<string, Erase> = {
     return rowCount;
   },
 
+  /** The bytes go after the rows (`services/uploads/remove.ts`); from now on nobody sees them. */
+  async uploads(trx, projectId) {
+    const { rowCount } = await trx.raw(
+      `with gone as (
+         delete from uploads where key in (select key from uploads where project_id = ? limit ?) returning key
+       )
+       insert into upload_removals (key) select key from gone`,
+      [projectId, CHUNK],
+    );
+    return rowCount;
+  },
+
   /** First the members, which may be a million: deleting the segment would take them along at one go. */
   async segments(trx, projectId) {
     const { rowCount } = await trx.raw(

@@ -20,6 +20,7 @@ export const wiped = [
   'contacts',
   'contact_fields',
   'templates',
+  'uploads',
   'suppressions',
   'idempotency_keys',
   'event_notes',

@@ -12,19 +12,19 @@ interface Row {
 /** What the project's WEBHOOK steps are signed with. It is made when it is first asked for. */
 export async function webhookSecret(db: Db, keys: SigningKeys, projectId: string): Promise<string> {
   const stored = await find(db, projectId);
-  if (stored) return unseal(keys, boundTo(projectId), stored.sealed);
-  const sealed = seal(keys, boundTo(projectId), newWebhookSecret());
+  if (stored) return unseal(keys, webhookPlace(projectId), stored.sealed);
+  const sealed = seal(keys, webhookPlace(projectId), newWebhookSecret());
   // Of those who make one at the same time, the first wins.
   await db('webhookSecrets').insert({ projectId, sealed }).onConflict('projectId').ignore();
   const first = await find(db, projectId);
-  return unseal(keys, boundTo(projectId), first?.sealed ?? sealed);
+  return unseal(keys, webhookPlace(projectId), first?.sealed ?? sealed);
 }
 
 /** The old one ends with this transaction: calls that are made from then on carry the new signature. */
 export async function rotateWebhookSecret(db: Db, keys: SigningKeys, project: ProjectAccess): Promise<string> {
   const { projectId } = project;
   const secret = newWebhookSecret();
-  const sealed = seal(keys, boundTo(projectId), secret);
+  const sealed = seal(keys, webhookPlace(projectId), secret);
   await inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
     await trx('webhookSecrets')
@@ -38,4 +38,7 @@ export async function rotateWebhookSecret(db: Db, keys: SigningKeys, project: Pr
 const find = (db: Db, projectId: string): Promise<Row | undefined> =>
   db('webhookSecrets').where({ projectId }).first<Row | undefined>('sealed');
 
-const boundTo = (projectId: string): string[] => ['webhook', projectId];
+/** What the sealed secret is bound to. */
+export function webhookPlace(projectId: string): string[] {
+  return ['webhook', projectId];
+}

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { badRequest, notFound } from '../../platform/errors.ts';
+import { createUploadStorage } from '../../platform/upload-storage.ts';
+import { readUpload, saveUpload } from '../../services/uploads/save.ts';
+import { type Answer, answer, created, failure, missing } from '../http/answers.ts';
+import type { AppParts } from '../http/context.ts';
+import { type RouteGroup, route, routes } from '../http/route.ts';
+import { object, text, wholeNumber } from '../http/schemas.ts';
+
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/** Whoever asks gets an image and nothing else, whatever its bytes look like to a browser. */
+const safely = (contentType: string): Record<string, string> => ({
+  'Content-Type': contentType,
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'Content-Disposition': 'inline',
+  // Pages of web mail show it from their own origin.
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Cache-Control': 'public, max-age=31536000, immutable',
+});
+
+/** A name to show, never a path. */
+function nameOf(given: string | null, fallback: string): string {
+  const name = (given ?? '')
+    .split(/[/\\]/)
+    .at(-1)
+    ?.replace(/[\p{C}"]/gu, '')
+    .trim()
+    .slice(0, 255);
+  return name && !/^\.*$/.test(name) ? name : fallback;
+}
+
+export function uploads({ settings }: AppParts): RouteGroup {
+  const storage = createUploadStorage(settings.uploads);
+  return routes('Uploads', [
+    route({
+      method: 'POST',
+      path: '/uploads/image',
+      summary: 'Upload an image for the body of a template',
+      access: 'secretKey',
+      multipart: { files: ['image', 'file'], maxFileBytes: MAX_BYTES },
+      answers: {
+        201: answer(
+          'The image can be shown from now on.',
+          object({ url: text(), key: text(), filename: text(), contentType: text(), size: wholeNumber() }),
+        ),
+        400: failure('There is no file, or it is no PNG, JPEG, GIF or WebP.', 'BAD_REQUEST'),
+        413: failure('The file is larger than 10 MB.', 'PAYLOAD_TOO_LARGE'),
+        502: failure('The image could not be stored.', 'EXTERNAL_SERVICE_ERROR'),
+      },
+      handle: async ({ db, project, files }) => {
+        const file = files.image ?? files.file;
+        if (!file) throw badRequest('Send the image in the multipart field "image".');
+        const { key, contentType, size } = await saveUpload(db, storage, project, await readFile(file.path));
+        const url = `${settings.baseUrl}/uploads/${key}`;
+        return created({ url, key, filename: nameOf(file.name, key), contentType, size });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/uploads/:key',
+      summary: 'An uploaded image',
+      access: 'nobody',
+      params: { key: text({ max: 100 }) },
+      answers: { 200: { description: 'The image.', contentType: 'image/*' }, 404: missing('image') },
+      handle: async ({ db, params }): Promise<Answer> => {
+        const upload = await readUpload(db, storage, params.key);
+        if (!upload) throw notFound('image');
+        return { status: 200, body: upload.bytes, headers: safely(upload.contentType) };
+      },
+    }),
+  ]);
+}

@@ -1,0 +1,195 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { expect } from 'chai';
+import { createUploadStorage } from '../../../platform/upload-storage.ts';
+import { resetProject } from '../../../services/projects/erase.ts';
+import { removeUploads } from '../../../services/uploads/remove.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { type S3StandIn, startS3 } from '../../support/s3.ts';
+
+const chunk = (type: string, data: Buffer) =>
+  Buffer.concat([Buffer.alloc(4), Buffer.from(type), data, Buffer.alloc(4)]);
+const png = Buffer.concat([
+  Buffer.from('89504e470d0a1a0a', 'hex'),
+  Buffer.from('0000000d49484452', 'hex'),
+  Buffer.from('00000001000000010802000000907753de', 'hex'),
+  chunk('IDAT', deflateSync(Buffer.alloc(4))),
+  chunk('IEND', Buffer.alloc(0)),
+]);
+const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+const jpeg = Buffer.concat([
+  Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'),
+  Buffer.from('ffd9', 'hex'),
+]);
+const webp = Buffer.concat([
+  Buffer.from('RIFF'),
+  Buffer.from('1a000000', 'hex'),
+  Buffer.from('WEBPVP8L'),
+  Buffer.alloc(14),
+]);
+const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+const html = Buffer.from('<!doctype html><script>alert(1)</script>');
+
+function upload(bytes: Buffer, { field = 'image', name = 'logo.png', type = 'image/png' } = {}): FormData {
+  const form = new FormData();
+  form.append(field, new File([new Uint8Array(bytes)], name, { type }));
+  return form;
+}
+
+describe('uploads', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let folder: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'everpost-uploads-'));
+    api = await startTestApi({ env: { UPLOADS_DIR: join(folder, 'images') } });
+    project = await api.project();
+  });
+  after(async () => {
+    await api.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const stored = () => readdirSync(join(folder, 'images'), { recursive: true });
+  const see = async (url: string) => {
+    const response = await fetch(url.replace('http://app.test', api.url));
+    return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+  };
+
+  for (const [name, bytes, contentType, extension] of [
+    ['PNG', png, 'image/png', 'png'],
+    ['JPEG', jpeg, 'image/jpeg', 'jpg'],
+    ['GIF', gif, 'image/gif', 'gif'],
+    ['WebP', webp, 'image/webp', 'webp'],
+  ] as const)
+    it(`takes a ${name} and shows it to everybody, with headers that let it be nothing else`, async () => {
+      const answer = await project.server.post('/uploads/image', upload(bytes, { name: 'my logo.png' }));
+      expect(answer).to.have.status(201);
+      expect(answer.body).to.have.all.keys('url', 'key', 'filename', 'contentType', 'size');
+      expect(answer.body).to.include({ filename: 'my logo.png', contentType, size: bytes.length });
+      expect(answer.body.key).to.match(new RegExp(`^\\w{32}\\.${extension}$`));
+      expect(answer.body.url).to.equal(`http://app.test/uploads/${answer.body.key}`);
+      const { response, bytes: shown } = await see(answer.body.url);
+      expect(response.status).to.equal(200);
+      expect(shown.equals(bytes)).to.equal(true);
+      expect(response.headers.get('content-type')).to.equal(contentType);
+      expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
+      expect(response.headers.get('content-security-policy')).to.contain('sandbox');
+    });
+
+  it('takes it in the field "file" too, and from a session', async () => {
+    const answer = await project.owner.post('/uploads/image', upload(gif, { field: 'file' }));
+    expect(answer).to.have.status(201);
+  });
+
+  it('goes by the bytes: an image under another name is one', async () => {
+    const answer = await project.server.post('/uploads/image', upload(gif, { name: 'x.html', type: 'text/html' }));
+    expect(answer.body).to.include({ contentType: 'image/gif' });
+    expect(answer.body.key).to.match(/\.gif$/);
+  });
+
+  it('is 400 for what is none, whatever it says it is', async () => {
+    const before = stored().length;
+    for (const bytes of [
+      svg,
+      html,
+      Buffer.from('%PDF-1.7 '),
+      Buffer.alloc(0),
+      Buffer.from('GIF'),
+      Buffer.from('GIF<script>alert(1)</script>'),
+      Buffer.alloc(100),
+    ])
+      expect(await project.server.post('/uploads/image', upload(bytes))).to.be.envelope(400, 'BAD_REQUEST');
+    expect(await project.server.post('/uploads/image', upload(gif, { field: 'other' }))).to.be.envelope(
+      400,
+      'BAD_REQUEST',
+    );
+    expect(stored()).to.have.length(before);
+  });
+
+  it('is 413 above 10 MB, and takes 10 MB', async () => {
+    const large = Buffer.concat([gif, Buffer.alloc(10 * 1024 * 1024 - gif.length)]);
+    expect(await project.server.post('/uploads/image', upload(large))).to.have.status(201);
+    const larger = Buffer.concat([large, Buffer.alloc(1)]);
+    expect(await project.server.post('/uploads/image', upload(larger))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+  });
+
+  it('keeps names that are paths out of everything', async () => {
+    for (const [name, shown] of [
+      ['../../../etc/passwd.png', 'passwd.png'],
+      ['C:\\windows\\system32\\evil.png', 'evil.png'],
+      ['a\u202egnp.exe', 'agnp.exe'],
+    ] as const) {
+      const { body } = await project.server.post('/uploads/image', upload(gif, { name }));
+      expect(body.filename).to.equal(shown);
+      expect(stored()).to.include(body.key);
+    }
+    expect(readdirSync(folder)).to.deep.equal(['images']);
+  });
+
+  it('is 404 for keys that are none', async () => {
+    for (const key of ['nothing.png', `${'a'.repeat(32)}.png`, '..%2f..%2fpackage.json', '%2e%2e', '.hidden', 'a/b'])
+      expect(await api.get(`/uploads/${key}`), key).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+  });
+
+  it('goes with the data of its project', async () => {
+    const other = await api.project();
+    const { body } = await other.server.post('/uploads/image', upload(gif));
+    await resetProject(api.db, other.id);
+    expect(await api.get(`/uploads/${body.key}`)).to.have.status(404);
+    await removeUploads(api.db, createUploadStorage({ folder: join(folder, 'images') }));
+    expect(stored()).not.to.include(body.key);
+    expect(await api.db('uploadRemovals')).to.have.length(0);
+  });
+
+  describe('in a bucket', () => {
+    let s3: S3StandIn;
+    let bucket: TestApi;
+
+    before(async () => {
+      s3 = await startS3('our-bucket');
+      bucket = await startTestApi({
+        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        env: {
+          S3_BUCKET: 'our-bucket',
+          S3_REGION: 'eu-central-1',
+          S3_ENDPOINT: s3.url,
+          S3_ACCESS_KEY_ID: 'our-id',
+          S3_SECRET_ACCESS_KEY: 'our-secret',
+        },
+      });
+    });
+    after(async () => {
+      await bucket.stop();
+      await s3.close();
+    });
+
+    const key = () => ({ authorization: `Bearer ${project.secretKey}` });
+
+    it('stores, shows and removes it, signed', async () => {
+      const answer = await bucket.post('/uploads/image', upload(png), key());
+      expect(answer).to.have.status(201);
+      const name: string = answer.body.key;
+      expect(s3.objects.get(name)?.contentType).to.equal('image/png');
+      expect(s3.objects.get(name)?.body.equals(png)).to.equal(true);
+      const response = await fetch(`${bucket.url}/uploads/${name}`);
+      expect(response.status).to.equal(200);
+      expect(response.headers.get('content-type')).to.equal('image/png');
+      expect(Buffer.from(await response.arrayBuffer()).equals(png)).to.equal(true);
+      expect(s3.unsigned).to.equal(0);
+      s3.objects.delete(name);
+      expect(await bucket.get(`/uploads/${name}`)).to.have.status(404);
+    });
+
+    it('is 502 EXTERNAL_SERVICE_ERROR while the bucket is away, and promises nothing', async () => {
+      s3.fault = 'down';
+      const before = await api.db('uploads').count();
+      expect(await bucket.post('/uploads/image', upload(png), key())).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
+      expect(await api.db('uploads').count()).to.deep.equal(before);
+      s3.fault = undefined;
+    }).timeout(20_000);
+  });
+});
