@@ -162,14 +162,17 @@ function sleep(world: World, until: Date, horizon: Date): Told {
 }
 
 function wait(world: World, event: string, until: Date | undefined, horizon: Date): Told {
-  const scheduledFor = until ?? null;
-  const came = world.take(event) ?? comes(world, event, until);
+  const known = world.take(event);
+  // One that is there already is not waited for.
+  const scheduledFor = (!known && until) || null;
+  const came = known ?? comes(world, event, until);
   if (came) {
     world.context = { ...world.context, ...came.data };
     const reason = `the event "${event}" came at ${came.createdAt.toISOString()}`;
     return { scheduledFor, reason, output: came.data, turn: { exit: 'event' } };
   }
   if (!until) {
+    world.passToEnd();
     const reason = `the event "${event}" is not in the script, and nothing ends the wait`;
     return { status: 'WAITING', leftAt: null, reason, turn: { end: { status: 'WAITING', reason } } };
   }

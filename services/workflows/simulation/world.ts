@@ -47,6 +47,12 @@ export class World {
     this.now = time;
   }
 
+  /** Lets all that is still to come happen. */
+  passToEnd(): void {
+    const last = this.script.at(-1);
+    if (last) this.passTo(last.at);
+  }
+
   /** When the next event of a name comes, if it does in time. */
   nextOf(name: string, until: Date | undefined): Date | undefined {
     const event = this.script.find((candidate) => candidate.name === name);

@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Contact } from '../../../db/models/contact.ts';
+import { ExecutionStep } from '../../../db/models/execution.ts';
+import { newId } from '../../../platform/ids.ts';
+import { trackEvent } from '../../../services/events/track.ts';
+import { createTemplate } from '../../../services/templates/save.ts';
+import { advance } from '../../../services/workflows/advance.ts';
+import { startExecution } from '../../../services/workflows/executions/start.ts';
+import { graphFaults } from '../../../services/workflows/faults.ts';
+import type { Graph } from '../../../services/workflows/graph.ts';
+import { type Simulation, simulate } from '../../../services/workflows/simulation/simulate.ts';
+import { World as Made, type ScriptedEvent } from '../../../services/workflows/simulation/world.ts';
+import { MAX_STEPS } from '../../../services/workflows/walk.ts';
+import { graphs, type ScriptedAfter, scripts } from '../../support/random-graphs.ts';
+import { testRenderer } from '../../support/renderer.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+const VISITS = 25;
+const limits = { steps: VISITS, years: 100, ms: 60_000 };
+
+/** What a visit came to, for comparison. */
+interface Visit {
+  name: string;
+  status: string;
+  branch: string | null;
+  scheduledFor: string | null;
+}
+
+describe('a simulation', function () {
+  this.timeout(120_000);
+  let world: World;
+  let project: TestProject;
+  const templateIds: string[] = [];
+  let people = 0;
+
+  before(async () => {
+    world = await openWorld();
+    project = await makeProject(world.db);
+    for (const type of ['TRANSACTIONAL', 'MARKETING'] as const) {
+      const texts = { name: type, subject: 'Hello', body: '<p>{{ a }}</p>', type };
+      const from = { email: `hello@${project.senderDomain}` };
+      templateIds.push((await createTemplate(world.db, project.access, { ...texts, from })).id);
+    }
+  });
+  after(() => world?.close());
+
+  const scriptFrom = (start: Date, events: ScriptedAfter[]): ScriptedEvent[] =>
+    events
+      .map(({ name, data, afterMinutes }) => ({ name, data, at: new Date(start.getTime() + afterMinutes * 60_000) }))
+      .sort((a, b) => a.at.getTime() - b.at.getTime());
+
+  const invented = (now: Date) => ({
+    ...{ id: newId(), email: 'ann@example.com', subscribed: true, data: {} },
+    ...{ createdAt: now, updatedAt: now },
+  });
+
+  const simulating = async (graph: Graph, contact: Contact | undefined, start: Date, script: ScriptedEvent[]) =>
+    simulate({
+      graph,
+      limits: contact ? limits : { steps: MAX_STEPS + 1, years: 1000, ms: 60_000 },
+      webhookAllowedHosts: [],
+      world: new Made({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
+      around: {
+        ...{ db: world.db, renderer: testRenderer(), projectId: project.id, isReal: contact !== undefined },
+        ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId(), baseUrl: 'http://app.test' },
+      },
+    });
+
+  it('of any graph that may be enabled comes to an end', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(), scripts, async (graph, events) => {
+        expect(await graphFaults(world.db, project.id, graph)).to.deep.equal([]);
+        const start = new Date();
+        const { status, path, reason } = await simulating(graph, undefined, start, scriptFrom(start, events));
+        expect(status, String(reason)).to.be.oneOf(['COMPLETED', 'EXITED', 'WAITING', 'FAILED']);
+        if (status === 'FAILED') expect(path).to.have.length(MAX_STEPS);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('takes the way of a real execution: the same steps, branches, times and changes', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(templateIds), scripts, async (graph, events) => {
+        const email = `person${++people}@example.com`;
+        const { contactId } = await trackEvent(world.db, project.access, { email, event: 'arrived' });
+        const contact = await Contact.query(world.db).findById(contactId).throwIfNotFound();
+        const start = new Date();
+        const script = scriptFrom(start, events);
+        const simulated = await simulating(graph, contact, start, [...script]);
+        const real = await realRun(graph, email, start, script);
+        expect(simulated.path.map(visitOf)).to.deep.equal(real.visits);
+        if (simulated.status === 'STOPPED') return;
+        expect(simulated.status).to.equal(real.status);
+        expect(simulated.world.context).to.deep.equal(real.context);
+        const { data, subscribed } = simulated.world.contact;
+        expect({ data, subscribed }).to.deep.equal(await contactNow(contactId));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  const visitOf = ({ step, status, branch, scheduledFor }: Simulation['path'][number]): Visit => ({
+    name: step.name,
+    status,
+    branch,
+    scheduledFor: scheduledFor?.toISOString() ?? null,
+  });
+
+  const contactNow = async (id: string) => {
+    const { data, subscribed } = await Contact.query(world.db).findById(id).throwIfNotFound();
+    return { data, subscribed };
+  };
+
+  /** On the database, by the code that workers run, with a clock that is set from one moment of interest to the next. */
+  async function realRun(graph: Graph, email: string, start: Date, script: ScriptedEvent[]) {
+    const { db } = world;
+    const workflowId = newId();
+    await db('workflows').insert({
+      id: workflowId,
+      projectId: project.id,
+      name: 'Any',
+      enabled: true,
+      validVersion: 1,
+    });
+    await db('workflowVersions').insert({ workflowId, version: 1, graph: JSON.stringify(graph) });
+    const input = { email, context: { a: 1 } };
+    const { id } = await startExecution(db, project.access, workflowId, input);
+    let clock = start;
+    const pending = [...script];
+    const deps = { db, renderer: testRenderer(), now: () => clock };
+    for (;;) {
+      const next = await advance(deps, { executionId: id, generation: 1 });
+      if (next.kind === 'end') break;
+      if ((await db('executionSteps').where({ executionId: id })).length > VISITS) break;
+      if (next.kind !== 'rest') continue;
+      const [event] = pending;
+      if (event && (next.until === undefined || event.at.getTime() <= next.until)) {
+        pending.shift();
+        clock = event.at;
+        await happen(email, event);
+      } else if (next.until === undefined) break;
+      else clock = new Date(next.until);
+    }
+    const steps = await ExecutionStep.query(db).where({ executionId: id }).orderBy('visit').limit(VISITS);
+    const { status, context } = await db('executions').where({ id }).first('status', 'context');
+    const visits = steps.map(({ name, status, branch, scheduledFor }) => ({
+      ...{ name, status, branch },
+      scheduledFor: scheduledFor?.toISOString() ?? null,
+    }));
+    return {
+      visits: status === 'WAITING' || visits.length < VISITS ? visits : visits.slice(0, VISITS),
+      status,
+      context,
+    };
+  }
+
+  /** Tracked as always, at a time of our own. */
+  async function happen(email: string, { name, data = {}, at }: ScriptedEvent): Promise<void> {
+    const { eventId } = await trackEvent(world.db, project.access, { email, event: name, data });
+    await world.db('events').where({ id: eventId }).update({ createdAt: at });
+  }
+});
