@@ -1,0 +1,74 @@
+import type { Db } from '../db/connect.ts';
+import { freezeAudience } from '../services/campaigns/freeze.ts';
+import { createCampaign } from '../services/campaigns/save.ts';
+import { makeProject } from '../test/support/world.ts';
+import { type Measure, measure, median } from './bench.ts';
+
+const ROUNDS = 3;
+
+/** Freezing so many recipients, beside an INSERT … SELECT of the very same rows; others write contacts meanwhile. */
+export async function freezing(db: Db, recipients: number, progress: (line: string) => void): Promise<Measure[]> {
+  const project = await makeProject(db);
+  await db.raw(
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select uuidv7(), ?, 'user' || n || '@example.com', true, '{"name": "Ann"}' from generate_series(1, ?::integer) n`,
+    [project.id, recipients],
+  );
+  await db.raw('vacuum analyze contacts');
+  const [ours, bare]: [number[], number[]] = [[], []];
+  let [longest, usual] = [0, 0];
+  for (let round = 1; round <= ROUNDS; round++) {
+    const { campaign } = await createCampaign(db, project.access, {
+      ...{ name: 'Spring', subject: 'News', body: '<p>News</p>', audienceType: 'ALL' },
+      from: { email: `news@${project.senderDomain}` },
+    });
+    await db('campaigns').where({ id: campaign.id }).update({ status: 'SENDING' });
+    const others = writing(db);
+    ours.push(await timed(() => freezeAudience(db, campaign.id)));
+    longest = Math.max(longest, await others.stop());
+    // The same rows into the same table: kept aside, taken out, put back.
+    await db.raw('create table kept as select * from emails where campaign_id = ?', [campaign.id]);
+    await db.raw('delete from emails where campaign_id = ?', [campaign.id]);
+    await db.raw('vacuum emails');
+    const beside = writing(db);
+    bare.push(await timed(() => db.raw('insert into emails select * from kept')));
+    usual = Math.max(usual, await beside.stop());
+    await db.raw('delete from emails where campaign_id = ?', [campaign.id]);
+    await db.raw('drop table kept');
+    await db.raw('vacuum emails');
+    progress(`freezing ${recipients}, round ${round} of ${ROUNDS}: ${ours.at(-1)} s beside ${bare.at(-1)} s`);
+  }
+  return [
+    measure(`freezing ${recipients}`, 's', median(ours), median(bare), '<= 1.5'),
+    measure('the longest write of others meanwhile', 'ms', longest, usual),
+  ];
+}
+
+async function timed(work: () => PromiseLike<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1_000;
+}
+
+/** Somebody else's contacts, one after the other. `stop` says how long the slowest took, in milliseconds. */
+function writing(db: Db): { stop(): Promise<number> } {
+  let [longest, over] = [0, false];
+  const ended = (async () => {
+    const project = await makeProject(db);
+    for (let n = 0; !over; n++) {
+      const start = performance.now();
+      await db.raw(`insert into contacts (id, project_id, email, subscribed) values (uuidv7(), ?, ?, true)`, [
+        project.id,
+        `other${n}@example.com`,
+      ]);
+      longest = Math.max(longest, performance.now() - start);
+    }
+  })();
+  return {
+    stop: async () => {
+      over = true;
+      await ended;
+      return longest;
+    },
+  };
+}

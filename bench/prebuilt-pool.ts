@@ -1,0 +1,53 @@
+// The baseline of `campaigns`: nodemailer's pool with messages that were built before, and nothing else: no database, no
+// ledger, no template, no tracking. Signing, where it is asked for, is nodemailer's own.
+import { createTransport } from 'nodemailer';
+import { composeMail } from '../platform/mailer.ts';
+import { newsletter, plainNewsletter } from './newsletter.ts';
+
+export interface PrebuiltOrder {
+  url: string;
+  connections: number;
+  mails: number;
+  dkim?: { domainName: string; keySelector: string; privateKey: string };
+}
+
+/** So many are built, and sent again and again under other addresses. */
+const BUILT = 1_000;
+
+async function send({ url, connections, mails, dkim }: PrebuiltOrder, built: Buffer[]): Promise<void> {
+  const pool = createTransport({
+    ...{ pool: true, url, maxConnections: connections, maxMessages: Number.POSITIVE_INFINITY },
+    ...(dkim && { dkim }),
+  } as Parameters<typeof createTransport>[0]);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let n = next++; n < mails; n = next++) {
+      const envelope = { from: 'news@bench.example', to: [`user${n}@example.com`] };
+      await pool.sendMail({ envelope, raw: built[n % BUILT] ?? '' });
+    }
+  };
+  // Enough that the pool never waits for the next mail.
+  await Promise.all(Array.from({ length: connections * 4 }, lane));
+  pool.close();
+}
+
+async function build(): Promise<Buffer[]> {
+  const built: Buffer[] = [];
+  for (let n = 0; n < BUILT; n++) {
+    const texts = { subject: 'News', html: newsletter(`Ann ${n}`), text: plainNewsletter(`Ann ${n}`) };
+    const from = { email: 'news@bench.example', name: 'News' };
+    built.push((await composeMail({ id: String(n), from, to: { email: `user${n}@example.com` }, ...texts })).raw);
+  }
+  return built;
+}
+
+process.on('message', async (order: PrebuiltOrder) => {
+  const built = await build();
+  const before = process.cpuUsage();
+  const started = performance.now();
+  await send(order, built);
+  const { user, system } = process.cpuUsage(before);
+  process.send?.({ seconds: (performance.now() - started) / 1000, cpuSeconds: (user + system) / 1e6 });
+});
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
