@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { Workflow } from '../../../db/models/workflow.ts';
+import { createSegment } from '../../../services/segments/create.ts';
+import { enterAtTick } from '../../../services/workflows/tick.ts';
+import { updateWorkflow } from '../../../services/workflows/update.ts';
+import { type Drawn, draw, Walker } from '../../support/executions.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+describe('workflows with a schedule', () => {
+  let world: World;
+  let project: TestProject;
+  let walker: Walker;
+
+  before(async () => {
+    world = await openWorld();
+    project = await makeProject(world.db);
+    walker = new Walker(world.db, project);
+    for (let n = 0; n < 5; n++) await walker.contact(`person${n}@example.com`, { plan: n < 2 ? 'pro' : 'free' });
+  });
+  after(() => world?.close());
+
+  const scheduled = (triggerConfig: object = {}, workflow: object = {}): Promise<Drawn> =>
+    draw(world.db, project, {
+      steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
+      workflow: {
+        triggerType: 'SCHEDULE',
+        triggerConfig: JSON.stringify({ cron: '0 8 * * *', ...triggerConfig }),
+        ...workflow,
+      },
+    });
+  const tick = ({ id }: Drawn, name = 'first') => enterAtTick(world.db, id, name, () => false);
+  const executionsOf = ({ id }: Drawn) => world.db('executions').where({ workflowId: id });
+
+  it('have every contact of the project enter on a tick', async () => {
+    const workflow = await scheduled();
+    expect(await tick(workflow)).to.deep.equal({ ended: true, entered: 5 });
+    expect(await executionsOf(workflow)).to.have.length(5);
+  });
+
+  it('have the contacts of their segment enter', async () => {
+    const condition = {
+      logic: 'AND',
+      groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
+    };
+    const segment = await createSegment(world.db, project.access, { name: 'Pro', condition } as never);
+    const workflow = await scheduled({ segmentId: segment.id });
+    expect(await tick(workflow)).to.include({ entered: 2 });
+    const gone = await scheduled({ segmentId: project.id });
+    expect(await tick(gone)).to.deep.equal({ ended: true, entered: 0 });
+  });
+
+  it('have nobody enter twice when a tick is carried out again, and do on the next one where that is allowed', async () => {
+    const workflow = await scheduled({}, { allowReentry: true });
+    await Promise.all([tick(workflow), tick(workflow), tick(workflow)]);
+    await world.db('executions').where({ workflowId: workflow.id }).update({ status: 'COMPLETED' });
+    expect(await tick(workflow)).to.include({ entered: 0 });
+    expect(await tick(workflow, 'second')).to.include({ entered: 5 });
+    const once = await scheduled();
+    await tick(once);
+    await world.db('executions').where({ workflowId: once.id }).update({ status: 'COMPLETED' });
+    expect(await tick(once, 'second')).to.include({ entered: 0 });
+  });
+
+  it('have nobody enter once they are disabled, although a tick may still come', async () => {
+    const workflow = await scheduled();
+    await updateWorkflow(world.db, project.access, workflow.id, { enabled: false });
+    expect(await tick(workflow)).to.deep.equal({ ended: true, entered: 0 });
+  });
+
+  it('have their Schedule follow them: changed, paused, removed', async () => {
+    const workflow = await scheduled();
+    const told = async () =>
+      (
+        await world
+          .db('outbox')
+          .where({ workflowId: `cron/${project.id}/${workflow.id}` })
+          .orderBy('id')
+      ).map(({ action, payload: { cron, timezone, paused } }) =>
+        action === 'schedule' ? `${cron} ${timezone}${paused ? ' paused' : ''}` : action,
+      );
+    const update = (change: object) => updateWorkflow(world.db, project.access, workflow.id, change);
+    await update({ name: 'no matter' });
+    await update({ triggerConfig: { cron: '0 9 * * 1', timezone: 'Europe/Berlin' } });
+    await update({ enabled: false });
+    await update({ triggerType: 'MANUAL' });
+    expect(await told()).to.deep.equal(['0 9 * * 1 Europe/Berlin', '0 9 * * 1 Europe/Berlin paused', 'unschedule']);
+    expect(await Workflow.query(world.db).findById(workflow.id)).to.include({ triggerType: 'MANUAL' });
+  });
+});
