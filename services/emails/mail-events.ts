@@ -16,18 +16,22 @@ export interface MailFacts {
   /** Null once it is erased. */
   from_email: string | null;
   subject: string | null;
+  /** How many workflows deep it was caused: what is told of it may start the next. */
+  depth: number;
 }
 
 /** Columns of `MailFacts` for a ledger row `mail`, with what `mailFactsFrom` joins to it. */
 export const mailFacts = (mail: string): string => `
   ${mail}.id, ${mail}.project_id, ${mail}.contact_id, ${mail}.source_type, ${mail}.template_id, ${mail}.campaign_id,
   ${mail}.workflow_id, coalesce(content.from_email, campaign.from_email) as from_email,
-  coalesce(content.rendered_subject, content.subject, ${mail}.rendered_subject, campaign.subject) as subject`;
+  coalesce(content.rendered_subject, content.subject, ${mail}.rendered_subject, campaign.subject) as subject,
+  coalesce(execution.depth + 1, 0) as depth`;
 
 /** The content of campaign mail is the campaign's. */
 export const mailFactsFrom = (mail: string): string => `
   left join email_contents content on content.email_id = ${mail}.id
-  left join campaigns campaign on campaign.id = ${mail}.campaign_id`;
+  left join campaigns campaign on campaign.id = ${mail}.campaign_id
+  left join executions execution on execution.id = ${mail}.execution_id`;
 
 export function mailEventData(mail: MailFacts, more: Record<string, unknown>): Record<string, unknown> {
   const { id, from_email: from } = mail;
@@ -56,7 +60,7 @@ export const lockContactsOf = async (trx: Db, contactIds: string[]): Promise<voi
 
 export interface MailEvent {
   name: string;
-  mail: Pick<MailFacts, 'id' | 'project_id' | 'contact_id'>;
+  mail: Pick<MailFacts, 'id' | 'project_id' | 'contact_id' | 'depth'>;
   data: Record<string, unknown>;
 }
 
@@ -64,12 +68,13 @@ export interface MailEvent {
 export async function recordMailEvents(trx: Db, events: MailEvent[]): Promise<void> {
   await recordEvents(
     trx,
-    events.map(({ name, mail: { id, project_id, contact_id }, data }) => ({
+    events.map(({ name, mail: { id, project_id, contact_id, depth }, data }) => ({
       projectId: project_id,
       contactId: contact_id,
       name,
       data,
       emailId: id,
+      depth,
     })),
   );
 }

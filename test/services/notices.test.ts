@@ -122,6 +122,26 @@ describe('notices of mail', () => {
     ]);
   });
 
+  it('of a workflow’s mail are as deep as what it causes', async () => {
+    const executionId = newId();
+    const ids = { id: executionId, projectId: project.id, workflowId: newId(), contactId: newId() };
+    await world.db('executions').insert({ ...ids, version: 1, cut: 0, depth: 3, once: false });
+    const mail = await accepted({
+      status: 'SENT',
+      sentAt: new Date(),
+      executionId,
+      workflowId: ids.workflowId,
+      stepVisit: 1,
+    });
+    await tellResults(world.db);
+    await hear(mail, { kind: 'open' });
+    const recorded = await world.db('events').where({ contactId: mail.contactId }).orderBy('position');
+    expect(recorded.map(({ name, depth, data }) => [name, depth, data.workflowId])).to.deep.equal([
+      ['email.sent', 4, ids.workflowId],
+      ['email.open', 4, ids.workflowId],
+    ]);
+  });
+
   it('fill no table when somebody reloads a link for ever', async () => {
     const mail = await sent();
     const clicks = Array.from({ length: 300 }, () => ({ kind: 'click', link: 'https://a.example/' }) as const);

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { eventually } from '../support/waiting.ts';
+
+describe('the life of a mail after it left', function () {
+  this.timeout(90_000);
+  let namespace: OwnNamespace;
+  let stack: Stack;
+
+  before(async () => {
+    namespace = await ownNamespace();
+    stack = await startStack(namespace);
+    await stack.startWorker();
+  });
+  after(async () => {
+    await stack?.end();
+    await namespace?.close();
+  });
+
+  /** The links of a mail name the address that the stack believes to have. */
+  const here = (url: string): string => stack.api.url + new URL(url).pathname;
+
+  it('is opened, clicked and unsubscribed through its own links, and its record and events say so', async () => {
+    const to = 'reader@example.com';
+    const answer = await stack.server.post('/v1/send', {
+      to,
+      subscribed: true,
+      from: `shop@${stack.project.senderDomain}`,
+      subject: 'News',
+      body: '<a href="https://shop.example/new">New</a> <a href="{{ unsubscribeUrl }}">No more</a>',
+    });
+    const { email: id, contact } = answer.body.data.emails[0];
+    const [received] = await stack.smtp.received(1, { to, timeoutMs: 30_000 });
+    const mail = await received?.parsed();
+    const pixel = /<img src="([^"]+\/t\/o\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
+    const click = /href="([^"]+\/t\/c\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
+    const header = mail?.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
+
+    expect((await fetch(here(pixel))).status).to.equal(200);
+    const followed = await fetch(here(click), { redirect: 'manual' });
+    expect(followed.headers.get('location')).to.equal('https://shop.example/new');
+    const record = await eventually(
+      async () => {
+        const { body } = await stack.server.get(`/emails/${id}`);
+        return body.status === 'CLICKED' && body;
+      },
+      { what: 'the click in the record', timeoutMs: 30_000 },
+    );
+    expect(record.openedAt).to.be.a('string');
+    expect(record.attempts).to.have.length(1);
+    expect(record.attempts[0]).to.include({ number: 1, outcome: 'sent' });
+
+    const oneClick = await fetch(here(header.slice(1, -1)), {
+      method: 'POST',
+      body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+    });
+    expect(oneClick.status).to.equal(200);
+    expect((await stack.server.get(`/contacts/${contact.id}`)).body).to.include({ subscribed: false });
+    const { body: events } = await stack.server.get(`/events/contact/${contact.id}`);
+    expect(events.data.map(({ name }: { name: string }) => name)).to.have.members([
+      'email.sent',
+      'email.open',
+      'email.click',
+      'contact.unsubscribed',
+    ]);
+  });
+});
