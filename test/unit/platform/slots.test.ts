@@ -46,4 +46,39 @@ describe('slots', () => {
     slots.give();
     expect(await slots.take()).to.equal(true);
   });
+
+  it('are not all given for one domain, so that another finds one at once', async () => {
+    const slots = new Slots(10);
+    const many = Array.from({ length: 12 }, () => slots.take(0, undefined, 'big.example'));
+    expect(await slots.take(0, undefined, 'small.example')).to.equal(true);
+    await Promise.all(many.slice(0, 8));
+    let ninth = false;
+    void many[8]?.then(() => {
+      ninth = true;
+    });
+    await slots.take(0);
+    expect(ninth, 'the ninth waits for one of its own to end').to.equal(false);
+    slots.give('big.example');
+    await many[8];
+    expect(ninth).to.equal(true);
+  });
+
+  it('are given at a pace where there is one, and then to whoever is first by that time', async () => {
+    const goes: (() => void)[] = [];
+    const slots = new Slots(5, { next: () => new Promise((resolve) => goes.push(resolve)) });
+    const served: string[] = [];
+    const waiting = [
+      slots.take(2).then(() => served.push('campaign')),
+      slots.take(0).then(() => served.push('receipt')),
+      slots.take(1).then(() => served.push('workflow')),
+    ];
+    for (let n = 0; n < 3; n++) {
+      while (goes.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(served).to.have.length(n);
+      goes.shift()?.();
+      while (served.length === n) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(waiting);
+    expect(served).to.deep.equal(['receipt', 'workflow', 'campaign']);
+  });
 });
