@@ -41,9 +41,8 @@ export function unseal(keys: SigningKeys, boundTo: string[], sealed: string): st
   }
 }
 
-/** Whether another key than the first has sealed it, so that it should be sealed anew. */
-export const isSealedByOld = (keys: SigningKeys, sealed: string): boolean =>
-  sealed.split('.')[1] !== keyFrom(keys[0]).id;
+/** What everything begins with that the first key has sealed; the rest should be sealed anew. */
+export const currentSeal = (keys: SigningKeys): string => `${VERSION}.${keyFrom(keys[0]).id}.`;
 
 const context = (boundTo: string[]) => Buffer.from(JSON.stringify(['sealed', ...boundTo]));
 

@@ -142,7 +142,7 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
     maxConnections: settings.smtpMaxConnections,
     pace: sendRatePerSecond ? new SendPace(db, sendRatePerSecond) : undefined,
   });
-  const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys) : undefined;
+  const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
   const renderer = createRenderer({ log });
   // Its first process takes a moment to come up, which no mail shall wait for.
   renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});

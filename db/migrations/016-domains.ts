@@ -71,6 +71,21 @@ export async function up(db: Knex): Promise<void> {
     create trigger contacts_start_unsubscribed before insert on contacts
       for each row when (new.subscribed) execute function start_unsubscribed();
 
+    -- Nor does a change of address lead around that; this one is a change of subscription, so it is announced.
+    create function unsubscribe_moved() returns trigger language plpgsql as $$
+    begin
+      if exists (
+        select 1 from suppressions s
+        where s.project_id = new.project_id and s.address_hash = address_hash(new.project_id, new.email)
+      ) then
+        new.subscribed := false;
+        perform record_event(uuidv7(), new.project_id, new.id, 'contact.unsubscribed', '{"reason": "suppressed"}', null, 0);
+      end if;
+      return new;
+    end $$;
+    create trigger contacts_unsubscribe_moved before update of email on contacts
+      for each row when (new.email <> old.email and new.subscribed) execute function unsubscribe_moved();
+
     create function forget_suppressed_address() returns trigger language plpgsql as $$
     begin
       update suppressions s set email = null, contact_id = null from gone
@@ -94,8 +109,9 @@ export async function down(db: Knex): Promise<void> {
   await db.raw(`
     drop table received_notices;
     drop trigger contacts_forget_suppressed on contacts;
+    drop trigger contacts_unsubscribe_moved on contacts;
     drop trigger contacts_start_unsubscribed on contacts;
-    drop function forget_suppressed_address(), start_unsubscribed(), is_suppressed(uuid, text);
+    drop function forget_suppressed_address(), unsubscribe_moved(), start_unsubscribed(), is_suppressed(uuid, text);
     drop table suppressions;
     drop function address_hash(uuid, text);
     drop table domain_keys;

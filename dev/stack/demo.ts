@@ -4,6 +4,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { User } from '../../db/models/user.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
 import { randomText } from '../../platform/ids.ts';
 import { hashPassword } from '../../platform/secrets.ts';
 import { DEMO_DOMAIN } from '../../platform/settings.ts';
@@ -29,9 +30,11 @@ export interface DemoOptions {
   /** A database that others may use too: a demo in it that is not ours is left alone, and we make one beside it. */
   shared: boolean;
   report: Report;
+  /** Seal the key that mail of the demo is signed with. */
+  secretKeys?: SigningKeys;
 }
 
-export async function demoCredentials(db: Db, { file, shared, report }: DemoOptions): Promise<Credentials> {
+export async function demoCredentials(db: Db, { file, shared, report, secretKeys }: DemoOptions): Promise<Credentials> {
   const kept = read(file);
   const ours = kept && (await ownerOf(db, kept.senderDomain)) === kept.projectId;
   if (ours) {
@@ -45,7 +48,7 @@ export async function demoCredentials(db: Db, { file, shared, report }: DemoOpti
   return inTransaction(db, async (trx) => {
     const replace = existing && !shared;
     const domain = existing ? `demo-${randomText(8).toLowerCase()}.localhost` : DOMAIN;
-    const made = replace ? await makeNewSecrets(trx, existing) : await makeDemo(trx, domain);
+    const made = replace ? await makeNewSecrets(trx, existing) : await makeDemo(trx, domain, secretKeys);
     writeSecretFile(file, made);
     if (replace) report(`${file} was lost or belongs to other data: the demo project has new keys and a new password.`);
     return made;
@@ -55,11 +58,11 @@ export async function demoCredentials(db: Db, { file, shared, report }: DemoOpti
 const ownerOf = async (db: Db, domain: string): Promise<string | undefined> =>
   (await Domain.query(db).findOne({ domain }))?.projectId;
 
-async function makeDemo(trx: Db, senderDomain: string): Promise<Credentials> {
+async function makeDemo(trx: Db, senderDomain: string, secretKeys?: SigningKeys): Promise<Credentials> {
   const [email, password] = [`owner@${senderDomain}`, randomText(20)];
   const user = await createUser(trx, { email, password, emailVerified: true });
   const { project, publicKey, secretKey } = await createProject(trx, { name: 'Demo', ownerId: user.id });
-  await addManagedDomain(trx, project.id, senderDomain);
+  await addManagedDomain(trx, project.id, senderDomain, secretKeys);
   return { projectId: project.id, publicKey, secretKey, senderDomain, user: { email, password } };
 }
 

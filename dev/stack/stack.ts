@@ -84,7 +84,7 @@ async function databaseFor(
   try {
     const file = ground.home.file('credentials.json');
     const shared = settings.databaseUrl !== undefined;
-    return { url, credentials: await demoCredentials(db, { file, shared, report }) };
+    return { url, credentials: await demoCredentials(db, { file, shared, report, secretKeys: settings.secretKeys }) };
   } finally {
     await db.destroy();
   }

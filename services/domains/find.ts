@@ -7,7 +7,7 @@ import { type DomainRecord, wantedRecords, withChecks } from './records.ts';
 
 export interface DomainWithRecords {
   domain: Domain;
-  /** What must be published, and what was found of it. Nothing for one that we answer for ourselves. */
+  /** What must be published, and what was found of it. */
   records: DomainRecord[];
 }
 
@@ -31,6 +31,10 @@ export async function findDomain(db: Db, projectId: string, id: string, settings
 
 export function recordsOf(domain: Domain, keys: DomainKey[], { mailFrom }: Needs): DomainWithRecords {
   const own = keys.filter(({ domainId }) => domainId === domain.id).sort((a, b) => (a.id < b.id ? -1 : 1));
-  const records = domain.managed ? [] : withChecks(wantedRecords(domain.domain, own, mailFrom), domain.checks);
-  return { domain, records };
+  const wanted = wantedRecords(domain.domain, own, mailFrom);
+  // Of what nobody checks only the key is worth telling: who wants to verify a signature needs it.
+  const shown = domain.managed
+    ? wanted.filter(({ purpose }) => purpose === 'DKIM').map((record) => ({ ...record, required: false }))
+    : wanted;
+  return { domain, records: withChecks(shown, domain.checks) };
 }

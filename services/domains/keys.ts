@@ -29,7 +29,7 @@ export async function makeDomainKey(secretKeys: SigningKeys): Promise<NewDomainK
     return {
       id,
       selector: `ep${randomText(8).toLowerCase()}`,
-      privateKey: seal(secretKeys, boundTo(id), privateKey),
+      privateKey: seal(secretKeys, dkimPlace(id), privateKey),
       publicKey: publicKey.toString('base64'),
     };
   } finally {
@@ -42,6 +42,9 @@ export async function addSigningKey(trx: Db, domainId: string, key: NewDomainKey
 }
 
 export const openPrivateKey = (secretKeys: SigningKeys, { id, privateKey }: Pick<DomainKey, 'id' | 'privateKey'>) =>
-  unseal(secretKeys, boundTo(id), privateKey);
+  unseal(secretKeys, dkimPlace(id), privateKey);
 
-const boundTo = (id: string) => ['dkim', id];
+/** What the sealed private key is bound to. */
+export function dkimPlace(id: string): string[] {
+  return ['dkim', id];
+}

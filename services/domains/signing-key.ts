@@ -3,6 +3,9 @@ import type { Db } from '../../db/connect.ts';
 import type { Listener } from '../../db/listener.ts';
 import { statement } from '../../db/statement.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { SealError } from '../../platform/seal.ts';
+import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { DOMAINS_CHANNEL } from './announce.ts';
 import { openPrivateKey } from './keys.ts';
 
@@ -13,10 +16,11 @@ export interface Signer {
   privateKey: string;
 }
 
+// Our own mail comes from a domain of the operator, who may have added it to a project of theirs.
 const find = statement<{ id: string; selector: string; private_key: string }>(
   'domain-signer',
   `select k.id, k.selector, k.private_key from domains d join domain_keys k on k.domain_id = d.id and k.signs
-   where d.project_id = $1 and d.domain = $2`,
+   where d.domain = $2 and (d.project_id = $1 or $1 = '${SYSTEM_PROJECT_ID}' and d.status = 'VERIFIED')`,
 );
 
 const MAX_KNOWN = 1_000;
@@ -31,10 +35,12 @@ export class SignerCache {
   private readonly db: Db;
   private readonly listener: Listener;
   private readonly secretKeys: SigningKeys;
+  private readonly log: Logger | undefined;
 
   /** The listener is not started yet. */
-  constructor(db: Db, listener: Listener, secretKeys: SigningKeys) {
+  constructor(db: Db, listener: Listener, secretKeys: SigningKeys, log?: Logger) {
     this.db = db;
+    this.log = log;
     this.listener = listener;
     this.secretKeys = secretKeys;
     listener.on(DOMAINS_CHANNEL, (projectId) => this.forget(projectId));
@@ -47,14 +53,26 @@ export class SignerCache {
     const known = this.listener.healthy ? this.known.get(place) : undefined;
     if (known) return known.signer;
     const epoch = this.epoch;
-    const signer = await findSigner(this.db, this.secretKeys, projectId, domain);
+    const signer = await this.find(projectId, domain);
     if (epoch === this.epoch && this.listener.healthy) this.known.set(place, { projectId, signer });
     return signer;
   }
 
+  /** A key that cannot be opened holds up nobody: the mail of its domain leaves unsigned, and somebody is told. */
+  private async find(projectId: string, domain: string): Promise<Signer | undefined> {
+    try {
+      return await findSigner(this.db, this.secretKeys, projectId, domain);
+    } catch (err) {
+      if (!(err instanceof SealError)) throw err;
+      this.log?.error({ err, projectId, domain }, 'mail of this domain leaves without a signature');
+      return undefined;
+    }
+  }
+
   private forget(projectId: string): void {
     this.epoch++;
-    for (const [place, entry] of this.known.entries()) if (entry.projectId === projectId) this.known.delete(place);
+    for (const [place, entry] of this.known.entries())
+      if (entry.projectId === projectId || entry.projectId === SYSTEM_PROJECT_ID) this.known.delete(place);
   }
 
   private clear(): void {

@@ -141,6 +141,17 @@ describe('the suppression list', () => {
     expect(await contact('new@x.example')).to.include({ subscribed: true });
   });
 
+  it('unsubscribes whoever changes to an address on it, with the event', async () => {
+    await hear(await sent('old@x.example'), 'complaint');
+    const created = await project.server.post('/contacts', { email: 'mover@x.example', subscribed: true });
+    const { id } = await contact('old@x.example');
+    await project.server.delete(`/contacts/${id}`);
+    const moved = await project.server.patch(`/contacts/${created.body.id}`, { email: 'old@x.example' });
+    expect(moved.body).to.include({ email: 'old@x.example', subscribed: false });
+    const events = await api.db('events').where({ contactId: created.body.id });
+    expect(events.map(({ name, data }) => [name, data.reason])).to.deep.equal([['contact.unsubscribed', 'suppressed']]);
+  });
+
   describe('DELETE /suppressions/:email', () => {
     it('lets mail leave again, whatever is left of the contact', async () => {
       await hear(await sent('fixed@x.example'), 'bounce', 'Permanent');

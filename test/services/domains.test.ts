@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { Listener } from '../../db/listener.ts';
+import { Domain } from '../../db/models/domain.ts';
+import { DomainKey } from '../../db/models/domain-key.ts';
+import { currentSeal } from '../../platform/seal.ts';
+import { readSettings } from '../../platform/settings.ts';
+import { announceDomains } from '../../services/domains/announce.ts';
+import { afterCheck } from '../../services/domains/check.ts';
+import { createDomain } from '../../services/domains/create.ts';
+import { deleteDomain } from '../../services/domains/delete.ts';
+import { addSigningKey, makeDomainKey, openPrivateKey } from '../../services/domains/keys.ts';
+import { addManagedDomain } from '../../services/domains/managed.ts';
+import { regain } from '../../services/domains/regain.ts';
+import { SignerCache } from '../../services/domains/signing-key.ts';
+import { resealSecrets } from '../../services/projects/reseal.ts';
+import { webhookSecret } from '../../services/projects/webhook-secret.ts';
+import { SYSTEM_PROJECT_ID } from '../../services/system/project.ts';
+import { addMail, mailById } from '../support/ledger.ts';
+import { eventually } from '../support/waiting.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+const [OLD, NEW] = ['the key that everything was sealed with', 'the key that takes its place'];
+
+describe('domains inside', () => {
+  let world: World;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+    project = await makeProject(world.db);
+  });
+  after(() => world.close());
+
+  const settings = (SECRET_KEY: string) => readSettings({ SECRET_KEY });
+  const added = async (name: string, keys = OLD) =>
+    (await createDomain(world.db, project.access, name, settings(keys))).domain;
+
+  describe('the rule of checks', () => {
+    const verified = { status: 'VERIFIED', failedChecks: 0 } as const;
+
+    it('takes a verification with the third failure in a row', () => {
+      const first = afterCheck(verified, 'failed');
+      const second = afterCheck(first, 'failed');
+      expect([first.status, second.status, afterCheck(second, 'failed').status]).to.deep.equal([
+        'VERIFIED',
+        'VERIFIED',
+        'PENDING',
+      ]);
+    });
+
+    it('begins anew after a check that passed, and counts no outage', () => {
+      const twice = { status: 'VERIFIED', failedChecks: 2 } as const;
+      expect(afterCheck(twice, 'passed')).to.deep.equal(verified);
+      expect(afterCheck(twice, 'unknown')).to.deep.equal(twice);
+    });
+  });
+
+  describe('the key that signs', () => {
+    let listener: Listener;
+    const logs: Record<string, unknown>[] = [];
+    const log = pino({ level: 'error' }, { write: (line: string) => void logs.push(JSON.parse(line)) });
+
+    const cacheWith = async (...keys: [string, ...string[]]) => {
+      listener = new Listener({ databaseUrl: world.url, log });
+      const cache = new SignerCache(world.db, listener, keys, log);
+      await listener.start();
+      return cache;
+    };
+    afterEach(() => listener.stop());
+
+    it('is the domain’s own, from memory, and no other project’s', async () => {
+      const { id } = await added('signs.example');
+      const cache = await cacheWith(OLD);
+      const [key] = await DomainKey.query(world.db).where({ domainId: id });
+      const signer = await cache.signerFor(project.id, 'signs.example');
+      expect(signer?.selector).to.equal(key?.selector);
+      expect(signer?.privateKey).to.contain('BEGIN PRIVATE KEY');
+      expect(await cache.signerFor(project.id, 'signs.example')).to.equal(signer);
+      const other = await makeProject(world.db);
+      expect(await cache.signerFor(other.id, 'signs.example')).to.equal(undefined);
+      expect(await cache.signerFor(project.id, 'elsewhere.example')).to.equal(undefined);
+    });
+
+    it('changes in every process with the transaction that changes it', async () => {
+      const { id } = await added('rotates.example');
+      const cache = await cacheWith(OLD);
+      const before = await cache.signerFor(project.id, 'rotates.example');
+      const next = await makeDomainKey([OLD]);
+      await world.db.transaction(async (trx) => {
+        await DomainKey.query(trx).where({ domainId: id }).patch({ signs: false });
+        await addSigningKey(trx, id, next);
+        await announceDomains(trx, project.id);
+      });
+      const after = await eventually(async () => {
+        const signer = await cache.signerFor(project.id, 'rotates.example');
+        return signer?.selector !== before?.selector && signer;
+      });
+      expect(after?.selector).to.equal(next.selector);
+      await deleteDomain(world.db, project.access, id);
+      await eventually(async () => (await cache.signerFor(project.id, 'rotates.example')) === undefined);
+    });
+
+    it('of a domain is one at a time', async () => {
+      const { id } = await added('single.example');
+      const second = await addSigningKey(world.db, id, await makeDomainKey([OLD])).catch((error: Error) => error);
+      expect(String(second)).to.match(/domain_keys_signing/);
+    });
+
+    it('serves our own mail where the operator has added its domain and proved it', async () => {
+      const { id } = await added('operator.example');
+      const cache = await cacheWith(OLD);
+      expect(await cache.signerFor(SYSTEM_PROJECT_ID, 'operator.example')).to.equal(undefined);
+      await world.db.transaction(async (trx) => {
+        await Domain.query(trx).findById(id).patch({ status: 'VERIFIED' });
+        await announceDomains(trx, project.id);
+      });
+      await eventually(async () => (await cache.signerFor(SYSTEM_PROJECT_ID, 'operator.example')) !== undefined);
+    });
+
+    it('that cannot be opened holds nobody up, and is told', async () => {
+      await added('lost.example');
+      const cache = await cacheWith('a key that has sealed nothing');
+      expect(await cache.signerFor(project.id, 'lost.example')).to.equal(undefined);
+      expect(logs.some(({ domain }) => domain === 'lost.example')).to.equal(true);
+    });
+
+    it('is there for a domain of ours that was given one, and shown', async () => {
+      const cache = await cacheWith(OLD);
+      await addManagedDomain(world.db, project.id, 'ours.example', [OLD]);
+      expect(await cache.signerFor(project.id, 'ours.example')).to.not.equal(undefined);
+    });
+  });
+
+  it('are sealed anew once another key comes first, so that the old one can go', async () => {
+    const { id } = await added('resealed.example');
+    await webhookSecret(world.db, [OLD], project.id);
+    const secret = await webhookSecret(world.db, [OLD], project.id);
+    expect(await resealSecrets(world.db, [NEW, OLD])).to.be.at.least(2);
+    expect(await resealSecrets(world.db, [NEW, OLD])).to.equal(0);
+    const [key] = await DomainKey.query(world.db).where({ domainId: id });
+    expect(key?.privateKey.startsWith(currentSeal([NEW]))).to.equal(true);
+    if (key) expect(openPrivateKey([NEW], key)).to.contain('BEGIN PRIVATE KEY');
+    expect(await webhookSecret(world.db, [NEW], project.id)).to.equal(secret);
+    // What nothing opens stays as it is.
+    expect(await resealSecrets(world.db, ['quite another key'])).to.equal(0);
+  });
+
+  it('let go of the mail that was held when they are verified again', async () => {
+    const domain = await added('regained.example', NEW);
+    const id = await addMail(world.db, { project: project.id });
+    const hold = { reason: 'domain not verified', heldDomain: domain.domain, dueAt: new Date(Date.now() + 86_400_000) };
+    await world.db('emails').where({ id }).update(hold);
+    await regain(world.db, domain);
+    expect((await mailById(world.db, id)).reason).to.equal('domain not verified');
+    await Domain.query(world.db).findById(domain.id).patch({ status: 'VERIFIED' });
+    await regain(world.db, domain);
+    const { reason, dueAt } = await mailById(world.db, id);
+    expect(reason).to.equal(null);
+    expect(dueAt.getTime()).to.be.at.most(Date.now() + 1_000);
+  });
+});

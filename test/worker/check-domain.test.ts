@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { Domain } from '../../db/models/domain.ts';
+import { freePort } from '../../dev/ports.ts';
+import { createResolver, type Resolver } from '../../platform/resolver.ts';
+import { readSettings } from '../../platform/settings.ts';
+import { createDomain } from '../../services/domains/create.ts';
+import type { DomainWithRecords } from '../../services/domains/find.ts';
+import { loopOf } from '../../services/domains/loop.ts';
+import { checkDomainNow } from '../../temporal/check-domain.ts';
+import { createTemporal } from '../../temporal/connection.ts';
+import { domainsDuty, workflowsDuty } from '../../worker/duties.ts';
+import { TemporalWorkers } from '../../worker/temporal-workers.ts';
+import { type DnsStandIn, startDns } from '../support/dns.ts';
+import { bareNamespace, type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+describe('asking the loop of a domain to check it now', () => {
+  let world: World;
+  let dns: DnsStandIn;
+  let resolver: Resolver;
+  let temporal: OwnNamespace;
+  let workers: TemporalWorkers;
+  let project: TestProject;
+  const settings = readSettings({});
+
+  before(async function () {
+    this.timeout(120_000);
+    [world, dns, temporal] = await Promise.all([openWorld(), startDns(), ownNamespace()]);
+    project = await makeProject(world.db);
+    resolver = createResolver({ servers: [dns.address] });
+    workers = new TemporalWorkers({
+      settings: temporalSettings(temporal.address, temporal.namespace),
+      temporal,
+      duties: [await workflowsDuty(), domainsDuty({ db: world.db, resolver, settings })],
+      log: silent,
+    });
+  });
+  after(async () => {
+    await workers?.stop();
+    resolver?.close();
+    await temporal?.close();
+    await dns?.stop();
+    await world?.close();
+  });
+
+  let made = 0;
+  const add = () => createDomain(world.db, project.access, `asked${++made}.example`, settings);
+  const publish = ({ records }: DomainWithRecords) => {
+    for (const { purpose, name, value } of records)
+      if (purpose === 'DKIM') dns.set(name, 'TXT', [value.match(/.{1,255}/g) ?? []]);
+  };
+  const statusOf = async ({ domain }: DomainWithRecords) => (await Domain.query(world.db).findById(domain.id))?.status;
+
+  it('starts it where it is not there, waits for the result, and finds it the next time', async function () {
+    this.timeout(60_000);
+    const domain = await add();
+    const loop = loopOf(domain.domain);
+    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await statusOf(domain)).to.equal('PENDING');
+    publish(domain);
+    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await statusOf(domain)).to.equal('VERIFIED');
+    const { runId } = (await temporal.client.workflow.getHandle(loop.workflowId).describe()) ?? {};
+    await Promise.all(Array.from({ length: 5 }, () => checkDomainNow(temporal, loop, 30_000)));
+    expect((await temporal.client.workflow.getHandle(loop.workflowId).describe()).runId).to.equal(runId);
+  });
+
+  it('brings it back when somebody has ended it by hand', async function () {
+    this.timeout(60_000);
+    const domain = await add();
+    const loop = loopOf(domain.domain);
+    await checkDomainNow(temporal, loop, 30_000);
+    await temporal.client.workflow.getHandle(loop.workflowId).terminate();
+    publish(domain);
+    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await statusOf(domain)).to.equal('VERIFIED');
+  });
+
+  it('is late where no worker answers, and away where there is no Temporal', async function () {
+    this.timeout(60_000);
+    const { domain } = await add();
+    const idle = await bareNamespace();
+    const unmarked = { ...loopOf(domain), projectId: '', resourceId: '' };
+    expect(await checkDomainNow(idle, unmarked, 1_500)).to.equal('late');
+    await idle.close();
+    const nobody = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));
+    expect(await checkDomainNow(nobody, loopOf(domain), 1_500)).to.equal('away');
+    await nobody.close();
+  });
+});
