@@ -20,13 +20,17 @@ export interface Stack {
   end(): Promise<void>;
 }
 
-export async function startStack(temporal: Pick<Temporal, 'namespace'> & { address: string }): Promise<Stack> {
+export async function startStack(
+  temporal: Pick<Temporal, 'namespace'> & { address: string },
+  more: Env = {},
+): Promise<Stack> {
   const [world, smtp] = [await openWorld(), await startSmtp()];
   const env: Env = {
     DATABASE_URL: world.url,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     SMTP_URL: smtp.url,
+    ...more,
   };
   const project = await makeProject(world.db);
   const api = await startApi(env);
