@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Contact } from '../../db/models/contact.ts';
+import { newId } from '../../platform/ids.ts';
+import { trackEvent } from '../../services/events/track.ts';
+import { startExecution } from '../../services/workflows/executions/start.ts';
+import type { Graph } from '../../services/workflows/graph.ts';
+import { matchEvents } from '../../services/workflows/match-events.ts';
+import { type Simulation, simulate } from '../../services/workflows/simulation/simulate.ts';
+import { World as Made } from '../../services/workflows/simulation/world.ts';
+import { Walker } from '../support/executions.ts';
+import { graphs, type ScriptedAfter, scripts } from '../support/random-graphs.ts';
+import { testRenderer } from '../support/renderer.ts';
+import { type SkippedExecutions, skipExecutions } from '../support/skipped-executions.ts';
+import { eventually } from '../support/waiting.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+const COUNT = 12;
+const MINUTE = 60_000;
+const limits = { steps: 15, years: 1, ms: 60_000 };
+
+interface Case {
+  email: string;
+  graph: Graph;
+  events: ScriptedAfter[];
+  simulation: Simulation;
+  executionId: string;
+}
+
+describe('a simulation, beside executions on a server that skips time', () => {
+  let world: World;
+  let project: TestProject;
+  let skipped: SkippedExecutions;
+
+  before(async function () {
+    this.timeout(120_000);
+    world = await openWorld();
+    project = await makeProject(world.db);
+    skipped = await skipExecutions(world.db, project);
+  });
+  after(async () => {
+    await skipped?.stop();
+    await world?.close();
+  });
+
+  /** Each with a contact of its own; only those that come to an end, or to a wait without one, before long. */
+  async function cases(start: Date): Promise<Omit<Case, 'executionId'>[]> {
+    const found: Omit<Case, 'executionId'>[] = [];
+    for (const [graph, events] of fc.sample(fc.tuple(graphs(), scripts), 200)) {
+      if (found.length === COUNT || graph.steps.length < 4) continue;
+      const email = `person${found.length}@example.com`;
+      const { contactId } = await trackEvent(world.db, project.access, { email, event: 'arrived' });
+      const contact = await Contact.query(world.db).findById(contactId).throwIfNotFound();
+      const script = events.map((event) => ({ ...event, at: new Date(start.getTime() + event.afterMinutes * MINUTE) }));
+      const simulation = await simulate({
+        graph,
+        limits,
+        webhookAllowedHosts: [],
+        world: new Made({ now: start, contact, context: {}, script }),
+        around: {
+          ...{ db: world.db, renderer: testRenderer(), projectId: project.id, isReal: true, baseUrl: '' },
+          ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId() },
+        },
+      });
+      const isLong = simulation.world.now.getTime() - start.getTime() > 60 * MINUTE;
+      if (simulation.status !== 'STOPPED' && isLong) found.push({ email, graph, events, simulation });
+    }
+    return found;
+  }
+
+  async function begin(graph: Graph, email: string): Promise<string> {
+    const { db } = world;
+    const id = newId();
+    await db('workflows').insert({ id, projectId: project.id, name: 'Any', enabled: true, validVersion: 1 });
+    await db('workflowVersions').insert({ workflowId: id, version: 1, graph: JSON.stringify(graph) });
+    return (await startExecution(db, project.access, id, { email })).id;
+  }
+
+  const settled = (executionIds: string[]) =>
+    eventually(
+      async () => {
+        const busy = await world.db('executions').whereIn('id', executionIds).where({ status: 'RUNNING' }).first('id');
+        return !busy;
+      },
+      { what: 'rest', timeoutMs: 60_000 },
+    );
+
+  /** Whoever waited for an event has seen it. */
+  const heard = (eventId: string) =>
+    eventually(
+      async () => {
+        const { rows } = await world.db.raw(
+          `select 1 from executions x join events e on e.contact_id = x.contact_id
+           where e.id = ? and x.awaits = e.name and x.cut < e.position`,
+          [eventId],
+        );
+        return rows.length === 0;
+      },
+      { what: 'an event to be heard', timeoutMs: 60_000 },
+    );
+
+  it('takes the way that they take', async function () {
+    this.timeout(180_000);
+    const { env } = skipped;
+    const start = new Date(await env.currentTimeMs());
+    const passTo = async (minutes: number) => {
+      const ahead = start.getTime() + minutes * MINUTE - (await env.currentTimeMs());
+      if (ahead > 0) await env.sleep(ahead);
+    };
+    const all: Case[] = [];
+    for (const one of await cases(start)) all.push({ ...one, executionId: await begin(one.graph, one.email) });
+    expect(all).to.have.length(COUNT);
+    const ids = all.map(({ executionId }) => executionId);
+    await skipped.relay();
+    await settled(ids);
+
+    const timeline = all.flatMap(({ email, events }) => events.map((event) => ({ email, ...event })));
+    for (const { email, name, data, afterMinutes } of timeline.sort((a, b) => a.afterMinutes - b.afterMinutes)) {
+      await passTo(afterMinutes);
+      await settled(ids);
+      const { eventId } = await trackEvent(world.db, project.access, { email, event: name, data });
+      await world
+        .db('events')
+        .where({ id: eventId })
+        .update({ createdAt: new Date(await env.currentTimeMs()) });
+      while ((await matchEvents(world.db)).events > 0);
+      await skipped.relay();
+      await heard(eventId);
+    }
+    const last = Math.max(...all.map(({ simulation }) => simulation.world.now.getTime()));
+    await passTo((last - start.getTime()) / MINUTE + 60);
+    await settled(ids);
+
+    const walker = new Walker(world.db, project);
+    for (const { executionId, simulation } of all) {
+      const way = simulation.path.map(
+        ({ step, status, branch }) => `${step.name}: ${status}${branch ? ` by ${branch}` : ''}`,
+      );
+      await eventually(async () => (await walker.way(executionId)).length >= way.length, { what: 'the last step' });
+      expect(await walker.way(executionId)).to.deep.equal(way);
+      expect((await walker.execution(executionId)).status).to.equal(simulation.status);
+    }
+  });
+});
