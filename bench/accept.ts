@@ -17,7 +17,7 @@ const ROUND_SECONDS = 5;
 const ROUNDS = 5;
 const CONTACTS = 10_000;
 
-interface Target {
+export interface Target {
   url: string;
   key: string;
 }
@@ -98,7 +98,7 @@ async function servers(): Promise<{ ours: Record<Path, Target>; bare: Record<Pat
   return { ours: both(api.url, publicKey, secretKey), bare: both(bareUrl, 'none', 'none') };
 }
 
-async function startBare(databaseUrl: string, projectId: string): Promise<string> {
+export async function startBare(databaseUrl: string, projectId: string): Promise<string> {
   const port = await freePort();
   const child = await startChild({
     name: 'bare server',
@@ -113,7 +113,7 @@ async function startBare(databaseUrl: string, projectId: string): Promise<string
   return url;
 }
 
-async function load({ url, key }: Target, path: Path, seconds: number): Promise<Round> {
+export async function load({ url, key }: Target, path: Path, seconds: number): Promise<Round> {
   let next = 0;
   const result = await autocannon({
     url: url + path,

@@ -25,8 +25,8 @@ export async function up(db: Knex): Promise<void> {
       last_at timestamptz not null,
       primary key (project_id, name)
     );
-    -- last_contacts: those whose latest event of that name is of this hour. Summed up from an hour on, they are all who
-    -- have had one since.
+    -- By hours, and the same by days of UTC. last_contacts: those whose latest event of that name is of this hour or day.
+    -- Summed up from one on, they are all who have had one since.
     create table event_hours (
       project_id uuid not null,
       hour timestamptz not null,
@@ -36,6 +36,16 @@ export async function up(db: Knex): Promise<void> {
       last_contacts bigint not null,
       last_at timestamptz not null,
       primary key (project_id, hour, name)
+    );
+    create table event_days (
+      project_id uuid not null,
+      day timestamptz not null,
+      name text not null,
+      count bigint not null,
+      shown bigint not null,
+      last_contacts bigint not null,
+      last_at timestamptz not null,
+      primary key (project_id, day, name)
     );
     create table event_contacts (
       project_id uuid not null,
@@ -149,6 +159,6 @@ export async function down(db: Knex): Promise<void> {
       return null;
     end $$;
     drop function note_execution(), note_mail();
-    drop table activity_hours, activity_notes, event_contacts, event_hours, event_names, event_notes;
+    drop table activity_hours, activity_notes, event_contacts, event_days, event_hours, event_names, event_notes;
   `);
 }

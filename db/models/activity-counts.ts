@@ -80,3 +80,23 @@ export async function readActivityCounts(
     counts: Object.fromEntries(activityKinds.map((kind) => [kind, Number(counts[kind])])) as ActivityCounts,
   }));
 }
+
+const executions = statement<{ started: string; completed: string }>(
+  'activity-counts-executions',
+  `select coalesce(sum(started), 0) as started, coalesce(sum(completed), 0) as completed from (
+     select workflows_started as started, workflows_completed as completed from activity_hours
+     where project_id = $1 and hour >= $2 and hour < $3
+     union all
+     select case kind when 'started' then by end, case kind when 'completed' then by end from activity_notes
+     where project_id = $1 and kind in ('started', 'completed') and at >= $2 and at < $3
+   ) parts`,
+);
+
+export async function countExecutions(
+  db: Db,
+  projectId: string,
+  { from, to }: { from: Date; to: Date },
+): Promise<{ started: number; completed: number }> {
+  const [row] = await executions(db, [projectId, from, to]);
+  return { started: Number(row?.started ?? 0), completed: Number(row?.completed ?? 0) };
+}

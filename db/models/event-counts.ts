@@ -11,6 +11,16 @@ const ALL = 2_000_000_000;
 const tryTurn = statement<{ mine: boolean }>('event-fold-turn', 'select pg_try_advisory_xact_lock($1) as mine');
 const waitForTurn = statement('event-fold-wait', 'select pg_advisory_xact_lock($1)');
 
+const addTo = (unit: 'hour' | 'day'): string => `
+  ${unit}s as (
+    insert into event_${unit}s as known (project_id, ${unit}, name, count, shown, last_contacts, last_at)
+    select project_id, date_trunc('${unit}', hour, 'UTC'), name, sum(count), sum(shown), sum(last_contacts), max(last_at)
+    from by_hour group by 1, 2, 3 order by 1, 2, 3
+    on conflict (project_id, ${unit}, name) do update set count = known.count + excluded.count,
+      shown = known.shown + excluded.shown, last_contacts = known.last_contacts + excluded.last_contacts,
+      last_at = greatest(known.last_at, excluded.last_at)
+  )`;
+
 const foldText = (condition: string): string => `
   with notes as (
     delete from event_notes where ctid = any (array(select ctid from event_notes where ${condition} limit $1))
@@ -28,9 +38,9 @@ const foldText = (condition: string): string => `
     select project_id, name, contact_id, hour from moved order by 1, 2, 3
     on conflict (project_id, name, contact_id) do update set last_hour = excluded.last_hour
   ),
-  hours as (
-    insert into event_hours as h (project_id, hour, name, count, shown, last_contacts, last_at)
-    select project_id, hour, name, sum(count), sum(shown), sum(last_contacts), max(last_at)
+  by_hour as materialized (
+    select project_id, hour, name, sum(count) as count, sum(shown) as shown, sum(last_contacts) as last_contacts,
+      max(last_at) as last_at
     from (
       select project_id, date_trunc('hour', at, 'UTC') as hour, name, 1 as count, shown::integer as shown,
         0 as last_contacts, at as last_at
@@ -39,11 +49,9 @@ const foldText = (condition: string): string => `
       select project_id, hour, name, 0, 0, 1, '-infinity' from moved
       union all
       select project_id, last_hour, name, 0, 0, -1, '-infinity' from moved where last_hour is not null
-    ) parts group by 1, 2, 3 order by 1, 2, 3
-    on conflict (project_id, hour, name) do update set count = h.count + excluded.count,
-      shown = h.shown + excluded.shown, last_contacts = h.last_contacts + excluded.last_contacts,
-      last_at = greatest(h.last_at, excluded.last_at)
+    ) parts group by 1, 2, 3
   ),
+  ${(['hour', 'day'] as const).map(addTo).join(', ')},
   names as (
     insert into event_names as n (project_id, name, count, kept, shown, contacts, last_at)
     select project_id, name, sum(count), sum(count), sum(shown), sum(contacts), max(last_at)
@@ -140,12 +148,20 @@ export async function countContactsOfEvent(db: Db, projectId: string, name: stri
   return Number(row?.contacts ?? 0);
 }
 
-// What is added up by the hour, and the notes that are not.
+/** A range of whole hours as the whole days in it, and the hours left at its ends. */
+const COUNTED = `
+  select name, count, shown, last_contacts, last_at from event_days
+  where project_id = $1 and day >= $4::timestamptz and day < $5::timestamptz
+  union all
+  select name, count, shown, last_contacts, last_at from event_hours
+  where project_id = $1 and (hour >= $2::timestamptz and hour < least($3::timestamptz, $4::timestamptz)
+    or hour >= greatest($2::timestamptz, $5::timestamptz) and hour < $3::timestamptz)`;
+
+/** What is added up, and the notes that are not. */
 const hours = statement<{ name: string; count: string; shown: string }>(
   'event-hours',
   `select name, sum(count) as count, sum(shown) as shown from (
-     select name, count, shown from event_hours
-     where project_id = $1 and hour >= $2::timestamptz and hour < $3::timestamptz
+     select name, count, shown from (${COUNTED}) counted
      union all
      select name, 1, shown::integer from event_notes
      where project_id = $1 and at >= $2::timestamptz and at < $3::timestamptz
@@ -156,8 +172,79 @@ const hours = statement<{ name: string; count: string; shown: string }>(
 export async function readEventHours(
   db: Db,
   projectId: string,
-  { from, to }: { from?: Date | undefined; to?: Date | undefined },
+  range: HourRange,
 ): Promise<{ name: string; count: number; shown: number }[]> {
-  const rows = await hours(db, [projectId, from ?? '-infinity', to ?? 'infinity']);
+  const rows = await hours(db, [projectId, ...rangeValues(range)]);
   return rows.map(({ name, count, shown }) => ({ name, count: Number(count), shown: Number(shown) }));
+}
+
+interface HourRange {
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const NEVER = new Date('9999-01-01T00:00:00Z');
+
+/** $2 and $3 the range, $4 and $5 the days in it. Where it reaches up to now, today is a whole day: there is no more. */
+function rangeValues({ from = new Date(0), to = NEVER }: HourRange): Date[] {
+  const end = to > new Date() ? new Date(Math.ceil(to.getTime() / DAY_MS) * DAY_MS) : to;
+  const firstDay = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
+  const lastDay = Math.max(firstDay, Math.floor(end.getTime() / DAY_MS) * DAY_MS);
+  return firstDay < lastDay ? [from, end, new Date(firstDay), new Date(lastDay)] : [from, end, end, end];
+}
+
+export interface NameStats {
+  name: string;
+  count: number;
+  contacts: number;
+  lastAt: Date;
+}
+
+// $6: the range reaches up to now. Then whoever was last seen since its beginning was seen in it. One that has ended is
+// asked of the events themselves; where retention has removed those, whoever was last seen in it is known all the same.
+const stats = statement<{ name: string; count: string; contacts: string; last_at: Date; pending: string }>(
+  'event-stats',
+  `with notes as materialized (
+     select name, contact_id, at from event_notes
+     where project_id = $1 and at >= $2::timestamptz and at < $3::timestamptz
+   ),
+   summed as (
+     select name, sum(count) as count, sum(last_contacts) as contacts, max(last_at) as last_at from (
+       select name, count, last_contacts, last_at from (${COUNTED}) counted
+       union all
+       select name, 1, 0, at from notes
+       union all
+       select distinct on (name, contact_id) name, 0, 1, '-infinity'::timestamptz from notes n where not exists (
+         select 1 from event_contacts c
+         where c.project_id = $1 and c.name = n.name and c.contact_id = n.contact_id and c.last_hour >= $2::timestamptz)
+     ) parts group by name
+   )
+   select name, count, last_at, (select count(*) from notes) as pending,
+     case when $6::boolean then contacts else greatest(contacts, (
+       select count(distinct e.contact_id) from events e
+       where e.project_id = $1 and e.name = summed.name and e.created_at >= $2::timestamptz
+         and e.created_at < $3::timestamptz))
+     end as contacts
+   from summed where count > 0 order by count desc, name limit $7`,
+);
+
+/** Within whole hours, the most frequent first. */
+export async function readEventStats(
+  db: Db,
+  projectId: string,
+  range: Required<HourRange>,
+  limit: number,
+): Promise<{ stats: NameStats[]; pending: number }> {
+  const values = rangeValues(range);
+  const rows = await stats(db, [projectId, ...values, (values[1] ?? NEVER) > new Date(), limit]);
+  return {
+    stats: rows.map(({ name, count, contacts, last_at }) => ({
+      name,
+      count: Number(count),
+      contacts: Number(contacts),
+      lastAt: last_at,
+    })),
+    pending: Number(rows[0]?.pending ?? 0),
+  };
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { readActivityCounts } from '../../db/models/activity-counts.ts';
+import { countExecutions } from '../../db/models/activity-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { micros, onStretch, type Stretch, stretchValues } from '../events/newest.ts';
 import { type Range, splitHours } from '../range.ts';
@@ -101,8 +101,7 @@ async function countOfType(db: Db, type: Type, wanted: Wanted, range: Partial<Ra
   };
   if (wanted.contactId) return raw({ ...EVER, ...range });
   const { hours, ends } = splitHours(range);
-  const days = await readActivityCounts(db, wanted.projectId, { ...EVER, ...hours }, 'day');
-  let count = days.reduce((sum, { counts }) => sum + counts[parts[type].kind], 0);
+  let count = (await countExecutions(db, wanted.projectId, { ...EVER, ...hours }))[parts[type].kind];
   for (const end of ends) count += await raw(end);
   return count;
 }

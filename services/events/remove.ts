@@ -10,6 +10,7 @@ const remove = statement<{ deleted: string }>(
   `with gone as (delete from events where project_id = $1 and name = $2 returning 1),
    notes as (delete from event_notes where project_id = $1 and name = $2),
    hours as (delete from event_hours where project_id = $1 and name = $2),
+   days as (delete from event_days where project_id = $1 and name = $2),
    contacts as (delete from event_contacts where project_id = $1 and name = $2),
    names as (delete from event_names where project_id = $1 and name = $2)
    select count(*) as deleted from gone`,

@@ -26,6 +26,7 @@ export const wiped = [
   'event_notes',
   'event_names',
   'event_hours',
+  'event_days',
   'event_contacts',
   'activity_notes',
   'activity_hours',
