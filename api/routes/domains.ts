@@ -40,6 +40,7 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
       body: { domain: text({ max: MAX_GIVEN }) },
       answers: {
         201: answer('The domain, pending until its records are found.', domainSchema),
+        400: failure('The project has a hundred domains that are not verified.', 'BAD_REQUEST'),
         409: failure('It is there already, in this project or another.', 'CONFLICT'),
       },
       handle: async ({ db, project, settings, body }) =>

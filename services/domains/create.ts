@@ -1,7 +1,7 @@
 import { UniqueViolationError } from 'objection';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
-import { ApiError, validationError } from '../../platform/errors.ts';
+import { ApiError, badRequest, validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
@@ -26,6 +26,7 @@ export async function createDomain(
   // Before the key, which takes a while to make; the unique index has the last word.
   const there = await Domain.query(db).findOne({ domain: name });
   if (there) throw taken(name, there.projectId === project.projectId);
+  await refuseTooMany(db, project.projectId);
   const key = await makeDomainKey(settings.secretKeys);
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
@@ -40,6 +41,15 @@ export async function createDomain(
     await announceDomains(trx, projectId);
     return recordsOf(domain, [added], settings);
   });
+}
+
+/** Each of them is looked up every few minutes, for as long as it is there. */
+const MAX_PENDING = 100;
+
+async function refuseTooMany(db: Db, projectId: string): Promise<void> {
+  const pending = await Domain.query(db).where({ projectId, status: 'PENDING' }).resultSize();
+  if (pending >= MAX_PENDING)
+    throw badRequest(`${pending} domains of this project are still pending; verify or delete some of them first.`);
 }
 
 const taken = (name: string, byItself: boolean) =>

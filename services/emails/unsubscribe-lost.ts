@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { addSuppressions, type NewSuppression } from '../suppressions/add.ts';
+import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { type MailEvent, type MailFacts, recordMailEvents } from './mail-events.ts';
 
 /** A contact that a mail could not reach for good, or who complained of it. */
@@ -35,9 +36,12 @@ export async function unsubscribeLost(trx: Db, losses: Loss[]): Promise<void> {
   await addSuppressions(trx, losses.flatMap(suppressionOf));
 }
 
-/** One whose address is erased is written to no more anyway. */
+/**
+ * One whose address is erased is written to no more anyway. Our own mail has no list: nobody could be taken off it, and
+ * whoever lost a mailbox for a day would never get another link to log in with.
+ */
 const suppressionOf = ({ mail, reason, address }: Loss): NewSuppression[] =>
-  address === null
+  address === null || mail.project_id === SYSTEM_PROJECT_ID
     ? []
     : [
         {

@@ -173,6 +173,15 @@ describe('domains', () => {
       expect(statuses).to.deep.equal([201, 409, 409, 409]);
     });
 
+    it('answers 400 while a hundred of them are pending', async () => {
+      const own = await api.project();
+      await api.db.raw(
+        "insert into domains (id, project_id, domain) select gen_random_uuid(), ?, 'many' || n || '.example' from generate_series(1, 100) n",
+        [own.id],
+      );
+      expect(await own.server.post('/domains', { domain: 'onemore.example' })).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
     it('starts its loop in the same transaction', async () => {
       const { id } = await add();
       const rows = await api.db('outbox').where({ workflowId: `domain/${project.id}/${id}/1` });

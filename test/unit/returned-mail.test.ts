@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newId } from '../../platform/ids.ts';
+import { MailLinks } from '../../services/emails/links.ts';
 import { openReturnPath, openReturnToken, returnPath, returnToken } from '../../services/emails/return-token.ts';
 import { bounceTypeOf, readReturnedMail, takesReturnedMail } from '../../services/notices/returned-mail.ts';
 import { bounceReport, complaintReport } from '../support/reports.ts';
@@ -19,6 +20,16 @@ describe('the sender of an envelope', () => {
     expect(openReturnPath(keys, path.toUpperCase())).to.equal(id);
     expect(openReturnPath(keys, `<${path}>`)).to.equal(id);
     expect(openReturnPath(keys, returnPath(returnToken([keys[1]], id), 'x.example'))).to.equal(id);
+  });
+
+  it('stands in every mail, and in its envelope where bounces have a place', () => {
+    const links = { baseUrl: '', secretKeys: keys };
+    const mail = { id, from: 'a@zürich.example' };
+    expect(new MailLinks(links).marksOf(mail)).to.deep.equal({ mark: token, envelopeFrom: undefined });
+    expect(new MailLinks({ ...links, mailFrom: { subdomain: 'bounce' } }).marksOf(mail)).to.deep.equal({
+      mark: token,
+      envelopeFrom: `b-${token}@bounce.xn--zrich-kva.example`,
+    });
   });
 
   it('cannot be made up', () => {
