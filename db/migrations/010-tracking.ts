@@ -7,8 +7,8 @@ export async function up(db: Knex): Promise<void> {
     drop index emails_project;
     create index emails_project on emails (project_id, id) include (status, created_at);
     create index emails_template on emails (project_id, template_id, id) where template_id is not null;
-    create index emails_campaign_page on emails (campaign_id, id) include (status) where campaign_id is not null;
-    create index emails_workflow on emails (workflow_id, id) where workflow_id is not null;
+    create index emails_campaign_page on emails (campaign_id, id) include (project_id, status) where campaign_id is not null;
+    create index emails_workflow on emails (workflow_id, id) include (project_id, status) where workflow_id is not null;
 
     -- One row for each time that a mail was offered to the relay. Narrow, and written with the mail's result.
     create table email_attempts (

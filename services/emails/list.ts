@@ -40,9 +40,12 @@ export async function listEmails(
 // Written for each set of filters: a plan that must fit all of them would read the whole project for any.
 async function page(db: Db, conditions: Condition[], limit: number): Promise<EmailRow[]> {
   const { where, values } = joined(conditions);
-  // The page is cut before contents are looked up.
-  const cut = `select * from emails e where ${where} order by e.id desc limit ?`;
-  const { rows } = await db.raw(`select ${SHOWN} from (${cut}) e ${CONTENT} order by e.id desc`, [...values, limit]);
+  // The page is cut from an index, before rows and contents are looked up.
+  const cut = `select e.id from emails e where ${where} order by e.id desc limit ?`;
+  const { rows } = await db.raw(
+    `select ${SHOWN} from (${cut}) cut join emails e on e.id = cut.id ${CONTENT} order by e.id desc`,
+    [...values, limit],
+  );
   return rows;
 }
 
