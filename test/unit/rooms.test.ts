@@ -14,6 +14,7 @@ const mayUse: Record<string, string[]> = {
   activities: ['services', 'db', 'platform'],
   web: [],
   api: ['services', 'platform', 'web'],
+  cli: ['services', 'db', 'platform', 'temporal'],
   worker: ['activities', 'services', 'db', 'platform', 'temporal', 'workflows'],
 };
 

@@ -1,0 +1,87 @@
+import { UniqueViolationError } from 'objection';
+import { User } from '../db/models/user.ts';
+import { readAddress } from '../platform/address.ts';
+import { randomText } from '../platform/ids.ts';
+import { nameFault, plainName } from '../platform/names.ts';
+import { createProject } from '../services/projects/create.ts';
+import { disableProject, enableProject } from '../services/projects/disable.ts';
+import { regenerateKeys } from '../services/projects/keys.ts';
+import { createUser } from '../services/users/create.ts';
+import type { Outcome } from './output.ts';
+import { withDb } from './surroundings.ts';
+
+const MIN_PASSWORD = 8;
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+export async function userCreate({ email, password }: { email: string; password?: string }): Promise<Outcome> {
+  const address = readAddress(email);
+  if (!address) throw new Error(`"${email}" is no e-mail address.`);
+  if (password !== undefined && password.length < MIN_PASSWORD)
+    throw new Error(`The password must have at least ${MIN_PASSWORD} characters.`);
+  const secret = password ?? randomText(20);
+  return withDb(async (db) => {
+    const user = await createUser(db, { email: address, password: secret, emailVerified: true }).catch((error) => {
+      throw error instanceof UniqueViolationError ? new Error(`There is a user ${address} already.`) : error;
+    });
+    const made = password === undefined ? { password: secret } : {};
+    return {
+      lines: [
+        `user ${user.id} ${address}`,
+        ...(made.password ? [`password ${made.password} (shown here and nowhere else)`] : []),
+      ],
+      json: { user: { id: user.id, email: address, ...made } },
+    };
+  });
+}
+
+export async function projectCreate({ name, owner }: { name: string; owner: string }): Promise<Outcome> {
+  const plain = plainName(name);
+  const fault = nameFault(name) ?? nameFault(plain);
+  if (fault) throw new Error(`The name ${fault}.`);
+  return withDb(async (db) => {
+    const user = await User.query(db).findOne({ email: readAddress(owner) ?? '' });
+    if (!user) throw new Error(`There is no user ${owner}; make one with "everpost user create".`);
+    const { project, publicKey, secretKey } = await createProject(db, { name: plain, ownerId: user.id });
+    return {
+      lines: [`project ${project.id} ${plain}`, ...keyLines({ publicKey, secretKey })],
+      json: { project: { id: project.id, name: plain, publicKey, secretKey } },
+    };
+  });
+}
+
+export async function keysRotate(id: string): Promise<Outcome> {
+  return withDb(async (db) => {
+    const keys = await regenerateKeys(db, requireId(id));
+    return { lines: ['The old keys have ended.', ...keyLines(keys)], json: { project: { id, ...keys } } };
+  });
+}
+
+export async function projectDisable(id: string, reason: string): Promise<Outcome> {
+  return withDb(async (db) => {
+    const changed = await disableProject(db, requireId(id), { reason });
+    return {
+      lines: [changed ? `disabled: ${reason}` : 'It was disabled before.'],
+      json: { project: { id, disabled: true }, changed },
+    };
+  });
+}
+
+export async function projectEnable(id: string): Promise<Outcome> {
+  return withDb(async (db) => {
+    const changed = await enableProject(db, requireId(id));
+    return {
+      lines: [changed ? 'enabled; mail that was held goes out' : 'It was not disabled.'],
+      json: { project: { id, disabled: false }, changed },
+    };
+  });
+}
+
+function requireId(id: string): string {
+  if (!UUID.test(id)) throw new Error(`"${id}" is no id of a project.`);
+  return id.toLowerCase();
+}
+
+const keyLines = ({ publicKey, secretKey }: { publicKey: string; secretKey: string }) => [
+  `public key ${publicKey}`,
+  `secret key ${secretKey} (shown here and nowhere else)`,
+];

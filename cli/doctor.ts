@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { connectDb } from '../db/connect.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { createMailer } from '../platform/mailer.ts';
+import { createResolver } from '../platform/resolver.ts';
+import { readSettings, type Settings } from '../platform/settings.ts';
+import { createTemporal } from '../temporal/connection.ts';
+import { messageOf, type Outcome } from './output.ts';
+import { environment } from './surroundings.ts';
+
+export interface Finding {
+  part: string;
+  state: 'ok' | 'warning' | 'fault';
+  message: string;
+  /** What to do about it. */
+  advice?: string;
+}
+
+type Look = (settings: Settings) => Promise<Finding>;
+
+const ok = (part: string, message: string): Finding => ({ part, state: 'ok', message });
+const warning = (part: string, message: string, advice: string): Finding => ({
+  part,
+  state: 'warning',
+  message,
+  advice,
+});
+const fault = (part: string, message: string, advice: string): Finding => ({ part, state: 'fault', message, advice });
+
+/** Looks at everything that the service stands on, one by one, and says what to do about what is wrong. */
+export async function doctor(): Promise<Outcome> {
+  const findings = await examine();
+  const failed = findings.some(({ state }) => state === 'fault');
+  return { lines: findings.flatMap(linesOf), json: { findings }, failed };
+}
+
+async function examine(): Promise<Finding[]> {
+  let settings: Settings;
+  try {
+    settings = readSettings(environment());
+  } catch (error) {
+    const advice = 'Set them as .env.example shows, then run this again: the rest was not looked at.';
+    return [fault('settings', messageOf(error), advice)];
+  }
+  const findings = [ok('settings', 'They can be read.')];
+  for (const look of [baseUrl, database, migrations, temporal, smtp, dns, uploads]) findings.push(await look(settings));
+  return findings;
+}
+
+const linesOf = ({ part, state, message, advice }: Finding): string[] => [
+  `${{ ok: 'ok     ', warning: 'warning', fault: 'FAULT  ' }[state]} ${part}: ${message}`,
+  ...(advice ? [`          → ${advice}`] : []),
+];
+
+const baseUrl: Look = async ({ baseUrl: url, production }) => {
+  const { protocol, hostname } = new URL(url);
+  if (!production) return ok('base url', url);
+  if (/^(localhost|127\.|\[::1\])/.test(hostname))
+    return fault(
+      'base url',
+      `Links in mails would lead to ${url}.`,
+      'Set BASE_URL to the address that the world knows.',
+    );
+  if (protocol !== 'https:')
+    return warning('base url', `${url} is not https.`, 'Put the API behind https: sessions and links travel openly.');
+  return ok('base url', url);
+};
+
+const NO_DATABASE = 'DATABASE_URL is not set.';
+
+const database: Look = async ({ databaseUrl }) => {
+  if (!databaseUrl) return fault('database', NO_DATABASE, 'Set it to postgres://user:password@host:5432/name.');
+  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor' });
+  try {
+    const { rows } = await db.raw("select current_setting('server_version_num')::integer as version");
+    const version = Math.floor(rows[0].version / 10_000);
+    return version >= 15
+      ? ok('database', `Postgres ${version} answers.`)
+      : fault('database', `Postgres ${version} is too old.`, 'Use Postgres 15 or newer.');
+  } catch (error) {
+    return fault('database', messageOf(error), 'See that Postgres runs, and that DATABASE_URL names it rightly.');
+  } finally {
+    await db.destroy();
+  }
+};
+
+const migrations: Look = async ({ databaseUrl }) => {
+  if (!databaseUrl) return fault('migrations', NO_DATABASE, 'Set DATABASE_URL first.');
+  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor' });
+  try {
+    const pending = await pendingMigrations(db);
+    if (pending.length === 0) return ok('migrations', 'The database is up to date.');
+    return fault('migrations', `${pending.length} are pending: ${pending.join(', ')}.`, 'Run "everpost migrate".');
+  } catch (error) {
+    return fault('migrations', messageOf(error), 'Mend the database first.');
+  } finally {
+    await db.destroy();
+  }
+};
+
+const temporal: Look = async ({ temporal: settings }) => {
+  const { address, namespace } = settings;
+  if (!address) return fault('temporal', 'TEMPORAL_ADDRESS is not set.', 'Set it to host:port of the frontend.');
+  try {
+    const client = createTemporal(settings);
+    const answers = await client.check();
+    await client.close();
+    if (answers) return ok('temporal', `${address} answers for the namespace ${namespace}.`);
+  } catch (error) {
+    return fault('temporal', messageOf(error), 'Look at TEMPORAL_TLS_* and TEMPORAL_API_KEY.');
+  }
+  return fault(
+    'temporal',
+    `${address} does not answer for the namespace ${namespace}.`,
+    `See that Temporal runs there and has the namespace: "temporal operator namespace create ${namespace}".`,
+  );
+};
+
+const smtp: Look = async ({ smtpUrl }) => {
+  if (!smtpUrl) return fault('smtp', 'SMTP_URL is not set.', 'Set it to smtp://user:password@host:587.');
+  const timeouts = { connectMs: 5_000, greetingMs: 5_000, silenceMs: 5_000 };
+  const mailer = createMailer({ url: smtpUrl, maxConnections: 1, timeouts });
+  const line = await mailer.connect();
+  if ('kind' in line) {
+    mailer.close(true);
+    return fault(
+      'smtp',
+      line.reason,
+      'See that the relay runs and takes these credentials: host, port, TLS, password.',
+    );
+  }
+  await line.release();
+  mailer.close(true);
+  return ok('smtp', `${new URL(smtpUrl).host} takes mail from us.`);
+};
+
+const dns: Look = async ({ dnsServers, systemFrom }) => {
+  const resolver = createResolver({ servers: dnsServers });
+  const domain = systemFrom.slice(systemFrom.lastIndexOf('@') + 1);
+  const answer = await resolver.txt(domain);
+  resolver.close();
+  const who = dnsServers.length > 0 ? dnsServers.join(', ') : "the system's name servers";
+  if (answer.kind !== 'unknown') return ok('dns', `${who} answered.`);
+  return fault('dns', `${who}: ${answer.reason}.`, 'Set DNS_SERVERS to name servers that this machine can reach.');
+};
+
+const uploads: Look = async ({ uploads: where }) => {
+  if ('s3' in where) return ok('uploads', `go to the bucket ${where.s3.bucket}`);
+  try {
+    // It is made with the first upload; until then what counts is where it would be.
+    let folder = resolve(where.folder);
+    while (!existsSync(folder)) folder = dirname(folder);
+    await access(folder, constants.W_OK);
+    return ok('uploads', `go to ${where.folder}`);
+  } catch (error) {
+    return warning(
+      'uploads',
+      messageOf(error),
+      'Set UPLOADS_DIR to a folder that this user may write to, or S3_BUCKET.',
+    );
+  }
+};
