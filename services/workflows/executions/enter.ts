@@ -33,12 +33,13 @@ const insert = statement<{ id: string }>(
        once
      from entry order by workflow_id, contact_id, cut
      on conflict do nothing
-     returning id, project_id, workflow_id, contact_id, generation
+     returning id, project_id, workflow_id, version, contact_id, generation
    ),
    intent as (
      insert into outbox (lane, project_id, workflow_id, action, payload)
      select 'starts', project_id, 'execution/' || project_id || '/' || id || '/' || generation, 'start',
        jsonb_build_object('workflowType', 'execution', 'contactId', contact_id, 'resourceId', workflow_id,
+         'summary', 'workflow ' || workflow_id || ', version ' || version,
          'args', jsonb_build_array(jsonb_build_object('executionId', id, 'generation', generation)))
      from entered
    )

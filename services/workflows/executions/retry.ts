@@ -34,7 +34,7 @@ export async function retryExecution(
 
 /** Starts it again from its stored place, as a workflow of its own to Temporal. Its row is locked. */
 export async function resume(trx: Db, execution: Execution): Promise<Execution> {
-  const { id, projectId, workflowId, contactId } = execution;
+  const { id, projectId, workflowId, version, contactId } = execution;
   const generation = execution.generation + 1;
   const resumed = await execution.$query(trx).patchAndFetch({
     status: execution.status === 'WAITING' ? 'WAITING' : 'RUNNING',
@@ -52,6 +52,7 @@ export async function resume(trx: Db, execution: Execution): Promise<Execution> 
     projectId,
     contactId,
     resourceId: workflowId,
+    summary: `workflow ${workflowId}, version ${version}`,
   });
   return resumed;
 }
