@@ -3,6 +3,7 @@ import type { Db } from '../db/connect.ts';
 import { lanes } from '../db/models/outbox-row.ts';
 import { type MailBacklog, mailBacklog } from '../services/emails/backlog.ts';
 import { type ResultKind, resultKinds } from '../services/emails/delivery-settlement.ts';
+import { noticesWaiting } from '../services/emails/notices.ts';
 import { type LaneDepth, outboxDepth } from '../services/outbox/depth.ts';
 
 export interface WorkerMetrics {
@@ -22,6 +23,16 @@ export function createMetrics(db: Db): WorkerMetrics {
     registry,
     briefly(() => mailBacklog(db)),
   );
+  new Gauge({
+    name: 'everpost_notices_waiting',
+    help: 'Opens, clicks and notices of providers that are not recorded yet.',
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const count = await noticesWaiting(db).catch(() => undefined);
+      if (count !== undefined) this.set(count);
+    },
+  });
   const results = new Counter({
     name: 'everpost_mail_results_total',
     help: 'Mails of this process by what became of them.',

@@ -27,6 +27,13 @@ const append = statement(
      as n (id, provider_id, kind, bounce_type, link, reason, at)`,
 );
 
+const waiting = statement<{ count: number }>('notices-waiting', 'select count(*)::integer as count from email_notices');
+
+/** How many are not settled yet. */
+export async function noticesWaiting(db: Db): Promise<number> {
+  return (await waiting(db, []))[0]?.count ?? 0;
+}
+
 const REASON_LENGTH = 500;
 
 /**
