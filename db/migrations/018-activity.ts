@@ -76,16 +76,20 @@ export async function up(db: Knex): Promise<void> {
       primary key (project_id, hour)
     );
 
-    create or replace function note_event() returns trigger language plpgsql as $$
+    -- For the statement, not by row: under load events come together, and then this costs half as much.
+    drop trigger events_note_added on events;
+    drop function note_event();
+    create function note_events() returns trigger language plpgsql as $$
     begin
       insert into event_notes (project_id, name, contact_id, at, shown)
-      values (new.project_id, new.name, new.contact_id, new.created_at, activity_type(new.name, new.data) <> 'hidden');
-      if exists (select 1 from tracked_looks where project_id = new.project_id and look = 'event.' || new.name) then
-        insert into contact_changes (project_id, contact_id, looks)
-        values (new.project_id, new.contact_id, array['event.' || new.name]);
-      end if;
+      select project_id, name, contact_id, created_at, activity_type(name, data) <> 'hidden' from added;
+      insert into contact_changes (project_id, contact_id, looks)
+      select e.project_id, e.contact_id, array['event.' || e.name] from added e
+      where exists (select 1 from tracked_looks l where l.project_id = e.project_id and l.look = 'event.' || e.name);
       return null;
     end $$;
+    create trigger events_note_added after insert on events
+      referencing new table as added for each statement execute function note_events();
     insert into event_notes (project_id, name, contact_id, at, shown)
     select project_id, name, contact_id, created_at, activity_type(name, data) <> 'hidden' from events;
 
@@ -150,7 +154,9 @@ export async function down(db: Knex): Promise<void> {
     drop trigger executions_note_started on executions;
     drop trigger emails_note_changed on emails;
     drop trigger emails_note_added on emails;
-    create or replace function note_event() returns trigger language plpgsql as $$
+    drop trigger events_note_added on events;
+    drop function note_events();
+    create function note_event() returns trigger language plpgsql as $$
     begin
       if exists (select 1 from tracked_looks where project_id = new.project_id and look = 'event.' || new.name) then
         insert into contact_changes (project_id, contact_id, looks)
@@ -158,6 +164,8 @@ export async function down(db: Knex): Promise<void> {
       end if;
       return null;
     end $$;
+    create trigger events_note_added after insert on events
+      for each row execute function note_event();
     drop function note_execution(), note_mail();
     drop table activity_hours, activity_notes, event_contacts, event_days, event_hours, event_names, event_notes;
   `);
