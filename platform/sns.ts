@@ -1,6 +1,7 @@
 import { createVerify, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Agent, request } from 'undici';
+import { Slots } from './slots.ts';
 
 // Messages of Amazon SNS, and whether they are genuine:
 // https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
@@ -39,6 +40,8 @@ const PROVIDER_HOST = /^sns\.[a-z0-9-]{3,30}\.amazonaws\.com(\.cn)?$/;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 65_536;
 const CERTIFICATE_TTL_MS = 60 * 60_000;
+/** Anybody can make us ask; they shall not make us do nothing else. */
+const MAX_FETCHES = 5;
 
 /** The message in a body, or undefined where it is none. Whether it is genuine is another question. */
 export function readSnsMessage(body: unknown): SnsMessage | undefined {
@@ -54,6 +57,7 @@ export function readSnsMessage(body: unknown): SnsMessage | undefined {
 export class SnsGate {
   private readonly rules: SnsRules;
   private readonly certificates = new LRUCache<string, X509Certificate>({ max: 20, ttl: CERTIFICATE_TTL_MS });
+  private readonly fetches = new Slots(MAX_FETCHES);
   private readonly agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
   /** Nobody can stand between us and ourselves, so there a certificate proves nothing. */
   private readonly localAgent = new Agent({ connect: { timeout: TIMEOUT_MS, rejectUnauthorized: false } });
@@ -109,9 +113,10 @@ export class SnsGate {
 
   /** Redirects are not followed: they could lead anywhere. */
   private async fetchText(url: URL): Promise<string | undefined> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    if (!(await this.fetches.take(0, signal))) return undefined;
     try {
       const dispatcher = isLoopback(url) ? this.localAgent : this.agent;
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
       const { statusCode, body } = await request(url, { dispatcher, signal, reset: true });
       let text = '';
       for await (const chunk of body) {
@@ -121,6 +126,8 @@ export class SnsGate {
       return statusCode === 200 ? text : undefined;
     } catch {
       return undefined;
+    } finally {
+      this.fetches.give();
     }
   }
 }

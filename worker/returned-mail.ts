@@ -25,6 +25,8 @@ export interface ReturnedMailListener {
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_CLIENTS = 50;
 const SILENCE_MS = 60_000;
+/** A report is about one mail. */
+const MAX_RECIPIENTS = 5;
 
 const refusal = (code: number, text: string) => Object.assign(new Error(text), { responseCode: code });
 
@@ -42,8 +44,10 @@ export async function listenForReturnedMail(options: ReturnedMailOptions): Promi
     socketTimeout: SILENCE_MS,
     closeTimeout: 1_000,
     logger: false,
-    onRcptTo: ({ address }, _session, done) =>
-      done(takesReturnedMail(keys, address) ? null : refusal(550, '5.1.1 No such address here')),
+    onRcptTo: ({ address }, { envelope }, done) => {
+      if (envelope.rcptTo.length >= MAX_RECIPIENTS) done(refusal(452, '4.5.3 Too many recipients'));
+      else done(takesReturnedMail(keys, address) ? null : refusal(550, '5.1.1 No such address here'));
+    },
     onData: (stream, session, done) => {
       receive(
         stream,

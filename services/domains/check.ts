@@ -1,3 +1,4 @@
+import { getDomain } from 'tldts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain, type RecordCheck } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
@@ -19,6 +20,7 @@ export type Checked = { gone: true } | { gone: false; status: Domain['status']; 
 
 /** So many failed checks in a row take a verification away. */
 const LOSS_AFTER = 3;
+const PRIVATE_TOO = { allowPrivateDomains: true };
 
 /**
  * Looks the records of a domain up and writes down what that means. `generation` is that of the loop which asks: one
@@ -30,9 +32,7 @@ export async function checkDomain(deps: CheckDeps, domainId: string, generation?
   if (!before || before.managed || isOutdated(before, generation)) return { gone: true };
   const keys = await DomainKey.query(db).where({ domainId }).orderBy('id');
   const wanted = wantedRecords(before.domain, keys, settings.mailFrom);
-  const answers = await Promise.all(
-    wanted.map((record) => (record.type === 'MX' ? resolver.mx(record.name) : resolver.txt(record.name))),
-  );
+  const answers = await Promise.all(wanted.map((record) => lookUp(resolver, before.domain, record)));
   return inTransaction(db, async (trx) => {
     const domain = await Domain.query(trx).findById(domainId).forNoKeyUpdate();
     if (!domain || isOutdated(domain, generation)) return { gone: true };
@@ -43,6 +43,14 @@ export async function checkDomain(deps: CheckDeps, domainId: string, generation?
     });
     return write(trx, deps, domain, wanted, checks);
   });
+}
+
+async function lookUp(resolver: Resolver, domain: string, { type, purpose, name }: WantedRecord) {
+  if (type === 'MX') return resolver.mx(name);
+  const answer = await resolver.txt(name);
+  // RFC 7489, 6.6.3: a subdomain without a policy of its own has that of its organisation.
+  const organisation = purpose === 'DMARC' && answer.kind === 'absent' && getDomain(domain, PRIVATE_TOO);
+  return organisation && organisation !== domain ? resolver.txt(`_dmarc.${organisation}`) : answer;
 }
 
 const isOutdated = (domain: Domain, generation: number | undefined): boolean =>

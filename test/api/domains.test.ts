@@ -274,6 +274,29 @@ describe('domains', () => {
       expect(recordOf(await verify(twice.id), 'SPF')).to.include({ status: 'MISMATCH' });
     });
 
+    it('finds a record among many, over TCP, and gives aliases that go in a circle up', async () => {
+      const domain = await add();
+      publishAll(domain);
+      const { name = '', value = '' } = recordOf(domain, 'DKIM');
+      const others = Array.from({ length: 150 }, (_, n) => `text ${n} ${'x'.repeat(200)}`);
+      dns.set(name, 'TXT', [...others, value.match(/.{1,255}/g) ?? []]);
+      expect((await verify(domain.id)).status).to.equal('VERIFIED');
+      expect(dns.queries.filter((query) => query.name === name).map(({ over }) => over)).to.include('tcp');
+      dns.remove(name);
+      dns.set(name, 'CNAME', [name]);
+      for (let n = 0; n < 3; n++) {
+        const after = await verify(domain.id);
+        expect(after.status).to.equal('VERIFIED');
+        expect(recordOf(after, 'DKIM').error).to.be.a('string');
+      }
+    });
+
+    it('takes the DMARC policy of the organisation for a subdomain', async () => {
+      const domain = await add('mail.organisation.example');
+      dns.set('_dmarc.organisation.example', 'TXT', ['v=DMARC1; p=quarantine']);
+      expect(recordOf(await verify(domain.id), 'DMARC')).to.include({ status: 'FOUND' });
+    });
+
     it('says of a record that it could not ask, and changes nothing for it', async function () {
       this.timeout(60_000);
       const domain = await add();

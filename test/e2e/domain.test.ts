@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { authenticate } from 'mailauth';
+import { freePort } from '../../dev/ports.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
+import { bounceReport } from '../support/reports.ts';
+import { handOver } from '../support/smtp-client.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -14,11 +17,19 @@ describe('a sender domain', () => {
   let temporal: OwnNamespace;
   let dns: DnsStandIn;
   let stack: Stack;
+  let bouncePort: number;
 
   before(async function () {
     this.timeout(120_000);
     [temporal, dns] = await Promise.all([ownNamespace(), startDns()]);
-    stack = await startStack(temporal, { DNS_SERVERS: dns.address, DOMAIN_CHECK_PENDING_SECONDS: '1' });
+    bouncePort = await freePort();
+    stack = await startStack(temporal, {
+      DNS_SERVERS: dns.address,
+      DOMAIN_CHECK_PENDING_SECONDS: '1',
+      MAIL_FROM_SUBDOMAIN: 'bounce',
+      BOUNCE_SMTP_PORT: String(bouncePort),
+    });
+    await stack.startWorker();
   });
   after(async () => {
     await stack?.end();
@@ -29,7 +40,6 @@ describe('a sender domain', () => {
   it('is verified by its loop, tells its members, signs what it sends, and ends its loop with itself', async function () {
     this.timeout(180_000);
     const { server, smtp, world, project } = stack;
-    await stack.startWorker();
     const added: Shown = (await server.post('/domains', { domain: 'shop.example' })).body;
     const list = async (): Promise<Shown[]> => (await server.get('/domains/project/current')).body;
     const looked = async () => (await world.db('domains').where({ id: added.id }).first())?.failedChecks;
@@ -67,5 +77,39 @@ describe('a sender domain', () => {
       what: 'the end of the loop',
     });
     expect((await server.post('/v1/send', mail)).status).to.equal(403);
+  });
+
+  it('takes back a mail that bounces: a report ends the subscription of its contact, with the event recorded', async function () {
+    this.timeout(120_000);
+    const { server, project, smtp } = stack;
+    const to = 'nobody@example.com';
+    const from = `shop@${project.senderDomain}`;
+    const mail = { to, from, subject: 'Hello', body: '<p>Hello</p>', subscribed: true };
+    const [{ email: emailId, contact }] = (await server.post('/v1/send', mail)).body.data.emails;
+
+    const [received] = await smtp.received(1, { to, timeoutMs: 60_000 });
+    const path = received?.from ?? '';
+    expect(path).to.match(new RegExp(`^b-[0-9a-f-]+@bounce\\.${project.senderDomain}$`));
+    expect((await received?.parsed())?.from?.address).to.equal(from);
+
+    await handOver(bouncePort, { to: [path], raw: bounceReport({ to: path }) });
+
+    const { body } = await eventually(
+      async () => {
+        const answer = await server.get(`/emails/${emailId}`);
+        return answer.body.status === 'BOUNCED' && answer;
+      },
+      { timeoutMs: 30_000, what: 'the bounce' },
+    );
+    expect(body.reason).to.contain('no such user');
+    expect((await server.get(`/contacts/${contact.id}`)).body).to.include({ subscribed: false });
+    const events = await stack.world.db('events').where({ contactId: contact.id }).orderBy('position');
+    expect(events.map(({ name }) => name)).to.include.members(['email.sent', 'email.bounce', 'contact.unsubscribed']);
+    const ended = events.find(({ name }) => name === 'contact.unsubscribed');
+    expect(ended.data).to.include({ reason: 'bounce', emailId });
+
+    // From now on nothing leaves to that address.
+    const again = (await server.post('/v1/send', mail)).body.data.emails[0].email;
+    expect((await server.get(`/emails/${again}`)).body).to.include({ status: 'FAILED', reason: 'suppressed' });
   });
 });

@@ -65,6 +65,12 @@ describe('the listener for returned mail', () => {
     expect(await stateOf(id)).to.equal('SENT');
   });
 
+  it('takes a report about one mail, not about hundreds', async () => {
+    const to = Array.from({ length: 100 }, (_, n) => `${['abuse', 'fbl'][n % 2]}@d${n}.example`);
+    const transport = handOver(listener.port, { to, raw: complaintReport({ to: 'abuse@d0.example' }) });
+    expect(await transport).to.match(/^250/);
+  });
+
   it('answers politely to what is no report, and to a mail that is not there', async () => {
     const { id, path } = await sent();
     expect(await codeOf(handOver(listener.port, { to: [path], raw: 'Subject: Re: Hello\r\n\r\nThanks' }))).to.equal(
