@@ -14,7 +14,7 @@ const usedBy = `
   union all
   select 'campaign', name from campaigns
   where project_id = :projectId and substring(from_email from '[^@]*$') = any (:spellings)
-    and status in ('DRAFT', 'SCHEDULED', 'SENDING')
+    and status in ('DRAFT', 'SCHEDULED', 'SENDING') and deleted_at is null
   limit 1`;
 
 export async function deleteDomain(db: Db, project: ProjectAccess, id: string): Promise<void> {

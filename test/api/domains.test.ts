@@ -389,6 +389,18 @@ describe('domains', () => {
       expect(await project.server.delete(`/domains/${international.id}`)).to.be.envelope(409, 'CONFLICT');
     });
 
+    it('answers 409 while an unfinished campaign sends from it', async () => {
+      const domain = await verified();
+      const body = { name: 'News', subject: 'S', body: 'B', from: `a@${domain.domain}`, audienceType: 'ALL' };
+      const { data } = (await project.server.post('/campaigns', body)).body;
+      for (const status of ['DRAFT', 'SENDING']) {
+        await api.db('campaigns').where({ id: data.id }).update({ status });
+        expect(await project.server.delete(`/domains/${domain.id}`), status).to.be.envelope(409, 'CONFLICT');
+      }
+      await api.db('campaigns').where({ id: data.id }).update({ status: 'SENT' });
+      expect(await project.server.delete(`/domains/${domain.id}`)).to.have.status(204);
+    });
+
     it('is 404 for a domain of another project, which stays', async () => {
       const domain = await verified();
       expect(await other.server.delete(`/domains/${domain.id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
