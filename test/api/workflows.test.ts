@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
+import { sweepVersions } from '../../services/workflows/versions.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
 
@@ -292,6 +293,18 @@ describe('workflows', () => {
       await api.db('executions').where({ workflowId: id, version: 3 }).update({ status: 'CANCELLED' });
       await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
       expect(await stored(id)).to.deep.equal([2, 6]);
+    });
+
+    it('go with the next sweep when the last one who was on them has ended', async () => {
+      const { id } = await build(project, leave);
+      await activeExecution(id, 'RUNNING', 2);
+      for (let n = 0; n < 2; n++)
+        await project.server.patch(`/workflows/${id}/steps/${(await get(id)).steps[0].id}`, { name: `Leave ${n}` });
+      await sweepVersions(api.db);
+      expect(await stored(id)).to.deep.equal([2, 4]);
+      await api.db('executions').where({ workflowId: id }).update({ status: 'COMPLETED' });
+      await sweepVersions(api.db);
+      expect(await stored(id)).to.deep.equal([4]);
     });
 
     it('are not made by moving a step about on the screen', async () => {
