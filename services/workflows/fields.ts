@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { listFields } from '../contacts/fields.ts';
+import { eventTypes } from '../events/types.ts';
 
 /** Something that a filter of a CONDITION step can name. */
 export interface ConditionField {
@@ -9,8 +10,8 @@ export interface ConditionField {
   category: 'CONTACT' | 'DATA' | 'EVENT';
 }
 
-/** So many of the newest events are looked at; who builds a workflow has sent some of late. */
-const LOOKED_AT = 1_000;
+/** So many of the newest events of each type are looked at; who builds a workflow has sent some of late. */
+const LOOKED_AT = 300;
 
 /** Fields of contacts, events that have happened, and what their data put into the context of an execution. */
 export async function conditionFields(db: Db, projectId: string): Promise<ConditionField[]> {
@@ -21,14 +22,17 @@ export async function conditionFields(db: Db, projectId: string): Promise<Condit
   }));
   const { rows } = await db.raw(
     `with newest as materialized (
-       select name, data from events where project_id = ? order by created_at desc limit ?
+       select found.name, found.data from unnest(?::text[]) as wanted (type) cross join lateral (
+         select name, data from events where project_id = ? and activity_type(name, data) = wanted.type
+         order by created_at desc, id desc limit ?
+       ) found
      )
      select 'event.' || name as field, 'event' as type from newest group by name
      union
      select 'event.' || key, min(jsonb_typeof(value)) from newest, jsonb_each(data)
      where jsonb_typeof(value) in ('string', 'number', 'boolean') group by key
      order by 2, 1`,
-    [projectId, LOOKED_AT],
+    [[...eventTypes], projectId, LOOKED_AT],
   );
   const events = (rows as { field: string; type: string }[]).map((row) => ({ ...row, category: 'EVENT' as const }));
   return [...contact, ...events];
