@@ -3,6 +3,7 @@ import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import { emailActivities } from '../../activities/emails.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { addManagedDomain } from '../../services/domains/managed.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { noCounts } from '../../services/emails/delivery-settlement.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
@@ -28,6 +29,7 @@ describe('the delivery workflow', () => {
     this.timeout(120_000);
     [env, world, smtp] = await Promise.all([timeSkipping(), openWorld(), startSmtp()]);
     project = (await makeProject(world.db)).id;
+    await addManagedDomain(world.db, project, 'demo.localhost');
     mailer = createMailer({ url: smtp.url, maxConnections: 3 });
     const stopping = new AbortController();
     const deps = {
