@@ -26,7 +26,8 @@ const taskQueue = 'everpost-executions' satisfies TaskQueues['executions'];
 
 const { advanceExecution } = proxyActivities<ExecutionActivities>({
   taskQueue,
-  startToCloseTimeout: '1 minute',
+  // Short, so that what a worker has died with is soon taken up by another: a step that is done is not done again.
+  startToCloseTimeout: '20 seconds',
   summary: 'takes steps until it must wait',
   // Without end: which failures are final is decided where they can be told apart.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
@@ -34,7 +35,7 @@ const { advanceExecution } = proxyActivities<ExecutionActivities>({
 
 const { callExecutionWebhook } = proxyActivities<ExecutionActivities>({
   taskQueue,
-  startToCloseTimeout: '1 minute',
+  startToCloseTimeout: '30 seconds',
   summary: 'calls a webhook',
   // The activity gives up after a day by itself, and tells the receiver's own wish as the next delay.
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
