@@ -25,7 +25,7 @@ export interface DressedMail {
 
 /** Nobody follows more, and a hostile mail must not cost more. */
 const MOST_LINKS = 300;
-/** In characters; with a longer one the link would be too long for some mail programs. */
+/** In bytes; with a longer one the link would be too long for some mail programs. */
 const LONGEST_TARGET = 4_000;
 
 /** A rendered body as it goes out: with links that count, and a pixel that tells that it was opened. */
@@ -49,8 +49,8 @@ const AROUND = /^[\x00-\x20]+|[\x00-\x20]+$/g;
 
 /** The address that a link leads to, where it leads into the web and is none of our own. */
 function countable(target: string, links: MailLinks): string | undefined {
-  if (target.length > LONGEST_TARGET) return undefined;
   const address = target.replace(AROUND, '');
+  if (Buffer.byteLength(address) > LONGEST_TARGET) return undefined;
   if (!/^https?:\/\/[^/]/i.test(address) || address.includes('{{') || !URL.canParse(address)) return undefined;
   return links.isOurs(address) ? undefined : address;
 }

@@ -44,12 +44,15 @@ export async function recordNotices(db: Db, notices: Notice[]): Promise<void> {
   if (notices.length === 0) return;
   await append(db, [
     notices.map(({ mail }) => ('id' in mail ? mail.id : null)),
-    notices.map(({ mail }) => ('id' in mail ? null : mail.providerMessageId)),
+    notices.map(({ mail }) => ('id' in mail ? null : stored(mail.providerMessageId))),
     notices.map(({ kind }) => kind),
     notices.map(({ bounceType }) => bounceType ?? null),
-    notices.map(({ link }) => link ?? null),
-    notices.map(({ reason }) => reason?.replaceAll('\0', '').slice(0, REASON_LENGTH) ?? null),
+    notices.map(({ link }) => stored(link)),
+    notices.map(({ reason }) => stored(reason?.slice(0, REASON_LENGTH))),
     notices.map(({ at }) => at ?? null),
   ]);
   wake(db, 'notices');
 }
+
+/** Postgres keeps no NUL, and one notice that cannot be stored would take its neighbours along. */
+const stored = (text: string | undefined): string | null => text?.replaceAll('\0', '') ?? null;

@@ -285,6 +285,7 @@ describe('what we add to a mail', () => {
         'https:// exa mple.com',
         'ftp://example.com/',
         `https://example.com/${'x'.repeat(5_000)}`,
+        `https://example.com/${'…'.repeat(1_400)}`,
         'https://example.com/&eacute;',
         '{{ unsubscribeUrl }}',
         '{{ subscribeUrl }}',

@@ -150,6 +150,15 @@ describe('notices of mail', () => {
     expect(await waiting()).to.deep.equal([]);
   });
 
+  it('are stored whatever characters they have', async () => {
+    const mail = await sent();
+    const odd = 'https://a.example/\0\ud800\u2028"\\';
+    await hear(mail, { kind: 'click', link: odd }, { kind: 'bounce', reason: '550 \0 no' });
+    const [click, bounce] = await events(mail);
+    expect(click?.data.link).to.equal('https://a.example/\ufffd\u2028"\\');
+    expect(bounce?.data.reason).to.equal('550  no');
+  });
+
   it('find a mail by the id that the relay gave it', async () => {
     const mail = await sent({ providerMessageId: 'ses-1' });
     await recordNotices(world.db, [{ mail: { providerMessageId: 'ses-1' }, kind: 'delivery' }]);
