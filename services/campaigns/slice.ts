@@ -6,7 +6,6 @@ import type { Mailer, SendOutcome } from '../../platform/mailer.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
 import { Slots } from '../../platform/slots.ts';
 import { ComeAgain, type DeliveryDeps } from '../emails/deliver.ts';
-import type { DeliveryLedger } from '../emails/delivery-ledger.ts';
 import {
   type MailInFlight,
   type ResultKind,
@@ -18,7 +17,7 @@ import type { MailLinks } from '../emails/links.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import type { BrakeLimits } from './brake.ts';
 import { CampaignContent } from './content.ts';
-import { beginner, postponer } from './ledger.ts';
+import { beginner, finisher, postponer } from './ledger.ts';
 import { lookAtProgress } from './progress.ts';
 import { RecipientSource, type SourcedMail } from './source.ts';
 import { stopCampaign } from './stop.ts';
@@ -29,7 +28,6 @@ export interface SliceDeps {
   mailer: Mailer;
   renderer: Renderer;
   links: MailLinks;
-  ledger: DeliveryLedger;
   signerFor?: DeliveryDeps['signerFor'];
   limits: BrakeLimits;
   onResult?: (kind: ResultKind) => void;
@@ -62,6 +60,7 @@ const SLOW_DOMAIN_SECONDS = 120;
 export class CampaignSender {
   readonly deps: SliceDeps;
   readonly begin: ReturnType<typeof beginner>;
+  readonly finish: ReturnType<typeof finisher>;
   readonly postpone: ReturnType<typeof postponer>;
   /** Mails that are begun and whose result is not written: never more than twice the connections. */
   readonly inDoubt: Slots;
@@ -69,9 +68,11 @@ export class CampaignSender {
 
   constructor(deps: SliceDeps) {
     this.deps = deps;
-    this.begin = beginner(deps.db);
+    const { size } = deps.mailer.slots;
+    this.begin = beginner(deps.db, size);
+    this.finish = finisher(deps.db, size);
     this.postpone = postponer(deps.db);
-    this.inDoubt = new Slots(deps.mailer.slots.size * 2);
+    this.inDoubt = new Slots(size * 2);
   }
 
   /** Sends what it can of a campaign for a while. It may be called as often as one likes, also several times at once. */
@@ -332,7 +333,7 @@ class Slice {
     const finish = { id, holder: sourced.batch.lease, attempts, settlement };
     for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
       try {
-        const kind = (await this.deps.ledger.finish(finish)) ? resultKind(settlement) : undefined;
+        const kind = (await this.sender.finish(finish)) ? resultKind(settlement) : undefined;
         if (kind) this.deps.onResult?.(kind);
         return;
       } catch (error) {

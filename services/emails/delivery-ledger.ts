@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { isSuppressed } from '../../db/models/suppression.ts';
-import { statement } from '../../db/statement.ts';
+import { arrays, statement } from '../../db/statement.ts';
 import { coalesced } from '../../platform/coalesce.ts';
 import { attemptOutcome } from './attempts.ts';
 import type { MailInFlight, Settlement } from './delivery-settlement.ts';
@@ -44,7 +44,7 @@ const beginStatement = statement<BegunRow>(
   `with asked as materialized (
      select e.id, e.project_id, e.source_type, ask.domain, ask.wait_reason, ask.wait_seconds,
        ${isSuppressed('e.project_id', 'ask.recipient')} as suppressed
-     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::float8[])
+     from unnest(${arrays('uuid', 'uuid', 'uuid', 'text', 'text', 'text', 'float8')})
        as ask (id, batch_id, token, domain, recipient, wait_reason, wait_seconds)
      join delivery_batches b on b.id = ask.batch_id and b.lease_token = ask.token and b.lease_until > now()
      -- Fenced in, so that only the primary key is left to look it up by: the planner would go through the whole batch.
@@ -94,8 +94,7 @@ const finishStatement = statement<{ id: string }>(
      provider_message_id = coalesce(r.provider_message_id, e.provider_message_id),
      sent_at = case when r.status = 'SENT' then now() else e.sent_at end,
      updated_at = now()
-   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[], $7::boolean[], $8::boolean[],
-               $9::float8[], $10::text[], $11::text[])
+   from unnest(${arrays('uuid', 'uuid', 'uuid', 'integer', 'text', 'text', 'boolean', 'boolean', 'float8', 'text', 'text')})
      as r (id, batch_id, token, attempts, status, reason, unburnt, unknown, again_after, provider_message_id, outcome)
    left join delivery_batches b on b.id = r.batch_id
    where e.id = r.id and e.attempts = r.attempts and (

@@ -39,4 +39,24 @@ describe('coalesced', () => {
     expect(failed).to.equal('the first run fails');
     expect(await call('b')).to.equal('b');
   });
+
+  it('waits for company where it is told to, but not for more than is enough', async () => {
+    const runs: number[][] = [];
+    const call = coalesced(
+      async (items: number[]) => {
+        runs.push(items);
+        return items;
+      },
+      { linger: { ms: 50, enough: 3 } },
+    );
+    const first = call(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    const second = call(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(runs).to.deep.equal([]);
+    await Promise.all([first, second, call(3)]);
+    expect(runs).to.deep.equal([[1, 2, 3]]);
+    expect(await call(4)).to.equal(4);
+    expect(runs.at(-1)).to.deep.equal([4]);
+  });
 });
