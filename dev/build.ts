@@ -13,7 +13,6 @@ async function build(): Promise<void> {
     cwd: root,
   });
   cpSync(join(root, 'web'), join(dist, 'web'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
-  cpSync(join(root, 'web'), join(dist, 'web'), { recursive: true });
   await writeBundle(join(root, 'workflows', 'index.ts'), join(dist, 'workflow-bundle.js'));
   console.log('built dist/: node dist/api/server.js, node dist/worker/main.js');
 }
