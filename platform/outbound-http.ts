@@ -96,12 +96,15 @@ export function readTarget(text: string, base?: URL): URL {
 
 function firstHop({ url: text, method, headers, body }: OutboundRequest): Hop {
   const url = readTarget(text);
-  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), wireText(value)] as const);
   const sent: Record<string, string> = Object.fromEntries(lower.filter(([name]) => !CARRIER_HEADERS.includes(name)));
   const login = loginOf(url);
   if (login && sent.authorization === undefined) sent.authorization = login;
   return { url, method: method.toUpperCase(), headers: sent, body };
 }
+
+/** Headers go out byte by byte; what is not ASCII goes as UTF-8, which is what receivers read most. */
+const wireText = (value: string): string => Buffer.from(value, 'utf8').toString('latin1');
 
 /** `https://user:password@host` is a way to give them; they are no part of where the request goes. */
 function loginOf({ username, password }: URL): string | undefined {

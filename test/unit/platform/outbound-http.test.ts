@@ -47,6 +47,12 @@ describe('outbound HTTP', () => {
     expect(headers).to.include({ host: here.host, 'content-length': '7' });
   });
 
+  it('sends headers that are not ASCII as UTF-8', async () => {
+    await call({ url: here.url, headers: { 'X-City': '東京, Köln' } });
+    const received = String(here.requests[0]?.headers['x-city']);
+    expect(Buffer.from(received, 'latin1').toString('utf8')).to.equal('東京, Köln');
+  });
+
   describe('refuses, without a connection,', () => {
     const bad = [
       'ftp://example.com/',

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { executionActivities } from '../../activities/executions.ts';
+import { outboundHttp } from '../../platform/outbound-http.ts';
+import { createResolver, type Resolver } from '../../platform/resolver.ts';
+import { rotateWebhookSecret, webhookSecret } from '../../services/projects/webhook-secret.ts';
+import { type DnsStandIn, startDns } from '../support/dns.ts';
+import { draw, Walker } from '../support/executions.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { testRenderer } from '../support/renderer.ts';
+import { activityEnvironment } from '../support/temporal-work.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+const keys = ['a secret of this test, and long enough'] as const;
+
+describe('the call of a WEBHOOK step', () => {
+  let world: World;
+  let project: TestProject;
+  let walker: Walker;
+  let receiver: HttpReceiver;
+  let dns: DnsStandIn;
+  let resolver: Resolver;
+  let people = 0;
+
+  before(async () => {
+    [world, receiver, dns] = await Promise.all([openWorld(), startHttpReceiver(), startDns()]);
+    project = await makeProject(world.db);
+    walker = new Walker(world.db, project);
+    resolver = createResolver({ servers: [dns.address] });
+  });
+  after(async () => {
+    resolver?.close();
+    await Promise.all([receiver?.stop(), dns?.stop()]);
+    await world?.close();
+  });
+  beforeEach(() => {
+    receiver.requests.splice(0);
+    receiver.answer({});
+  });
+
+  const port = () => receiver.host.split(':')[1];
+
+  /** An execution that stands before its call, and one attempt at that. */
+  async function calling(config: object, allowedHosts = [receiver.host]) {
+    const http = outboundHttp({ resolver, allowedHosts });
+    const now = () => new Date();
+    const activities = executionActivities({ db: world.db, renderer: testRenderer(), http, keys, now });
+    const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', config], out: ['EXIT'] } });
+    const email = `person${++people}@example.com`;
+    await walker.contact(email, { city: 'Köln' });
+    const id = await walker.start(workflow, email, { total: 3 });
+    expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
+    const ref = { executionId: id, generation: 1 };
+    const attempt = () => activityEnvironment().run(activities.callExecutionWebhook, ref, 1);
+    return { id, email, attempt };
+  }
+
+  it('is signed with the secret of the project, the new one after a rotation', async () => {
+    const { attempt, email } = await calling({ url: receiver.url });
+    await attempt();
+    const [{ body, headers } = { body: '', headers: {} }] = receiver.requests;
+    const old = new Webhook(await webhookSecret(world.db, keys, project.id));
+    const sent = old.verify(body, headers as Record<string, string>) as Record<string, Record<string, unknown>>;
+    expect(sent).to.have.all.keys('contact', 'workflow', 'execution', 'event');
+    expect(sent.contact).to.deep.include({ email, data: { city: 'Köln' } });
+    expect(sent.event).to.deep.equal({ total: 3 });
+
+    const rotated = await rotateWebhookSecret(world.db, keys, project.access);
+    await (await calling({ url: receiver.url })).attempt();
+    const second = receiver.requests[1];
+    const signed = second?.headers as Record<string, string>;
+    expect(() => new Webhook(rotated).verify(second?.body ?? '', signed)).not.to.throw();
+    expect(() => old.verify(second?.body ?? '', signed)).to.throw();
+  });
+
+  it('has its variables filled in everywhere but in the method', async () => {
+    const { attempt, email } = await calling({
+      url: `${receiver.url}/{{ city }}?total={{ event.total }}`,
+      method: 'PUT',
+      headers: { 'X-City': '{{ city | upper }}', 'Content-Type': 'application/vnd.test+json' },
+      body: { who: '{{ email }}', list: ['{{ event.total }}', 7], '{{ key }}': true },
+    });
+    await attempt();
+    const [got] = receiver.requests;
+    expect(got).to.include({ method: 'PUT', path: '/K%C3%B6ln?total=3' });
+    expect(got?.headers['content-type']).to.equal('application/vnd.test+json');
+    expect(got?.json()).to.deep.equal({ who: email, list: ['3', 7], '{{ key }}': true });
+  });
+
+  it('fails the execution at once, with the reason, where a name leads to a private address', async () => {
+    dns.set('inside.example', 'A', ['127.0.0.1']);
+    const { id, attempt } = await calling({ url: `http://inside.example:${port()}/` });
+    await attempt();
+    const execution = await walker.execution(id);
+    expect(execution.status).to.equal('FAILED');
+    expect(execution.error).to.include('inside.example').and.include('127.0.0.1');
+    expect((await walker.steps(id))[0]).to.include({ status: 'FAILED', attempt: 1 });
+    expect(receiver.requests).to.have.length(0);
+  });
+
+  it('reaches a private address that the operator allows by name', async () => {
+    dns.set('mesh.example', 'A', ['127.0.0.1']);
+    const { id, attempt } = await calling({ url: `http://mesh.example:${port()}/` }, [`mesh.example:${port()}`]);
+    await attempt();
+    expect(await walker.way(id)).to.deep.equal(['call: COMPLETED']);
+    expect(receiver.requests[0]?.headers.host).to.equal(`mesh.example:${port()}`);
+  });
+
+  it('records what each attempt came to, and keeps the request as it was', async () => {
+    receiver.answer({ status: 503, body: 'later', headers: { 'retry-after': '7' } });
+    const { id, attempt } = await calling({ url: receiver.url });
+    const refusal = await attempt().then(
+      () => undefined,
+      (error: { message: string; nextRetryDelay?: unknown }) => error,
+    );
+    expect(refusal).to.include({ nextRetryDelay: 7_000 });
+    const [noted] = await walker.steps(id);
+    expect(noted).to.deep.include({ status: 'RUNNING', attempt: 2, error: 'The receiver answered 503.' });
+    expect(noted?.output).to.deep.equal({ status: 503, body: 'later', truncated: false });
+    receiver.answer({ status: 201, body: 'thanks' });
+    await attempt();
+    const [first, second] = receiver.requests;
+    expect(second?.body).to.equal(first?.body);
+    expect(second?.headers['webhook-id']).to.equal(first?.headers['webhook-id']);
+    expect((await walker.steps(id))[0]?.output).to.deep.equal({ status: 201, body: 'thanks', truncated: false });
+    await attempt();
+    expect(receiver.requests).to.have.length(2);
+  });
+});
