@@ -6,8 +6,7 @@ import { startProbes } from '../platform/probes.ts';
 import { createRenderer } from '../platform/renderer/index.ts';
 import { createResolver } from '../platform/resolver.ts';
 import type { Settings } from '../platform/settings.ts';
-import { checkDomain } from '../services/domains/check.ts';
-import { type DomainPlace, loopOf } from '../services/domains/loop.ts';
+import { type AskLoop, domainChecker } from '../services/domains/check-now.ts';
 import { KeyCache } from '../services/projects/key-cache.ts';
 import { RateLimiter, rateStore } from '../services/projects/rate-limiter.ts';
 import { createApp } from './app.ts';
@@ -30,8 +29,8 @@ export interface ApiOptions {
   log: Logger;
   /** Whether Temporal answers; the API itself does not need it. */
   checkTemporal(): Promise<boolean>;
-  /** The loop of a domain, asked to check it now: whether it has, or could not be asked. */
-  askLoop?(loop: ReturnType<typeof loopOf>): Promise<'checked' | 'late' | 'away'>;
+  /** Without it domains are checked right here. */
+  askLoop?: AskLoop;
   /** OAuth providers elsewhere than at their known addresses. */
   oauthAt?: AppParts['oauthAt'];
   /** Beside our own: how tests reach the stages that no route of ours uses yet. */
@@ -74,15 +73,10 @@ export async function startApi({
     // No process is started before somebody asks for a mail.
     const renderer = createRenderer({ log, processes: 1 });
     opened.push(() => renderer.close());
-    const checkNow = async (domain: DomainPlace): Promise<void> => {
-      // One that is late goes on, and is seen by the next look. Without Temporal we look ourselves.
-      const answer = (await askLoop?.(loopOf(domain))) ?? 'away';
-      if (answer === 'away') await checkDomain({ db, resolver, settings }, domain.id);
-    };
     const isClosing = () => closing;
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
-      checkDomain: checkNow,
+      checkDomain: domainChecker({ db, resolver, settings }, askLoop),
     };
     const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host);

@@ -3,10 +3,12 @@ import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
+import { createResolver } from '../../platform/resolver.ts';
 import { currentSeal } from '../../platform/seal.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { announceDomains } from '../../services/domains/announce.ts';
 import { afterCheck } from '../../services/domains/check.ts';
+import { domainChecker } from '../../services/domains/check-now.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
 import { addSigningKey, makeDomainKey, openPrivateKey } from '../../services/domains/keys.ts';
@@ -130,6 +132,31 @@ describe('domains inside', () => {
       await addManagedDomain(world.db, project.id, 'ours.example', [OLD]);
       expect(await cache.signerFor(project.id, 'ours.example')).to.not.equal(undefined);
     });
+  });
+
+  it('are checked once for all who ask together, and here where no loop can be asked', async () => {
+    const domain = await added('together.example');
+    const resolver = createResolver({ servers: ['127.0.0.1:9'], timeoutMs: 50, deadlineMs: 200 });
+    const asked: string[] = [];
+    let answer: (answer: 'checked' | 'away') => void = () => {};
+    const check = domainChecker({ db: world.db, resolver, settings: settings(OLD) }, ({ workflowId }) => {
+      asked.push(workflowId);
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    });
+    const lastCheck = async () => (await Domain.query(world.db).findById(domain.id))?.lastCheckedAt;
+    const together = [check(domain), check(domain), check(domain)];
+    answer('checked');
+    await Promise.all(together);
+    expect(asked).to.deep.equal([`domain/${project.id}/${domain.id}/1`]);
+    expect(await lastCheck()).to.equal(null);
+    const again = check(domain);
+    answer('away');
+    await again;
+    expect(asked).to.have.length(2);
+    expect(await lastCheck()).to.be.instanceOf(Date);
+    resolver.close();
   });
 
   it('are sealed anew once another key comes first, so that the old one can go', async () => {
