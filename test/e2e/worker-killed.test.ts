@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import { emailActivities } from '../../activities/emails.ts';
 import type { Email } from '../../db/models/email.ts';
 import { createMailer } from '../../platform/mailer.ts';
@@ -14,16 +15,20 @@ import { eventually } from '../support/waiting.ts';
 // After a kill it takes Temporal a heartbeat timeout to notice, and the lease its time to end.
 const PATIENCE = { timeoutMs: 90_000 };
 
+const itsConnections = `application_name = 'everpost-worker' and datname = current_database()`;
+
 describe('killing', function () {
   this.timeout(180_000);
   let temporal: OwnNamespace;
   let stack: Stack;
+  const locks: Knex.Transaction[] = [];
 
   beforeEach(async () => {
     temporal = await ownNamespace();
     stack = await startStack(temporal);
   });
   afterEach(async () => {
+    for (const lock of locks.splice(0)) if (!lock.isCompleted()) await lock.rollback();
     await stack?.end();
     await temporal?.close();
   });
@@ -45,25 +50,62 @@ describe('killing', function () {
     expect(stack.smtp.mailsTo('ann@example.com')).to.have.length(1);
   });
 
-  it('the worker in mid-sentence is an unknown outcome: tried once more, under the same Message-ID', async () => {
-    stack.smtp.misbehave({ at: 'message', to: 'lost@example.com', do: 'hang' });
-    stack.smtp.misbehave({ at: 'accepted', to: 'taken@example.com', do: 'hang' });
+  it('the worker in mid-sentence is an unknown outcome, wherever it was: tried once more, under the same Message-ID', async () => {
+    const { smtp, world, server, project } = stack;
+    // Where each of them is when the worker dies, and how often its mail is taken in all: after the final dot, twice.
+    const moments = { recipient: 1, text: 1, message: 2, accepted: 2, unmarked: 2 };
+    const addressOf = (moment: string) => `${moment}@example.com`;
+    for (const at of ['recipient', 'text', 'message', 'accepted'] as const)
+      smtp.misbehave({ at, to: addressOf(at), do: 'hang' });
+    // This one will be answered, but its row will be locked by then.
+    smtp.misbehave({ at: 'accepted', to: addressOf('unmarked'), do: 'hang' });
     const worker = await stack.startWorker();
-    const [lost, taken] = [await stack.send('lost@example.com'), await stack.send('taken@example.com')];
-    await becomes(lost, 'SENDING');
-    await becomes(taken, 'SENDING');
-    await stack.smtp.received(1, { to: 'taken@example.com', ...PATIENCE });
-    await worker.kill();
-    stack.smtp.behave();
-    const before = stack.smtp.mailsTo('lost@example.com').length;
-    await stack.startWorker();
-    for (const id of [lost, taken]) {
-      expect(await becomes(id, 'SENT')).to.include({ attempts: 2, unknownOutcomes: 1 });
+    const ids = new Map<string, string>();
+    for (const moment of Object.keys(moments)) {
+      if (moment !== 'text') ids.set(moment, await stack.send(addressOf(moment)));
+      else ids.set(moment, await sendLarge(addressOf(moment)));
     }
-    const idsTo = (address: string) => stack.smtp.mailsTo(address).map(({ messageId }) => messageId);
-    const own = (id: string) => `<${id}@${stack.project.senderDomain}>`;
-    expect(idsTo('taken@example.com'), 'a second copy, recognisable as one').to.deep.equal([own(taken), own(taken)]);
-    expect(idsTo('lost@example.com').slice(before)).to.deep.equal([own(lost)]);
+    const lock = await world.db.transaction();
+    locks.push(lock);
+    for (const [moment, id] of ids) {
+      await becomes(id, 'SENDING');
+      if (moment === 'accepted' || moment === 'unmarked')
+        await smtp.received(1, { to: addressOf(moment), ...PATIENCE });
+    }
+    await lock('emails')
+      .where({ id: ids.get('unmarked') ?? '' })
+      .forUpdate();
+    smtp.behave(addressOf('unmarked'));
+    const isBlocked = async () =>
+      (await world.db.raw(`select 1 from pg_stat_activity where ${itsConnections} and wait_event_type = 'Lock'`))
+        .rows[0];
+    await eventually(isBlocked, { ...PATIENCE, what: 'a result that waits to be written' });
+    await worker.kill();
+    await world.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${itsConnections}`);
+    await lock.rollback();
+    smtp.behave();
+    for (const id of ids.values()) expect(await mail(id)).to.include({ status: 'SENDING', attempts: 1 });
+
+    await stack.startWorker();
+    for (const id of ids.values()) expect(await becomes(id, 'SENT')).to.include({ attempts: 2, unknownOutcomes: 1 });
+    for (const [moment, taken] of Object.entries(moments)) {
+      const id = ids.get(moment) ?? '';
+      const copies = smtp.mailsTo(addressOf(moment)).map(({ messageId }) => messageId);
+      expect(copies, moment).to.deep.equal(Array(taken).fill(`<${id}@${project.senderDomain}>`));
+      const attempts = await world.db('email_attempts').where({ emailId: id }).orderBy('number').pluck('outcome');
+      expect(attempts, moment).to.deep.equal(['unknown', 'sent']);
+    }
+
+    /** More than the buffers between the two hold. */
+    async function sendLarge(to: string): Promise<string> {
+      const content = Buffer.alloc(9_000_000, 'x').toString('base64');
+      const answer = await server.post('/v1/send', {
+        ...{ to, from: `shop@${project.senderDomain}`, subject: 'Large', body: '<p>See the file</p>' },
+        attachments: [{ filename: 'large.txt', content, contentType: 'text/plain' }],
+      });
+      expect(answer.status).to.equal(200);
+      return (answer.body as { data: { emails: { email: string }[] } }).data.emails[0]?.email ?? '';
+    }
   });
 
   it('the API right after its answer loses nothing', async () => {

@@ -16,11 +16,11 @@ export interface ReceivedMail {
 }
 
 /**
- * Where in the conversation the server misbehaves. `connect`: before the greeting. `recipient`: at RCPT TO.
- * `message`: the final dot has come, and the mail is NOT taken. `accepted`: the mail IS taken, and only then it happens,
+ * Where in the conversation the server misbehaves. `connect`: before the greeting. `recipient`: at RCPT TO. `text`: the
+ * text of the mail comes, and is not read. `message`: the final dot has come, and the mail is NOT taken. `accepted`: the mail IS taken, and only then it happens,
  * so that the client never learns of it.
  */
-export type FaultPoint = 'connect' | 'recipient' | 'message' | 'accepted';
+export type FaultPoint = 'connect' | 'recipient' | 'text' | 'message' | 'accepted';
 
 export interface Fault {
   at: FaultPoint;
@@ -40,8 +40,8 @@ export interface SmtpStandIn {
   /** Waits for so many mails (to that address) and gives them back. */
   received(count: number, patience?: Patience & { to?: string }): Promise<ReceivedMail[]>;
   misbehave(fault: Fault): void;
-  /** Ends every fault; whatever hangs goes on. */
-  behave(): void;
+  /** Ends every fault, or those for one address; whatever hangs goes on. */
+  behave(to?: string): void;
   /** How many connections are open just now, and how many there have been. */
   connections(): { open: number; total: number };
   close(): Promise<void>;
@@ -95,7 +95,7 @@ export async function startSmtp(): Promise<SmtpStandIn> {
       return eventually(() => found().length >= count && found(), { what, ...patience });
     },
     misbehave: (fault) => faults.add(fault),
-    behave: () => faults.clear(),
+    behave: (to) => faults.clear(to),
     connections: () => ({ open: sockets.size, total }),
     close,
     reopen: async () => void (server ?? (await open(port))),
@@ -120,9 +120,10 @@ function conversation(
     onRcptTo: ({ address }, session, done: Done) =>
       faults.meet('recipient', [address.toLowerCase()], socketFor(session), done),
     onData: async (stream, session, done: Done) => {
+      const [to, socket] = [addressesIn(session), socketFor(session)];
+      await new Promise<void>((resolve) => faults.meet('text', to, socket, () => resolve()));
       const raw = await buffer(stream).catch(() => undefined);
       if (!raw) return;
-      const [to, socket] = [addressesIn(session), socketFor(session)];
       faults.meet('message', to, socket, (refused) => {
         if (refused) return done(refused);
         const { mailFrom } = session.envelope;
@@ -154,21 +155,24 @@ const socketOf = ({ remotePort }: SMTPServerSession, sockets: Set<Socket>): Sock
 
 class Faults {
   #active: Fault[] = [];
-  #hanging: (() => void)[] = [];
+  #hanging: { fault: Fault; goOn: () => void }[] = [];
 
   add(fault: Fault): void {
     this.#active.push({ ...fault, to: fault.to?.toLowerCase() });
   }
 
-  clear(): void {
-    this.#active = [];
-    for (const goOn of this.#hanging.splice(0)) goOn();
+  clear(to?: string): void {
+    const stays = (fault: Fault) => to !== undefined && fault.to !== to;
+    const hanging = this.#hanging;
+    this.#active = this.#active.filter(stays);
+    this.#hanging = hanging.filter(({ fault }) => stays(fault));
+    for (const { fault, goOn } of hanging) if (!stays(fault)) goOn();
   }
 
   meet(at: FaultPoint, to: string[], socket: Socket | undefined, goOn: (error?: Error) => void): void {
     const fault = this.#take(at, to);
     if (!fault) goOn();
-    else if (fault.do === 'hang') this.#hanging.push(() => goOn());
+    else if (fault.do === 'hang') this.#hanging.push({ fault, goOn: () => goOn() });
     else if (fault.do === 'drop') socket?.destroy();
     else if ('delayMs' in fault.do) setTimeout(goOn, fault.do.delayMs);
     else goOn(Object.assign(new Error(fault.do.text ?? 'as told'), { responseCode: fault.do.code }));
