@@ -233,10 +233,8 @@ class Slice {
     const { inDoubt } = this.sender;
     const { signal } = this.stopping;
     for (;;) {
-      if (!(await this.throttle.leave())) {
-        this.stopping.abort();
-        return undefined;
-      }
+      // Whoever has leave already still uses it.
+      if (!(await this.throttle.leave())) return undefined;
       const sourced = await source.next();
       if (!sourced) return undefined;
       if (await this.isPutOff(sourced)) {

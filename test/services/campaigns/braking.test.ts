@@ -1,0 +1,179 @@
+import { expect } from 'chai';
+import { noCampaignCounts } from '../../../db/models/campaign-counts.ts';
+import { reasonToBrake } from '../../../services/campaigns/brake.ts';
+import { secondsLeft } from '../../../services/campaigns/pace.ts';
+import { throttleCampaign } from '../../../services/campaigns/save.ts';
+import { pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
+import { showCampaign } from '../../../services/campaigns/view.ts';
+import {
+  addContacts,
+  type CampaignWorker,
+  campaignWorker,
+  limits,
+  standing,
+  startCampaign,
+} from '../../support/campaigns.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+describe('how fast a campaign goes, and what stops it', () => {
+  let world: World;
+  let smtp: SmtpStandIn;
+  let worker: CampaignWorker;
+  let project: TestProject;
+
+  before(async () => {
+    [world, smtp] = await Promise.all([openWorld(), startSmtp()]);
+    worker = campaignWorker(world.db, smtp.url);
+  });
+  after(async () => {
+    worker?.close();
+    await smtp?.close();
+    await world?.close();
+  });
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+    smtp.behave();
+    smtp.mails.length = 0;
+  });
+
+  const campaignRow = (id: string) => world.db('campaigns').where({ id }).first();
+
+  describe('the brake', () => {
+    const forgiven = { forgivenSent: 0, forgivenBounced: 0, forgivenComplained: 0 };
+    const reason = (counts: object, before = forgiven) =>
+      reasonToBrake(before, { ...noCampaignCounts(), ...counts }, limits);
+
+    it('is pulled when too many bounce or complain, once 200 are sent', () => {
+      expect(reason({ sent: 199, hardBounced: 100 })).to.equal(undefined);
+      expect(reason({ sent: 200, hardBounced: 20 })).to.equal(undefined);
+      expect(reason({ sent: 200, hardBounced: 21 })).to.equal('21 of 200 mails bounced (10.5 %; at most 10 % may be)');
+      expect(reason({ sent: 200, complained: 1 })).to.equal(undefined);
+      expect(reason({ sent: 200, complained: 2 })).to.contain('2 of 200 mails drew complaints');
+    });
+
+    it('judges what has come since the campaign was resumed', () => {
+      const before = { forgivenSent: 300, forgivenBounced: 60, forgivenComplained: 5 };
+      expect(reason({ sent: 300, hardBounced: 60, complained: 5 }, before)).to.equal(undefined);
+      expect(reason({ sent: 499, hardBounced: 160, complained: 5 }, before)).to.equal(undefined);
+      expect(reason({ sent: 500, hardBounced: 81, complained: 5 }, before)).to.contain('21 of 200 mails bounced');
+    });
+
+    it('pauses a running campaign with the reason, and resuming goes on to the end', async () => {
+      await addContacts(world.db, project, 300);
+      smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
+      const { id } = await startCampaign(world.db, project);
+      await worker.advance(id);
+      const stop = new AbortController();
+      const sending = worker.slice(id, { stop: stop.signal }).catch(() => {});
+      await smtp.received(220);
+      stop.abort();
+      await sending;
+      smtp.behave();
+      const { sent } = await standing(world.db, project, id);
+      expect(sent).to.be.within(220, 299);
+      await world.db.raw(
+        `update emails set status = 'BOUNCED', bounced_at = now(), bounce_type = 'Permanent'
+         where id in (select id from emails where campaign_id = ? and status = 'SENT' limit 40)`,
+        [id],
+      );
+      expect(await worker.run(id)).to.include({ kind: 'wait' });
+      expect(await campaignRow(id)).to.include({ status: 'SENDING', paused: true, pausedBy: 'BRAKE' });
+      const { campaign } = await showCampaign(world.db, project.id, id);
+      expect(campaign.pauseReason).to.equal(
+        `40 of ${sent} mails bounced (${Number(((40 / sent) * 100).toFixed(2))} %; at most 10 % may be)`,
+      );
+      expect(smtp.mails).to.have.lengthOf(sent);
+      await resumeCampaign(world.db, project.access, id);
+      expect(await worker.run(id)).to.include({ kind: 'end' });
+      expect(await standing(world.db, project, id)).to.include({ sent: 300, bounced: 40, pending: 0 });
+      expect(smtp.mails).to.have.lengthOf(300);
+    });
+  });
+
+  describe('a hold', () => {
+    it('pauses a campaign whose domain is lost, and ends by itself; a person’s pause does not', async () => {
+      await addContacts(world.db, project, 3);
+      const { id } = await startCampaign(world.db, project);
+      const setDomain = (status: string) => world.db('domains').where({ projectId: project.id }).update({ status });
+      await setDomain('PENDING');
+      expect(await worker.run(id)).to.include({ kind: 'wait' });
+      expect(await campaignRow(id)).to.include({ paused: true, pausedBy: 'HOLD', pauseReason: 'domain not verified' });
+      expect(smtp.mails).to.deep.equal([]);
+      await pauseCampaign(world.db, project.access, id);
+      await setDomain('VERIFIED');
+      expect(await worker.run(id)).to.include({ kind: 'wait' });
+      await setDomain('PENDING');
+      await resumeCampaign(world.db, project.access, id);
+      expect(await worker.run(id)).to.include({ kind: 'wait' });
+      expect(await campaignRow(id)).to.include({ pausedBy: 'HOLD' });
+      await setDomain('VERIFIED');
+      expect(await worker.run(id)).to.include({ kind: 'end' });
+      expect(await standing(world.db, project, id)).to.include({ sent: 3 });
+    });
+  });
+
+  describe('the throttle', () => {
+    it('lets so many go in a minute, and is taken away at once', async () => {
+      await addContacts(world.db, project, 4);
+      const { id } = await startCampaign(world.db, project, { ratePerMinute: 1 });
+      const next = await worker.run(id);
+      expect(next).to.include({ kind: 'wait' });
+      expect(smtp.mails).to.have.lengthOf(1);
+      expect(Date.parse(next.kind === 'wait' ? (next.until ?? '') : '')).to.be.greaterThan(Date.now() + 30_000);
+      expect((await showCampaign(world.db, project.id, id)).secondsLeft).to.equal(180);
+      await throttleCampaign(world.db, project.access, id, null);
+      expect(await worker.run(id)).to.include({ kind: 'end' });
+      expect(smtp.mails).to.have.lengthOf(4);
+    });
+
+    it('can be changed while mail is leaving', async () => {
+      await addContacts(world.db, project, 200);
+      smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
+      const { id } = await startCampaign(world.db, project);
+      await worker.advance(id);
+      const sending = worker.slice(id);
+      await smtp.received(20);
+      await throttleCampaign(world.db, project.access, id, 1);
+      expect(await sending).to.deep.equal({ more: false });
+      expect(smtp.mails.length).to.be.lessThan(200);
+      expect(await worker.advance(id)).to.include({ kind: 'wait' });
+    });
+  });
+
+  it('two campaigns of different projects share the connections', async () => {
+    const other = await makeProject(world.db);
+    smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
+    const ids: string[] = [];
+    for (const [owner, prefix] of [
+      [project, 'a'],
+      [other, 'b'],
+    ] as const) {
+      await addContacts(world.db, owner, 200, { prefix });
+      const { id } = await startCampaign(world.db, owner);
+      await worker.advance(id);
+      ids.push(id);
+    }
+    const [first = '', second = ''] = ids;
+    const running = [worker.slice(first)];
+    await smtp.received(10);
+    running.push(worker.slice(second));
+    await smtp.received(1, { to: 'b0@example.com' });
+    const before = smtp.mails.length;
+    await smtp.received(before + 100);
+    const share = smtp.mails.slice(before, before + 100).filter(({ to }) => to[0]?.startsWith('b')).length;
+    expect(share).to.be.within(25, 75);
+    await Promise.all(running);
+    expect(smtp.mails).to.have.lengthOf(400);
+  });
+
+  it('tells how long it will take by its pace, and no less than its throttle allows', () => {
+    const counts = { ...noCampaignCounts(), pending: 600 };
+    const sending = { status: 'SENDING' as const, paused: false, ratePerMinute: null };
+    expect(secondsLeft(sending, counts, { perSecond: 20 })).to.equal(30);
+    expect(secondsLeft({ ...sending, ratePerMinute: 60 }, counts, { perSecond: 20 })).to.equal(600);
+    expect(secondsLeft(sending, counts, undefined)).to.equal(null);
+    expect(secondsLeft({ ...sending, paused: true }, counts, { perSecond: 20 })).to.equal(null);
+    expect(secondsLeft({ ...sending, status: 'SENT' }, counts, { perSecond: 20 })).to.equal(null);
+  });
+});
