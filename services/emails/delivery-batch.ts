@@ -61,7 +61,8 @@ const seize = statement<{ id: string }>(
   `update delivery_batches set lease_token = $1, lease_until = now() + interval '1 minute'
    where id in (
      select b.id from delivery_batches b
-     where b.campaign_id is null and greatest(b.lease_until, b.created_at) < now() - make_interval(secs => $2)
+     where (b.campaign_id is null or not exists (select 1 from campaigns c where c.id = b.campaign_id))
+       and greatest(b.lease_until, b.created_at) < now() - make_interval(secs => $2)
        and not exists (select 1 from outbox o where o.workflow_id = $3 || b.id::text and o.parked_at is null)
      order by b.created_at limit 10
      for update skip locked
