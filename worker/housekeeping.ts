@@ -15,6 +15,7 @@ import { addMonths } from '../services/retention/partitions.ts';
 import { disableCritical } from '../services/security/watch.ts';
 import { followChanges } from '../services/segments/follow.ts';
 import { reconcileDue } from '../services/segments/sweep.ts';
+import { scrubSystemMail } from '../services/system/scrub.ts';
 import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { answerRequests } from '../services/users/requests.ts';
@@ -64,6 +65,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
     chore('account mail', ACCOUNT_MAIL_MS, () => answerRequests(db, settings)),
     chore('billing', stripe ? BILLING_MS : SWEEP_MS, () => tendBilling({ db, stripe, settings, log })),
+    chore('system mail', SECURITY_MS, () => scrubSystemMail(db)),
     chore('security', SECURITY_MS, () => disableCritical(db, settings)),
     chore('removed uploads', TIDY_MS, () => removeUploads(db, storage)),
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),

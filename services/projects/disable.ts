@@ -2,6 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import { newId } from '../../platform/ids.ts';
 import { releaseHeld } from '../emails/hold.ts';
+import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { announceKeys } from './keys.ts';
 import { noProject } from './membership.ts';
 
@@ -38,7 +39,11 @@ export async function enableProject(db: Db, id: string): Promise<boolean> {
 }
 
 async function lock(trx: Db, id: string): Promise<Project> {
-  const project = await Project.query(trx).findById(id).whereNull('deletedAt').forUpdate();
+  const project = await Project.query(trx)
+    .findById(id)
+    .whereNull('deletedAt')
+    .whereNot({ id: SYSTEM_PROJECT_ID })
+    .forUpdate();
   if (!project) throw noProject();
   return project;
 }

@@ -7,6 +7,7 @@ import { announceDomains } from '../domains/announce.ts';
 import { endLoop } from '../domains/loop.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { intend } from '../outbox/write.ts';
+import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { RESETTING, runErasure } from './erase-run.ts';
 import { announceKeys } from './keys.ts';
 import { noProject } from './membership.ts';
@@ -55,7 +56,11 @@ export async function resetProject(db: Db, id: string): Promise<void> {
 }
 
 async function lockProject(trx: Db, id: string): Promise<Project> {
-  const project = await Project.query(trx).findById(id).whereNull('deletedAt').forUpdate();
+  const project = await Project.query(trx)
+    .findById(id)
+    .whereNull('deletedAt')
+    .whereNot({ id: SYSTEM_PROJECT_ID })
+    .forUpdate();
   if (!project) throw noProject();
   return project;
 }

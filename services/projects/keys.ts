@@ -3,6 +3,7 @@ import { Project } from '../../db/models/project.ts';
 import { notFound } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
 import { hashToken } from '../../platform/secrets.ts';
+import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
 export interface ProjectKeys {
   publicKey: string;
@@ -53,6 +54,8 @@ export async function regenerateKeys(db: Db, projectId: string): Promise<Project
   await inTransaction(db, async (trx) => {
     const changed = await Project.query(trx)
       .findById(projectId)
+      .whereNull('deletedAt')
+      .whereNot({ id: SYSTEM_PROJECT_ID })
       .patch({
         publicKey: keys.publicKey,
         secretKeyHash: hashToken(keys.secretKey),

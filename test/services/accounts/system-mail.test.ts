@@ -3,8 +3,12 @@ import { emailActivities } from '../../../activities/emails.ts';
 import { inTransaction } from '../../../db/connect.ts';
 import { createMailer } from '../../../platform/mailer.ts';
 import { DeliveryLedger } from '../../../services/emails/delivery-ledger.ts';
+import { disableProject } from '../../../services/projects/disable.ts';
+import { deleteProject, resetProject } from '../../../services/projects/erase.ts';
+import { keyKind, regenerateKeys } from '../../../services/projects/keys.ts';
 import { sendSystemMail } from '../../../services/system/mail.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
+import { scrubSystemMail } from '../../../services/system/scrub.ts';
 import { addBatch, mailById } from '../../support/ledger.ts';
 import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
@@ -64,6 +68,31 @@ describe('system mail', () => {
     expect(text).to.contain('{% raw %}');
     expect(text).to.match(/href=(3D)?"http:\/\/app\.test\/invitations\/a\?b(=|=3D)1&amp;c/);
     expect(text).to.match(/^Auto-Submitted: auto-generated/m);
+  });
+
+  it('keeps no link of a mail that has left, and those of mails that wait', async () => {
+    const sent = await sendSystemMail(world.db, mail);
+    await deliver(sent);
+    const waiting = await sendSystemMail(world.db, mail);
+    await scrubSystemMail(world.db);
+    const stored = async (emailId: string) =>
+      JSON.stringify(await world.db('emailContents').where({ emailId }).first('html', 'variables'));
+    expect(await stored(sent)).not.to.contain('/invitations/');
+    expect(await stored(waiting)).to.contain('/invitations/');
+  });
+
+  it('has a project that nobody can open, change or remove', async () => {
+    for (const work of [
+      () => regenerateKeys(world.db, SYSTEM_PROJECT_ID),
+      () => disableProject(world.db, SYSTEM_PROJECT_ID, { reason: 'x' }),
+      () => resetProject(world.db, SYSTEM_PROJECT_ID),
+      () => deleteProject(world.db, SYSTEM_PROJECT_ID),
+    ])
+      expect(await work().catch((error) => error)).to.include({ status: 404 });
+    const row = await world.db('projects').where({ id: SYSTEM_PROJECT_ID }).first();
+    expect(keyKind(row.publicKey), 'its public key is none').to.equal(undefined);
+    expect(row.secretKeyHash, 'no key has this hash').to.have.length(1);
+    expect(await world.db('memberships').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
   });
 
   it('is not sent when what it tells about is rolled back', async () => {
