@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { listFields } from '../contacts/fields.ts';
+import { listEventNames } from '../events/names.ts';
 import { eventTypes } from '../events/types.ts';
 
 /** Something that a filter of a CONDITION step can name. */
@@ -13,7 +14,7 @@ export interface ConditionField {
 /** So many of the newest events of each type are looked at; who builds a workflow has sent some of late. */
 const LOOKED_AT = 300;
 
-/** Fields of contacts, events that have happened, and what their data put into the context of an execution. */
+/** Fields of contacts, events that have happened or could, and what their data put into the context of an execution. */
 export async function conditionFields(db: Db, projectId: string): Promise<ConditionField[]> {
   const contact = (await listFields(db, projectId)).map(({ field, type, isCustom }) => ({
     field,
@@ -27,13 +28,12 @@ export async function conditionFields(db: Db, projectId: string): Promise<Condit
          order by created_at desc, id desc limit ?
        ) found
      )
-     select 'event.' || name as field, 'event' as type from newest group by name
-     union
-     select 'event.' || key, min(jsonb_typeof(value)) from newest, jsonb_each(data)
+     select 'event.' || key as field, min(jsonb_typeof(value)) as type from newest, jsonb_each(data)
      where jsonb_typeof(value) in ('string', 'number', 'boolean') group by key
-     order by 2, 1`,
+     order by 1`,
     [[...eventTypes], projectId, LOOKED_AT],
   );
-  const events = (rows as { field: string; type: string }[]).map((row) => ({ ...row, category: 'EVENT' as const }));
-  return [...contact, ...events];
+  const names = (await listEventNames(db, projectId)).map(({ name }) => ({ field: `event.${name}`, type: 'event' }));
+  const events = [...names, ...(rows as { field: string; type: string }[])];
+  return [...contact, ...events.map((event) => ({ ...event, category: 'EVENT' as const }))];
 }

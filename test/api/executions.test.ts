@@ -253,6 +253,21 @@ describe('executions', () => {
     });
   });
 
+  it('go on as they began, whatever is done to their workflow; whoever comes then takes the new way', async () => {
+    const built = await waiting();
+    const before = await started(built.id);
+    await walk(api.db, before);
+    const step = `/workflows/${built.id}/steps/${built.steps.leave}`;
+    await project.server.patch(step, { config: { reason: 'another way' } });
+    await project.server.delete(`/workflows/${built.id}/steps/${built.steps.pause}`);
+    const after = await started(built.id);
+    expect(await walk(api.db, after)).to.include({ kind: 'end' });
+    await project.server.patch(`/workflows/${built.id}`, { enabled: false });
+    await walk(api.db, before, () => new Date(Date.now() + 90_000_000));
+    expect(await get(built, before)).to.include({ status: 'EXITED', exitReason: 'done' });
+    expect(await get(built, after)).to.include({ status: 'EXITED', exitReason: 'another way' });
+  });
+
   describe('POST /workflows/:id/executions/migrate', () => {
     it('moves those whose step is still there, and says who stayed and why', async () => {
       const built = await enabled({

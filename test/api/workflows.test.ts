@@ -11,6 +11,9 @@ const FIELDS = [
 const minimal = { name: 'Welcome', eventName: 'signed up' };
 const leave = { steps: { Leave: { type: 'EXIT' } } };
 
+const sampleOf = (type: string) =>
+  ({ boolean: true, number: 1, date: '2027-01-01' })[type as 'boolean' | 'number' | 'date'] ?? 'x';
+
 describe('workflows', () => {
   let api: TestApi;
   let project: ApiProject;
@@ -386,6 +389,19 @@ describe('workflows', () => {
   });
 
   describe('GET /workflows/fields', () => {
+    it('names nothing that a condition would not take', async () => {
+      const { id } = await create();
+      const { fields } = (await project.server.get('/workflows/fields')).body;
+      for (const { field, type } of fields) {
+        const filter = type === 'event' ? { operator: 'triggered' } : { operator: 'notEquals', value: sampleOf(type) };
+        const answer = await project.server.post(`/workflows/${id}/steps`, {
+          type: 'CONDITION',
+          config: { field, ...filter },
+        });
+        expect(answer, field).to.have.status(201);
+      }
+    });
+
     it('names fields of contacts, of their data, events and what comes with them', async () => {
       await project.browser.post('/v1/track', {
         email: 'ann@example.com',
@@ -399,6 +415,7 @@ describe('workflows', () => {
         { field: 'subscribed', type: 'boolean', category: 'CONTACT' },
         { field: 'data.plan', type: 'string', category: 'DATA' },
         { field: 'event.bought', type: 'event', category: 'EVENT' },
+        { field: 'event.email.open', type: 'event', category: 'EVENT' },
         { field: 'event.total', type: 'number', category: 'EVENT' },
       ]);
     });
