@@ -37,19 +37,23 @@ describe('a tracked segment, with a worker running', function () {
     expect(await eventNames()).to.deep.equal(['segment.pro-users.entry', 'segment.pro-users.exit']);
   });
 
-  it('has its sweep on a Schedule of Temporal, which runs', async () => {
-    const schedule = temporal.client.schedule.getHandle('segments/sweep');
-    await schedule.trigger();
-    const runs = await eventually(
-      async () => {
-        const { recentActions } = (await schedule.describe()).info;
-        return recentActions.length > 0 && recentActions;
-      },
-      { ...PATIENCE, what: 'a run of the sweep' },
-    );
-    const [first] = runs;
-    const { workflowId } = first?.action.workflow ?? { workflowId: '' };
-    await temporal.client.workflow.getHandle(workflowId).result();
-    expect(workflowId).to.match(/^segments\/sweep/);
-  });
+  for (const [what, id] of [
+    ['its sweep', 'segments/sweep'],
+    ['the retention of old events and bodies', 'retention'],
+  ] as const)
+    it(`has ${what} on a Schedule of Temporal, which runs`, async () => {
+      const schedule = temporal.client.schedule.getHandle(id);
+      await schedule.trigger();
+      const runs = await eventually(
+        async () => {
+          const { recentActions } = (await schedule.describe()).info;
+          return recentActions.length > 0 && recentActions;
+        },
+        { ...PATIENCE, what: `a run of ${id}` },
+      );
+      const [first] = runs;
+      const { workflowId } = first?.action.workflow ?? { workflowId: '' };
+      await temporal.client.workflow.getHandle(workflowId).result();
+      expect(workflowId.startsWith(id)).to.equal(true);
+    });
 });
