@@ -19,9 +19,9 @@ import { ownNamespace } from '../test/support/temporal-work.ts';
 import { makeProject, type TestProject } from '../test/support/world.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 import { freezing } from './campaigns-freeze.ts';
-import { startSink } from './delivery.ts';
 import { template } from './newsletter.ts';
 import type { PrebuiltOrder } from './prebuilt-pool.ts';
+import { startSink } from './sink.ts';
 
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
 const RECIPIENTS = Math.round(20_000 * SCALE);

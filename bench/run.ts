@@ -8,8 +8,11 @@ import { contactsBench } from './contacts.ts';
 import { deliveryBench } from './delivery.ts';
 import { eventsBench } from './events.ts';
 import { importBench } from './import.ts';
+import { latencyBench } from './latency.ts';
 import { renderBench } from './render.ts';
 import { segmentsBench } from './segments.ts';
+import { trackingBench } from './tracking.ts';
+import { workflowsBench } from './workflows.ts';
 
 const benches: Bench[] = [
   acceptBench,
@@ -18,8 +21,11 @@ const benches: Bench[] = [
   deliveryBench,
   eventsBench,
   importBench,
+  latencyBench,
   renderBench,
   segmentsBench,
+  trackingBench,
+  workflowsBench,
 ];
 
 async function run(): Promise<void> {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from '../logger.ts';
+import { FixedMails } from './fixed.ts';
 import type { MailSources } from './mail.ts';
 import { Pool } from './pool.ts';
 import type { Rendered, Variables } from './protocol.ts';
@@ -48,12 +49,19 @@ export function createRenderer({ log, processes, limits }: RendererOptions): Ren
     limits: { ...LIMITS, ...limits },
     log,
   });
+  const fixed = new FixedMails();
   return {
-    render: async ({ subject, html, plain = false, items }) =>
-      pool.render(
+    render: async ({ subject, html, plain = false, items }) => {
+      const mayBeFixed = !plain && items.every(({ footer }) => !footer);
+      const known = mayBeFixed ? fixed.find({ subject, html }) : undefined;
+      if (known) return items.map(() => known);
+      const results = await pool.render(
         { subject, html, plain },
         items.map(({ data, builtIn, footer = '' }) => ({ footer, variables: JSON.stringify({ data, builtIn }) })),
-      ),
+      );
+      if (mayBeFixed) fixed.keep({ subject, html }, results[0]);
+      return results;
+    },
     get pids() {
       return pool.pids;
     },

@@ -55,6 +55,21 @@ describe('the renderer', () => {
     expect(renderer.pids).to.deep.equal([]);
   });
 
+  it('asks no process about a mail that is no template, once it knows its text part', () =>
+    withRenderer({}, async (own) => {
+      const fixed = { subject: 'Your\nreceipt', html: '<p>Thank you &amp; goodbye</p>' };
+      const [first] = await own.render({ ...fixed, items: people(1) });
+      expect(first).to.deep.equal({ ok: true, subject: 'Your receipt', html: fixed.html, text: 'Thank you & goodbye' });
+      await own.close();
+      expect(own.pids).to.deep.equal([]);
+      expect(await own.render({ ...fixed, items: people(3) })).to.deep.equal([first, first, first]);
+      const others = [{ ...fixed, subject: '{{ name }}' }, { ...fixed, html: '<p>{# x #}</p>' }, mail];
+      for (const other of others) {
+        const refused = await own.render({ ...other, items: people(1) }).catch((error: Error) => error.message);
+        expect(refused).to.equal('The renderer is closed.');
+      }
+    }));
+
   it('gives one result per item, in their order', async () => {
     const results = await renderer.render({ ...mail, items: people(1000) });
     expect(results).to.deep.equal(

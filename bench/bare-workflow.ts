@@ -1,0 +1,26 @@
+// The other half of the baseline: a worker with one activity, which sends over a connection that is open already.
+import { resolve } from 'node:path';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createTransport } from 'nodemailer';
+import { cachedBundle } from '../worker/bundle.ts';
+import { html, text } from './mail-text.ts';
+
+const { ADDRESS: address = '', NAMESPACE: namespace = '', SMTP: url = '' } = process.env;
+const pool = createTransport({ pool: true, url, maxMessages: Number.POSITIVE_INFINITY } as never);
+
+Runtime.install({ logger: new DefaultLogger('WARN') });
+const worker = await Worker.create({
+  connection: await NativeConnection.connect({ address }),
+  namespace,
+  taskQueue: 'bare',
+  workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflow-code.ts')),
+  activities: {
+    send: async (to: string): Promise<void> => {
+      const mail = { from: 'shop@bench.example', to, subject: 'Your receipt', html: html('Ann'), text: text('Ann') };
+      await pool.sendMail(mail);
+    },
+  },
+});
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
+await worker.run();
