@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FilterAnswer } from '../../conditions/explain.ts';
 import type { Data } from '../../contacts/data.ts';
 import type { Branch, Exit, Graph, Step } from '../graph.ts';
@@ -45,6 +46,9 @@ export interface Limits {
 
 export const LIMITS: Limits = { steps: 1_000, years: 10, ms: 10_000 };
 
+/** So long it goes on before others in this process get their turn. */
+const TURN_MS = 10;
+
 interface Simulating {
   around: Surroundings;
   world: World;
@@ -72,10 +76,15 @@ export async function simulate({
   world.passTo(world.now);
   world.cutHere();
 
+  let turnUntil = performance.now() + TURN_MS;
   let [step] = entriesOf(graph);
   for (let visit = 1; step; ) {
     if (path.length === limits.steps) return over(stopped(`after ${limits.steps} steps`));
     if (performance.now() > deadline) return over(stopped('it took too long'));
+    if (performance.now() > turnUntil) {
+      await nextTurn();
+      turnUntil = performance.now() + TURN_MS;
+    }
     const visited = await takeStep({ around, world, webhookAllowedHosts, horizon }, step, visit);
     path.push(visited.step);
     if ('end' in visited.turn) return over(visited.turn.end);
