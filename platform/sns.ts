@@ -22,7 +22,7 @@ export interface SnsMessage {
 
 export interface SnsRules {
   topicArns: string[];
-  /** `host` or `host:port`; none: the provider's own. */
+  /** `host:port`, or `host` for any port of it; none: the provider's own. */
   certHosts: string[];
 }
 
@@ -97,7 +97,8 @@ export class SnsGate {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || url.username || url.password) return undefined;
     const { certHosts } = this.rules;
-    const known = certHosts.length > 0 ? certHosts.includes(url.host) : PROVIDER_HOST.test(url.host);
+    const listed = certHosts.includes(url.host) || certHosts.includes(url.hostname);
+    const known = certHosts.length > 0 ? listed : PROVIDER_HOST.test(url.host);
     const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
     return known && safe ? url : undefined;
   }

@@ -277,6 +277,13 @@ describe('POST /webhooks/sns', () => {
     });
   });
 
+  it('believes a host that is listed without a port', async () => {
+    const other = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: 'other.example, 127.0.0.1' } });
+    const message = JSON.stringify(sns.sign(sns.notification({})));
+    expect(await other.post('/webhooks/sns', message)).to.have.status(200);
+    await other.stop();
+  });
+
   it('believes nobody where no topic is named, and only the provider where no host is', async () => {
     const other = await startTestApi({ env: { SNS_CERT_HOSTS: sns.host } });
     const message = JSON.stringify(sns.sign(sns.notification({})));
