@@ -1,12 +1,19 @@
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** Over three days in all: longer than a mail server is away over a weekend. */
+/** A day and an hour in all. */
 const WAITS = [
-  ...[1 * MINUTE, 5 * MINUTE, 15 * MINUTE],
-  ...[1 * HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR],
-  ...[12 * HOUR, 12 * HOUR, 12 * HOUR, 12 * HOUR, 12 * HOUR],
+  ...[1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 40 * MINUTE],
+  ...[1 * HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 9 * HOUR],
 ];
+/** By so much a wait is shorter or longer: what was put off together does not come again together. */
+const JITTER = 0.2;
 
-/** Seconds until a mail that was put off at its `attempts`-th attempt is tried again; undefined: never. */
-export const retryAfter = (attempts: number): number | undefined => WAITS[Math.max(attempts, 1) - 1];
+/**
+ * Seconds until a mail that was put off at its `attempts`-th attempt is tried again; undefined: never. `chance` is
+ * between 0 and 1.
+ */
+export function retryAfter(attempts: number, chance = Math.random()): number | undefined {
+  const wait = WAITS[Math.max(attempts, 1) - 1];
+  return wait === undefined ? undefined : Math.round(wait * (1 - JITTER + chance * 2 * JITTER));
+}
