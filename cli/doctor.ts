@@ -68,6 +68,7 @@ const baseUrl: Look = async ({ baseUrl: url, production }) => {
   return ok('base url', url);
 };
 
+const MIN_POSTGRES = 18;
 const NO_DATABASE = 'DATABASE_URL is not set.';
 
 const database: Look = async ({ databaseUrl }) => {
@@ -76,9 +77,9 @@ const database: Look = async ({ databaseUrl }) => {
   try {
     const { rows } = await db.raw("select current_setting('server_version_num')::integer as version");
     const version = Math.floor(rows[0].version / 10_000);
-    return version >= 15
+    return version >= MIN_POSTGRES
       ? ok('database', `Postgres ${version} answers.`)
-      : fault('database', `Postgres ${version} is too old.`, 'Use Postgres 15 or newer.');
+      : fault('database', `Postgres ${version} is too old.`, `Use Postgres ${MIN_POSTGRES} or newer.`);
   } catch (error) {
     return fault('database', messageOf(error), 'See that Postgres runs, and that DATABASE_URL names it rightly.');
   } finally {
