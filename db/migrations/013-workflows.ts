@@ -159,6 +159,8 @@ export async function up(db: Knex): Promise<void> {
       id bigint generated always as identity primary key,
       project_id uuid not null,
       event_id uuid not null,
+      -- In which month it is.
+      event_created_at timestamptz not null,
       due_at timestamptz not null default now()
     );
     create index event_queue_due on event_queue (project_id, due_at);
@@ -215,7 +217,8 @@ export async function up(db: Knex): Promise<void> {
         or exists (select 1 from executions
           where project_id = new.project_id and contact_id = new.contact_id and awaits = new.name)
       then
-        insert into event_queue (project_id, event_id) values (new.project_id, new.id);
+        insert into event_queue (project_id, event_id, event_created_at)
+        values (new.project_id, new.id, new.created_at);
       end if;
       return null;
     end $$;

@@ -9,10 +9,12 @@ const BATCH = 500;
 /** Workflows that trigger one another for ever are stopped here. */
 export const MAX_DEPTH = 25;
 
-const take = statement<{ event_id: string }>(
+// Times as text: a Date has no microseconds.
+const take = statement<{ event_id: string; created_at: string }>(
   'event-queue-take',
   `with recursive ${turnCtes({ table: 'event_queue', waiting: 'true', limit: '$1::integer' })}
-   delete from event_queue using mine where event_queue.id = mine.id returning event_queue.event_id`,
+   delete from event_queue using mine where event_queue.id = mine.id 
+   returning event_queue.event_id, event_queue.event_created_at::text as created_at`,
 );
 
 interface Candidate {
@@ -32,11 +34,11 @@ const wanting = statement<Candidate>(
   'event-queue-triggers',
   `select e.project_id, e.contact_id, e.data, e.position, e.depth, w.id as workflow_id, w.valid_version as version,
      w.allow_reentry
-   from unnest($1::uuid[]) as asked (id)
-   join events e on e.id = asked.id
+   from unnest($1::uuid[], $2::timestamptz[]) as asked (id, created_at)
+   join events e on e.id = asked.id and e.created_at = asked.created_at
    join contacts c on c.id = e.contact_id
    join workflows w on w.project_id = e.project_id and w.event_name = e.name
-   where e.depth <= $2
+   where e.depth <= $3
      and not exists (select 1 from executions x
        where x.workflow_id = w.id and x.contact_id = e.contact_id and x.once)
      and not exists (select 1 from executions x
@@ -51,8 +53,8 @@ const nudge = statement<{ count: number }>(
      insert into outbox (lane, project_id, workflow_id, action, payload)
      select distinct 'events', x.project_id, 'execution/' || x.project_id || '/' || x.id || '/' || x.generation, 'signal',
        '{"signal": "lookAgain"}'::jsonb
-     from unnest($1::uuid[]) as asked (id)
-     join events e on e.id = asked.id
+     from unnest($1::uuid[], $2::timestamptz[]) as asked (id, created_at)
+     join events e on e.id = asked.id and e.created_at = asked.created_at
      join executions x on x.project_id = e.project_id and x.contact_id = e.contact_id and x.awaits = e.name
        and x.cut < e.position
      returning 1
@@ -73,13 +75,14 @@ export interface Matched {
 export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
-      const ids = (await take(trx, [limit])).map(({ event_id }) => event_id);
-      if (ids.length === 0) return { events: 0, started: 0, nudged: 0 };
-      const candidates = await wanting(trx, [ids, MAX_DEPTH]);
+      const taken = await take(trx, [limit]);
+      if (taken.length === 0) return { events: 0, started: 0, nudged: 0 };
+      const events = [taken.map(({ event_id }) => event_id), taken.map(({ created_at }) => created_at)];
+      const candidates = await wanting(trx, [...events, MAX_DEPTH]);
       const started = await enter(trx, candidates.map(entryOf));
-      const [told] = await nudge(trx, [ids]);
+      const [told] = await nudge(trx, events);
       if (told?.count) wake(trx, 'events');
-      return { events: ids.length, started: started.length, nudged: told?.count ?? 0 };
+      return { events: taken.length, started: started.length, nudged: told?.count ?? 0 };
     }),
   );
 }

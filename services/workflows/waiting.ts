@@ -33,7 +33,8 @@ export async function countingEvent(
 const last = statement<{ position: string | null }>(
   'wait-cut',
   `select max(position) as position from events
-   where project_id = $1 and contact_id = $2 and ($3::timestamptz is null or created_at <= $3::timestamptz)`,
+   where project_id = $1 and contact_id = $2 and ($3::timestamptz is null or created_at <= $3::timestamptz)
+     and created_at >= $4::timestamptz - interval '1 hour'`,
 );
 
 /**
@@ -41,7 +42,7 @@ const last = statement<{ position: string | null }>(
  * set: when its worker was away, what came meanwhile came after it.
  */
 export async function cutAfter(trx: Db, execution: HeldExecution, ended: Date | null): Promise<string> {
-  const { projectId, contactId, cut } = execution;
-  const [row] = await last(trx, [projectId, contactId, ended]);
+  const { projectId, contactId, cut, startedAt } = execution;
+  const [row] = await last(trx, [projectId, contactId, ended, startedAt]);
   return BigInt(row?.position ?? 0) > BigInt(cut) ? String(row?.position) : cut;
 }

@@ -1,0 +1,232 @@
+import { join, resolve } from 'node:path';
+import { connectDb, type Db } from '../db/connect.ts';
+import { Listener } from '../db/listener.ts';
+import { migrate } from '../db/migrate.ts';
+import { freePort } from '../dev/ports.ts';
+import { startPostgres } from '../dev/postgres.ts';
+import { trackEvent } from '../services/events/track.ts';
+import { createTemplate } from '../services/templates/save.ts';
+import { matchEvents } from '../services/workflows/match-events.ts';
+import type { Temporal } from '../temporal/connection.ts';
+import { openRuns } from '../temporal/open-runs.ts';
+import { taskQueues } from '../temporal/task-queues.ts';
+import { atEnd, runDirectory } from '../test/support/cleanup.ts';
+import { draw } from '../test/support/executions.ts';
+import { testRenderer } from '../test/support/renderer.ts';
+import { ownNamespace, silent, temporalSettings } from '../test/support/temporal-work.ts';
+import { eventually } from '../test/support/waiting.ts';
+import { makeProject, type TestProject } from '../test/support/world.ts';
+import { cachedBundle } from '../worker/bundle.ts';
+import { executionsDuty, workflowsDuty } from '../worker/duties.ts';
+import { Relay } from '../worker/relay.ts';
+import { TemporalWorkers } from '../worker/temporal-workers.ts';
+import { type Bench, type Measure, measure, median } from './bench.ts';
+
+const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
+const sized = (count: number): number => Math.max(20, Math.round(count * SCALE));
+const EXECUTIONS = sized(1_000);
+const WAITING = sized(10_000);
+const TRACKED = sized(5_000);
+const ROUNDS = 3;
+/** As many at a time as the relay has hands. */
+const HANDS = 10;
+const OPEN = 'WorkflowType IN ("bare", "execution") AND ExecutionStatus = "Running"';
+const PATIENCE = { timeoutMs: 3_600_000 };
+
+interface Engine {
+  db: Db;
+  temporal: Temporal;
+  project: TestProject;
+  /** How often the bare activity has run. */
+  done: () => number;
+}
+
+export const workflowsBench: Bench = {
+  name: 'workflows',
+  about: 'executions beside bare Temporal workflows with one no-op activity; waits and triggers as they become many',
+  async run(progress) {
+    const engine = await startEngine();
+    return [
+      await throughput(engine, progress),
+      await resuming(engine, progress),
+      ...(await triggering(engine, progress)),
+    ];
+  },
+};
+
+async function startEngine(): Promise<Engine> {
+  const postgres = await startPostgres({
+    dataDir: join(runDirectory(), 'bench-workflows'),
+    port: await freePort(),
+    database: 'everpost',
+    logFile: join(runDirectory(), 'bench-workflows.log'),
+  });
+  atEnd(() => postgres.stop());
+  await migrate(postgres.url);
+  const db = connectDb({ databaseUrl: postgres.url, poolSize: 40 });
+  const temporal = await ownNamespace();
+  let done = 0;
+  const now = () => new Date();
+  const http = async () => ({ kind: 'refused' as const, reason: 'there is no web here' });
+  const workers = new TemporalWorkers({
+    settings: temporalSettings(temporal.address, temporal.namespace),
+    temporal,
+    duties: [
+      {
+        ...(await workflowsDuty()),
+        workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflows.ts')),
+      },
+      executionsDuty({ db, renderer: testRenderer(), http, keys: ['bench'], now, temporalSide: openRuns(temporal) }),
+      {
+        taskQueue: 'bare',
+        activities: { nothing: async () => void done++ },
+        maxConcurrentActivityTaskExecutions: 20,
+        maxConcurrentActivityTaskPolls: 4,
+      },
+    ],
+    log: silent,
+  });
+  const listener = new Listener({ databaseUrl: postgres.url, log: silent });
+  const relay = new Relay({ db, temporal, listener, log: silent });
+  relay.start();
+  await listener.start();
+  atEnd(async () => {
+    await Promise.all([relay.stop(), workers.stop()]);
+    await listener.stop();
+    await db.destroy();
+  });
+  return { db, temporal, project: await makeProject(db), done: () => done };
+}
+
+/** Runs all of them, some at a time. */
+async function inHands(count: number, work: (n: number) => Promise<unknown>): Promise<void> {
+  const rest = Array.from({ length: count }, (_, n) => n).values();
+  const hand = async () => {
+    for (const n of rest) await work(n);
+  };
+  await Promise.all(Array.from({ length: HANDS }, hand));
+}
+
+const perSecond = async (count: number, work: () => Promise<unknown>): Promise<number> => {
+  const started = performance.now();
+  await work();
+  return (count / (performance.now() - started)) * 1_000;
+};
+
+async function throughput(engine: Engine, progress: (line: string) => void): Promise<Measure> {
+  const { db, project } = engine;
+  const template = await createTemplate(db, project.access, {
+    name: 'Bench',
+    subject: 'Hello',
+    body: '<p>Hello {{ email }}</p>',
+    type: 'MARKETING',
+    from: { email: `bench@${project.senderDomain}` },
+  });
+  const workflow = await draw(db, project, {
+    steps: {
+      change: ['UPDATE_CONTACT', { data: { seen: true } }],
+      ask: ['CONDITION', { field: 'data.seen', operator: 'equals', value: true }],
+      send: ['SEND_EMAIL', { templateId: template.id }],
+      out: ['EXIT', { reason: 'done' }],
+    },
+    arrows: ['change -> ask', 'ask -yes-> send', 'send -> out'],
+    workflow: { triggerConfig: JSON.stringify({ eventName: 'go' }) },
+  });
+  const rates: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
+  for (let round = 0; round <= ROUNDS; round++) {
+    const bare = await perSecond(EXECUTIONS, () => runBare(engine, round));
+    const ours = await perSecond(EXECUTIONS, () => runExecutions(engine, workflow.id, round));
+    progress(`round ${round} of ${ROUNDS}: ${ours.toFixed(1)} executions, ${bare.toFixed(1)} bare workflows a second`);
+    // The first one warms everything up.
+    if (round === 0) continue;
+    rates.bare.push(bare);
+    rates.ours.push(ours);
+  }
+  return measure('executions of four steps', 'executions/s', median(rates.ours), median(rates.bare), '>= 0.8');
+}
+
+async function runBare({ temporal, done }: Engine, round: number): Promise<void> {
+  const goal = done() + EXECUTIONS;
+  await inHands(EXECUTIONS, (n) =>
+    temporal.client.workflow.start('bare', {
+      workflowId: `bare/${round}/${n}`,
+      taskQueue: taskQueues.workflows,
+      args: [],
+    }),
+  );
+  await eventually(() => done() >= goal, PATIENCE);
+  await closed(temporal);
+}
+
+async function runExecutions({ db, temporal, project }: Engine, workflowId: string, round: number): Promise<void> {
+  await inHands(EXECUTIONS, (n) =>
+    trackEvent(db, project.access, { email: `go${round}.${n}@example.com`, event: 'go' }),
+  );
+  const goal = EXECUTIONS * (round + 1);
+  await eventually(async () => (await countOf(db, { workflowId, status: 'EXITED' })) >= goal, PATIENCE);
+  await closed(temporal);
+}
+
+/** Temporal, too, has come to the end of all. */
+const closed = (temporal: Temporal) =>
+  eventually(async () => (await temporal.client.workflow.count(OPEN)).count === 0, PATIENCE);
+
+async function countOf(db: Db, where: object): Promise<number> {
+  const [row] = await db('executions').where(where).count();
+  return Number(row?.count);
+}
+
+/** Whether an event costs more where many wait: a quarter of them first, then all. */
+async function resuming({ db, temporal, project }: Engine, progress: (line: string) => void): Promise<Measure> {
+  const costs: number[] = [];
+  for (const count of [WAITING / 4, WAITING].map(Math.round)) {
+    const eventName = `returned ${count}`;
+    const workflow = await draw(db, project, {
+      steps: { wait: ['WAIT_FOR_EVENT', { eventName }] },
+      workflow: { triggerConfig: JSON.stringify({ eventName: `left ${count}` }) },
+    });
+    const track = (event: string) =>
+      inHands(count, (n) => trackEvent(db, project.access, { email: `wait${n}@example.com`, event }));
+    await track(`left ${count}`);
+    await eventually(
+      async () => (await countOf(db, { workflowId: workflow.id, status: 'WAITING' })) === count,
+      PATIENCE,
+    );
+    progress(`${count} executions wait`);
+    const rate = await perSecond(count, async () => {
+      await track(eventName);
+      await eventually(
+        async () => (await countOf(db, { workflowId: workflow.id, status: 'COMPLETED' })) === count,
+        PATIENCE,
+      );
+      await closed(temporal);
+    });
+    progress(`all ${count} resumed, ${rate.toFixed(1)} a second`);
+    costs.push(1_000 / rate);
+  }
+  const [few = 1, many = 1] = costs;
+  return measure(`an event for each of ${WAITING} that wait, to a quarter of them`, 'ms/event', many, few, '<= 1.2');
+}
+
+/** What 200 enabled workflows cost those who track, and whoever matches. */
+async function triggering({ db, project }: Engine, progress: (line: string) => void): Promise<Measure[]> {
+  const track = (event: string) =>
+    perSecond(TRACKED, () =>
+      inHands(TRACKED, (n) => trackEvent(db, project.access, { email: `many${n}@example.com`, event })),
+    );
+  await track('warm');
+  const alone = await track('unwanted');
+  for (let n = 0; n < 200; n++)
+    await draw(db, project, {
+      steps: { out: ['EXIT'] },
+      workflow: { triggerConfig: JSON.stringify({ eventName: `wanted ${n}` }) },
+    });
+  const unwanted = await track('unwanted');
+  const wanted = await track('wanted 7');
+  await eventually(async () => (await matchEvents(db)).events === 0, PATIENCE);
+  progress('tracked with 200 workflows enabled');
+  return [
+    measure('tracking what none of 200 workflows wants', 'events/s', unwanted, alone, '>= 0.9'),
+    measure('tracking what one of 200 workflows wants', 'events/s', wanted, alone, '>= 0.7'),
+  ];
+}
