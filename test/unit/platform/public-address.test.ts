@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { literalOf, refusalOf } from '../../../platform/public-address.ts';
 
 const refused: Record<string, string[]> = {
@@ -78,6 +79,29 @@ describe('a literal address in a URL', () => {
       expect(literal).to.be.a('string');
       expect(refusalOf(literal ?? '')).to.be.a('string');
     });
+
+  it('is judged alike in every notation', () => {
+    fc.assert(
+      fc.property(fc.nat(0xffffffff), (number) => {
+        const bytes = [24, 16, 8, 0].map((shift) => (number >>> shift) & 255);
+        const dotted = bytes.join('.');
+        const hosts = [
+          dotted,
+          String(number),
+          `0x${number.toString(16)}`,
+          `0${number.toString(8)}`,
+          bytes.map((byte) => `0${byte.toString(8)}`).join('.'),
+          bytes.map((byte) => `0x${byte.toString(16)}`).join('.'),
+          `${bytes[0]}.${number & 0xffffff}`,
+          `${dotted}.`,
+          `[::ffff:${dotted}]`,
+          `[64:ff9b::${dotted}]`,
+        ];
+        const verdicts = hosts.map((host) => refusalOf(literalOf(new URL(`http://${host}/`)) ?? 'none') === undefined);
+        expect(new Set(verdicts).size, dotted).to.equal(1);
+      }),
+    );
+  });
 
   it('is not seen in a name', () => {
     for (const url of [
