@@ -58,7 +58,7 @@ const newest = (condition: string): string => `
 // One walk for each type, cut where the page must end: the same work however many events there are.
 const ofTypes = statement<EventRow>(
   'events-newest',
-  `select found.* from unnest($7::text[]) as wanted (type)
+  `select found.* from unnest((select $7::text[])) as wanted (type)
    cross join lateral (${newest('activity_type(name, data) = wanted.type')}) found
    order by found.created_at desc, found.id desc limit $6`,
 );

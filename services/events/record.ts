@@ -1,6 +1,6 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
-import { statement } from '../../db/statement.ts';
+import { arrays, statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 
 export interface NewEvent {
@@ -18,7 +18,7 @@ const record = statement(
   'events-record',
   recordingEvents(
     `select id, project_id, contact_id, name, data, email_id, coalesce(depth, cascade_depth())
-     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::jsonb[], $6::uuid[], $7::smallint[]) with ordinality
+     from unnest(${arrays('uuid', 'uuid', 'uuid', 'text', 'jsonb', 'uuid', 'smallint')}) with ordinality
        as given (id, project_id, contact_id, name, data, email_id, depth, place)
      order by place`,
   ),
