@@ -133,11 +133,12 @@ class Pool {
 
   /** While the server is away one of all who ask tries, and the others hear from it: none is hammered when it is back. */
   async open(signal?: AbortSignal): Promise<SmtpSession | Unreachable> {
-    const away = this.isAway && this.all.size === 0;
-    const tried = away ? await this.probe : undefined;
-    if (tried && 'kind' in tried) return tried;
+    if (this.probe) {
+      const tried = await this.probe;
+      if ('kind' in tried) return tried;
+    }
     const trying = this.tryOpen(signal);
-    if (away) this.probe = trying;
+    if (this.isAway && this.all.size === 0) this.probe ??= trying;
     const result = await trying;
     this.isAway = 'kind' in result;
     if (this.probe === trying) this.probe = undefined;

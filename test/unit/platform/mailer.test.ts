@@ -102,6 +102,13 @@ describe('the mailer', () => {
     expect(smtp.mails).to.have.length(2);
   });
 
+  it('takes a new connection when the server has had enough of the old one', async () => {
+    await send(mailer, mail());
+    smtp.misbehave({ at: 'recipient', do: { code: 421, text: 'too many mails for one session' }, times: 1 });
+    expect((await send(mailer, mail())).kind).to.equal('sent');
+    expect(smtp.mails).to.have.length(2);
+  });
+
   it('is told to come again: deferred, with the server’s words', async () => {
     smtp.misbehave({ at: 'message', do: { code: 451, text: 'busy' }, times: 1 });
     expect(await send(mailer, mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy' });
@@ -207,6 +214,31 @@ describe('a login that fails', () => {
     const mailer = createMailer({ url: `smtp://${address()}`, maxConnections: 1 });
     expect(await send(mailer, mail())).to.deep.equal({ kind: 'unreachable', reason: '530 log in first' });
     mailer.close(true);
+  });
+});
+
+describe('a server that lets nobody in', () => {
+  it('is tried by one for all, and by everybody again once it answers', async () => {
+    let [tried, isOpen] = [0, false];
+    const server = createServer((socket) => {
+      tried++;
+      socket.on('error', () => {});
+      if (!isOpen) socket.end('554 not now\r\n');
+      else socket.on('data', () => socket.write('250 fine\r\n')).write('220 hello\r\n');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const at = server.address();
+    const url = `smtp://127.0.0.1:${typeof at === 'object' ? at?.port : ''}`;
+    const mailer = createMailer({ url, maxConnections: 10 });
+    const all = () => Promise.all(Array.from({ length: 10 }, () => mailer.connect()));
+    expect(await mailer.connect()).to.deep.equal({ kind: 'unreachable', reason: '554 not now' });
+    tried = 0;
+    for (const line of await all()) expect(line).to.deep.equal({ kind: 'unreachable', reason: '554 not now' });
+    expect(tried).to.equal(1);
+    isOpen = true;
+    for (const line of await all()) expect(line).to.not.have.property('kind');
+    mailer.close(true);
+    server.close();
   });
 });
 
