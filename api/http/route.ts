@@ -72,7 +72,7 @@ interface Declaration<P, Q, B> {
   multipart?: Multipart;
   /** The body is that of an HTML form, or its bare text, whatever its type: signatures are made over that. */
   bodyKind?: 'form' | 'raw';
-  /** What a member needs to be at least, where any member is not enough. A key has the rights of an ADMIN. */
+  /** What a member needs to be at least, where any member is not enough. Keys are not asked for one. */
   role?: Role;
   /** The parameter of a user whom everybody may be, whatever the role: themselves. */
   orSelf?: string;

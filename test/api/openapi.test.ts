@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import type { AppParts } from '../../api/http/context.ts';
 import { routeGroups } from '../../api/routes/index.ts';
+import { readSettings } from '../../platform/settings.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 
 describe('GET /openapi.json', () => {
@@ -26,7 +27,7 @@ describe('GET /openapi.json', () => {
     const listed = Object.entries<object>(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const parts = { metrics: { registry: {} }, settings: {} } as unknown as AppParts;
+    const parts = { metrics: { registry: {} }, settings: readSettings({}) } as unknown as AppParts;
     const registered = routeGroups(parts, () => document).flatMap(({ routes }) =>
       routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`),
     );
