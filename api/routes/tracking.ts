@@ -1,4 +1,4 @@
-import { readClickToken, readOpenToken } from '../../services/emails/links.ts';
+import { readClickToken, readOpenToken } from '../../services/emails/tracked-links.ts';
 import { Tracking, webAddress } from '../../services/emails/tracking.ts';
 import { type Answer, page } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';

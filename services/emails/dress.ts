@@ -25,35 +25,24 @@ export interface DressedMail {
 
 /** Nobody follows more, and a hostile mail must not cost more. */
 const MOST_LINKS = 300;
-/** In bytes; with a longer one the link would be too long for some mail programs. */
-const LONGEST_TARGET = 4_000;
 
 /** A rendered body as it goes out: with links that count, and a pixel that tells that it was opened. */
 export function dressHtml(links: MailLinks, mail: DressedMail, html: string): string {
   if (!isTracked(mail)) return html;
-  let counted = 0;
+  const { openUrl, clickUrl } = links.tracked.of(mail);
+  let left = MOST_LINKS;
   const followed = replaceLinks(html, (target) => {
-    const address = countable(target, links);
-    return address !== undefined && counted++ < MOST_LINKS ? links.clickUrl(mail.id, address) : undefined;
+    const url = left > 0 ? clickUrl(target) : undefined;
+    if (url !== undefined) left--;
+    return url;
   });
-  const pixel = `<img src="${links.openUrl(mail.id)}" width="1" height="1" alt="" style="width:1px;height:1px;border:0">`;
+  const pixel = `<img src="${openUrl}" width="1" height="1" alt="" style="width:1px;height:1px;border:0">`;
   const end = Math.max(followed.lastIndexOf('</body'), followed.lastIndexOf('</BODY'));
   return end === -1 ? followed + pixel : followed.slice(0, end) + pixel + followed.slice(end);
 }
 
 const isTracked = ({ tracking, type, untracked }: DressedMail): boolean =>
   !untracked && tracking !== 'DISABLED' && (tracking !== 'MARKETING_ONLY' || type === 'MARKETING');
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: browsers take them away at both ends
-const AROUND = /^[\x00-\x20]+|[\x00-\x20]+$/g;
-
-/** The address that a link leads to, where it leads into the web and is none of our own. */
-function countable(target: string, links: MailLinks): string | undefined {
-  const address = target.replace(AROUND, '');
-  if (Buffer.byteLength(address) > LONGEST_TARGET) return undefined;
-  if (!/^https?:\/\/[^/]/i.test(address) || address.includes('{{') || !URL.canParse(address)) return undefined;
-  return links.isOurs(address) ? undefined : address;
-}
 
 export interface DressedHead {
   headers: Record<string, string>;

@@ -6,8 +6,9 @@ import type { TemplateType } from '../../db/models/template.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { findEmailStory } from '../../services/emails/find.ts';
-import { readClickToken, readOpenToken, readPageToken } from '../../services/emails/links.ts';
+import { readPageToken } from '../../services/emails/links.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
+import { readClickToken, readOpenToken } from '../../services/emails/tracked-links.ts';
 import { languages } from '../../services/templates/language.ts';
 import { createTemplate } from '../../services/templates/save.ts';
 import { addBatch, mailById } from '../support/ledger.ts';
@@ -233,7 +234,7 @@ describe('what we add to a mail', () => {
     const body = '<html><body><a href="https://shop.example/?a=1&amp;b=2">Shop</a></body></html>';
     const pixelIn = ({ html }: Sent) => /<img src="http:\/\/app\.test\/t\/o\/([\w-]+)"/.exec(html)?.[1];
     const clicksIn = ({ html }: Sent) =>
-      [...html.matchAll(/href="http:\/\/app\.test\/t\/c\/([\w-]+)"/g)].map(([, token = '']) =>
+      [...html.matchAll(/href="http:\/\/app\.test\/t\/c\/([\w.-]+)"/g)].map(([, token = '']) =>
         readClickToken(KEYS, token),
       );
 
@@ -306,7 +307,7 @@ describe('what we add to a mail', () => {
       const data = { url: 'https://a.example/?x=1&y="2"', html: '<a href=https://b.example/>b</a>' };
       const mail = await sent({ data, body: '<a href="{{ url }}">a</a>{{ html | safe }}{{ html }}' });
       expect(clicksIn(mail)).to.deep.include({ emailId: mail.id, target: data.url });
-      expect(mail.html).to.match(/<a href=http:\/\/app\.test\/t\/c\/[\w-]+>b<\/a>&lt;a href/);
+      expect(mail.html).to.match(/<a href=http:\/\/app\.test\/t\/c\/[\w.-]+>b<\/a>&lt;a href/);
     });
 
     it('survives hostile HTML, and sends it as it is', async () => {

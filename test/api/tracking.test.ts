@@ -11,15 +11,28 @@ import { startOwnPostgres } from '../support/postgres.ts';
 
 const KEY = 'a key of sixteen or more';
 const OLD_KEY = 'the key that was before it';
-const links = new MailLinks({ baseUrl: '', secretKeys: [KEY] });
+const pages = new MailLinks({ baseUrl: '', secretKeys: [KEY] });
+
+/** Of any mail and any target, as only we can make them. */
+const linksBy = (key: string, projectId: string) => {
+  const bytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex');
+  const mail = (id: string, of = projectId) => signToken([key], 'mail', Buffer.concat([bytes(id), bytes(of)]));
+  return {
+    openUrl: (id: string) => `/t/o/${mail(id)}`,
+    clickUrl: (id: string, target: string, of = projectId) =>
+      `/t/c/${mail(id, of)}.${signToken([key], `target ${projectId}`, target)}`,
+  };
+};
 
 describe('tracking', () => {
   let api: TestApi;
   let project: ApiProject;
+  let links: ReturnType<typeof linksBy>;
 
   before(async () => {
     api = await startTestApi({ env: { SECRET_KEY: `${KEY},${OLD_KEY}` } });
     project = await api.project();
+    links = linksBy(KEY, project.id);
   });
   after(() => api.stop());
   beforeEach(() => api.db.raw('truncate email_notices, events'));
@@ -49,6 +62,14 @@ describe('tracking', () => {
       const after = await mailById(api.db, id);
       expect(after).to.include({ status: 'OPENED' });
       expect(after.openedAt).to.be.instanceOf(Date);
+    });
+
+    it('is what the pixel of a mail leads to', async () => {
+      const { id } = await mail();
+      const { openUrl, clickUrl } = pages.tracked.of({ id, projectId: project.id });
+      expect((await go(openUrl)).status).to.equal(200);
+      expect((await go(clickUrl(' https://a.example/ ') ?? '')).headers.get('location')).to.equal('https://a.example/');
+      expect(await notices()).to.have.length(2);
     });
 
     it('is the same picture with 404 for a token that is none of ours', async () => {
@@ -103,9 +124,8 @@ describe('tracking', () => {
     it('leads nowhere that we have not signed', async () => {
       const { id } = await mail();
       const good = links.clickUrl(id, 'https://a.example/').split('/').at(-1) ?? '';
-      const bytes = Buffer.from(id.replaceAll('-', ''), 'hex');
-      const signed = (purpose: string, key = KEY) =>
-        signToken([key], purpose, Buffer.concat([bytes, Buffer.from('https://evil.example/')]));
+      const [first = '', target = ''] = good.split('.');
+      const evil = (purpose: string, key = KEY) => `${first}.${signToken([key], purpose, 'https://evil.example/')}`;
       const bad = {
         'a bare address': encodeURIComponent('https://evil.example/'),
         'a bare id': id,
@@ -113,9 +133,14 @@ describe('tracking', () => {
         'a changed one': good.replace(/^.{30}/, 'A'.repeat(30)),
         'one cut short': good.slice(0, -1),
         'the token of an open': links.openUrl(id).split('/').at(-1) ?? '',
-        'another purpose': signed('page'),
-        'another key': signed('click', 'a key of somebody else'),
-        'no target': signToken([KEY], 'click', bytes),
+        'a target without its mail': target,
+        'two targets': `${good}.${target}`,
+        'an empty target': `${first}.${signToken([KEY], `target ${project.id}`, '')}`,
+        'no target': `${first}.`,
+        'a target signed for another purpose': evil('contact'),
+        'a target of another project': evil(`target ${newId()}`),
+        'a mail of another project': links.clickUrl(id, 'https://evil.example/', newId()).split('/').at(-1) ?? '',
+        'another key': evil(`target ${project.id}`, 'a key of somebody else'),
       };
       for (const [what, token] of Object.entries(bad)) {
         const response = await go(`/t/c/${token}`);
@@ -136,7 +161,7 @@ describe('tracking', () => {
 
     it('takes tokens of an older key while that is listed', async () => {
       const { id } = await mail();
-      const old = new MailLinks({ baseUrl: '', secretKeys: [OLD_KEY] });
+      const old = linksBy(OLD_KEY, project.id);
       expect((await go(old.clickUrl(id, 'https://a.example/'))).status).to.equal(302);
       expect((await go(old.openUrl(id))).status).to.equal(200);
     });
@@ -184,7 +209,7 @@ describe('tracking', () => {
         expect(response.status).to.equal(302);
         expect(response.headers.get('location')).to.equal('https://a.example/');
         expect((await go(links.openUrl(newId()), {}, away.url)).status).to.equal(200);
-        const page = links.contactLinks({ contactId: newId(), emailId: newId() }).manageUrl;
+        const page = pages.contactLinks({ contactId: newId(), emailId: newId() }).manageUrl;
         const answer = await go(page, {}, away.url);
         expect(answer.status, 'a page says so in words').to.equal(503);
         expect(await answer.text()).to.contain('Please try again');

@@ -1,0 +1,8 @@
+// Ids as the sixteen bytes that they are, for tokens: half as long as their text.
+
+export const ID_BYTES = 16;
+
+export const bytesOf = (id: string): Buffer => Buffer.from(id.replaceAll('-', ''), 'hex');
+
+export const idOf = (bytes: Buffer): string =>
+  bytes.toString('hex', 0, ID_BYTES).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
