@@ -1,6 +1,5 @@
-import { audienceTypes, campaignStatuses } from '../../db/models/campaign.ts';
 import { type Recipient, recipientStates } from '../../services/campaigns/recipients.ts';
-import { templateTypes } from '../../services/campaigns/save.ts';
+import { audienceTypes, campaignStatuses, templateTypes } from '../../services/campaigns/save.ts';
 import type { CampaignView } from '../../services/campaigns/view.ts';
 import { dateTime, email, flag, fraction, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { conditionTree } from './segment.ts';

@@ -1,8 +1,9 @@
 import joi from 'joi';
-import { audienceTypes, campaignStatuses } from '../../db/models/campaign.ts';
 import { listCampaigns } from '../../services/campaigns/list.ts';
 import { deleteCampaign } from '../../services/campaigns/remove.ts';
 import {
+  audienceTypes,
+  campaignStatuses,
   createCampaign,
   duplicateCampaign,
   replaceCampaign,

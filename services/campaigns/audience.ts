@@ -2,8 +2,8 @@ import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { run, sql } from '../conditions/fragment.ts';
-import { contactsWhere, countMatching, type Matching, matchingOf } from '../conditions/matching.ts';
+import { sql } from '../conditions/fragment.ts';
+import { countMatching, type Matching, matchingOf } from '../conditions/matching.ts';
 import { conditionOf } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import { countContacts } from '../contacts/counts.ts';
@@ -44,17 +44,6 @@ export async function countAudience(db: Db, audience: Audience): Promise<number 
   if (audience.audienceType === 'ALL')
     return countContacts(db, audience.projectId, wantsSubscription(audience) ? { subscribed: true } : {});
   return unlessTooSlow(() => guarded(db, async (trx) => countMatching(trx, await audienceOf(trx, audience))));
-}
-
-/** Whether there is anybody at all; where that cannot be told in time, the freeze will find out. */
-export async function hasAudience(db: Db, audience: Audience): Promise<boolean> {
-  const found = await unlessTooSlow(() =>
-    guarded(db, async (trx) => {
-      const [row] = await run(trx, sql`select 1 ${contactsWhere(await audienceOf(trx, audience))} limit 1`);
-      return row !== undefined;
-    }),
-  );
-  return found ?? true;
 }
 
 async function unlessTooSlow<T>(work: () => Promise<T>): Promise<T | undefined> {

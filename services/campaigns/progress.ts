@@ -14,7 +14,10 @@ export interface Progress {
 
 /** How a running campaign stands: notes its pace, and pulls the brake where it must. */
 export async function lookAtProgress(db: Db, id: string, limits: BrakeLimits): Promise<Progress> {
-  const campaign = await Campaign.query(db).findById(id);
+  // Not its body, which may be long: this is asked every second.
+  const campaign = await Campaign.query(db)
+    .findById(id)
+    .select('status', 'paused', 'ratePerMinute', 'forgivenSent', 'forgivenBounced', 'forgivenComplained');
   if (campaign?.status !== 'SENDING' || campaign.paused) return { goesOn: false, ratePerMinute: null };
   const counts = await countsOfCampaign(db, id);
   await notePace(db, id, totalOf(counts) - counts.pending);

@@ -38,14 +38,16 @@ export async function resolveUnknown(
   });
 }
 
-/** One mail of a campaign once more. False: it has neither failed nor an unknown outcome. */
+/** One mail of a campaign once more. False: it has neither failed nor an unknown outcome. The content goes with the campaign. */
 export async function resendRecipient(
   db: Db,
   project: ProjectAccess,
   { campaignId, emailId }: { campaignId: string; emailId: string },
 ): Promise<boolean> {
   return writing(db, project, async (trx) => {
-    const campaign = await haltCampaign(trx, project.projectId, campaignId);
+    const campaign = await haltCampaign(trx, project.projectId, campaignId).catch((error: unknown) => {
+      throw error instanceof ApiError ? new ApiError(409, 'CONFLICT', 'The campaign of this mail is deleted.') : error;
+    });
     return (await resend(trx, campaign, ['FAILED', 'UNKNOWN'], emailId)) > 0;
   });
 }

@@ -15,6 +15,7 @@ import { findCampaign, lockCampaign } from './find.ts';
 import { nudge } from './run.ts';
 import { type CampaignView, viewCampaign } from './view.ts';
 
+export { audienceTypes, campaignStatuses } from '../../db/models/campaign.ts';
 export { templateTypes } from '../../db/models/template.ts';
 
 /** A whole campaign, as it is created and replaced; what is left out has its default. */

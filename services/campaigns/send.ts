@@ -5,7 +5,7 @@ import { requireCampaignRoom } from '../billing/caps.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { writing } from '../segments/writing.ts';
-import { hasAudience } from './audience.ts';
+import { countAudience } from './audience.ts';
 import { findCampaign, lockCampaign } from './find.ts';
 import { nudge, startRun } from './run.ts';
 import { mayNot } from './save.ts';
@@ -21,8 +21,9 @@ export async function sendCampaign(
   const { projectId } = project;
   const asked = await findCampaign(db, projectId, id);
   requireUnsent(asked);
-  // Before anything is locked: it may take seconds to tell.
-  if (!scheduledFor && !(await hasAudience(db, asked))) throw badRequest('The campaign has no recipients.');
+  // Before anything is locked: it may take seconds to tell. Where it takes too long, the freeze will find out.
+  const audienceCount = await countAudience(db, asked);
+  if (!scheduledFor && audienceCount === 0) throw badRequest('The campaign has no recipients.');
   return writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, projectId, id);
     requireUnsent(before);
@@ -34,6 +35,7 @@ export async function sendCampaign(
       ...(scheduledFor
         ? { status: 'SCHEDULED' as const, scheduledFor, scheduledAt: new Date() }
         : { status: 'SENDING' as const, startedAt: new Date() }),
+      ...(audienceCount !== undefined && { audienceCount }),
       generation: before.generation + (wasDraft ? 1 : 0),
       updatedAt: new Date(),
     });

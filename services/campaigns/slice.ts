@@ -210,7 +210,6 @@ class Slice {
 
   /** Goes on until there is no mail left, or it is told to stop. While a mail is on the wire the next one is begun. */
   private async lane(source: RecipientSource): Promise<void> {
-    if (!(await this.lanes.take(0, this.stopping.signal))) return;
     let ahead: Promise<BegunMail | undefined> | undefined;
     try {
       ahead = this.begin(source);
@@ -222,7 +221,6 @@ class Slice {
         if (!goesOn || !ahead) break;
       }
     } finally {
-      this.lanes.give();
       const left = await ahead?.catch(() => undefined);
       if (left) this.putBack(source, left);
     }
@@ -276,10 +274,12 @@ class Slice {
   /** False: this lane is over. `onWire` is called when the next mail may be begun. */
   private async attempt(source: RecipientSource, begun: BegunMail, onWire: () => void): Promise<boolean> {
     const { slots } = this.deps.mailer;
+    const { signal } = this.stopping;
     const domain = domainOf(begun.sourced.ready.to);
-    if (!(await slots.take(CAMPAIGN_PRIORITY, this.stopping.signal, domain))) {
-      this.putBack(source, begun);
-      return false;
+    if (!(await this.lanes.take(0, signal))) return this.putBack(source, begun);
+    if (!(await slots.take(CAMPAIGN_PRIORITY, signal, domain))) {
+      this.lanes.give();
+      return this.putBack(source, begun);
     }
     try {
       onWire();
@@ -290,6 +290,7 @@ class Slice {
       return outcome.kind !== 'unreachable';
     } finally {
       slots.give(domain);
+      this.lanes.give();
     }
   }
 
@@ -305,8 +306,9 @@ class Slice {
     }
   }
 
-  private putBack(source: RecipientSource, begun: BegunMail): void {
+  private putBack(source: RecipientSource, begun: BegunMail): false {
     this.settle(source, begun, { kind: 'unreachable', reason: 'stopped before it was sent' });
+    return false;
   }
 
   /** Not waited for: the connection can take the next mail while the result is written. */

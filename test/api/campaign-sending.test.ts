@@ -64,8 +64,8 @@ describe('sending campaigns through the API', () => {
 
   describe('POST /campaigns/:id/send', () => {
     it('answers 200 with the campaign SENDING, and has Temporal told in the same breath', async () => {
-      await addContacts(api.db, project, 2);
       const id = await draft();
+      await addContacts(api.db, project, 2);
       const answer = await act(id, 'send');
       expect(answer).to.have.status(200);
       expect(answer.body).to.include({ id, status: 'SENDING', paused: false, totalRecipients: 2 });
@@ -350,6 +350,8 @@ describe('sending campaigns through the API', () => {
       expect(await project.server.get(`/campaigns/${id}`)).to.have.status(404);
       const { body } = await project.server.get(`/emails/${emailId}`);
       expect(body).to.include({ status: 'SENT', to: 'p0@example.com', subject: 'Hi Name 0' });
+      await api.db('emails').where({ id: emailId }).update({ status: 'FAILED' });
+      expect(await project.server.post(`/emails/${emailId}/resend`)).to.be.envelope(409, 'CONFLICT');
     });
 
     it('is sent again by POST /emails/:id/resend, through its campaign; 409 once that is CANCELLED', async () => {

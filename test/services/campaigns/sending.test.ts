@@ -61,6 +61,32 @@ describe('sending a campaign', () => {
     expect(await world.db('deliveryBatches').where({ campaignId: id })).to.deep.equal([]);
   });
 
+  it('dresses each mail by the campaign’s type: one-click unsubscribing, a footer, links that count', async () => {
+    await addContacts(world.db, project, 1);
+    const body = '<p>Hello</p><a href="https://shop.example/spring">Shop</a>';
+    const sent = async (type: 'MARKETING' | 'HEADLESS' | 'TRANSACTIONAL') => {
+      smtp.mails.length = 0;
+      const { id } = await startCampaign(world.db, project, { type, body });
+      await worker.run(id);
+      const mail = await smtp.mails[0]?.parsed();
+      const header = (name: string) => mail?.headers.find(({ key }) => key === name)?.value;
+      return { html: mail?.html ?? '', text: mail?.text ?? '', header };
+    };
+    const marketing = await sent('MARKETING');
+    expect(marketing.header('list-unsubscribe')).to.match(/^<http:\/\/app\.test\/unsubscribe\/.+>$/);
+    expect(marketing.header('list-unsubscribe-post')).to.equal('List-Unsubscribe=One-Click');
+    expect(marketing.html).to.contain('Unsubscribe').and.to.contain('http://app.test/t/c/');
+    expect(marketing.html).not.to.contain('href="https://shop.example/spring"');
+    expect(marketing.text).to.contain('Hello');
+    for (const type of ['HEADLESS', 'TRANSACTIONAL'] as const) {
+      const other = await sent(type);
+      expect(other.header('list-unsubscribe'), type).to.equal(undefined);
+      expect(other.html, type).not.to.contain('Unsubscribe');
+    }
+    await world.db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
+    expect((await sent('MARKETING')).html).to.contain('href="https://shop.example/spring"');
+  });
+
   it('freezes those whom its type lets it reach, and nobody who comes later', async () => {
     await addContacts(world.db, project, 3);
     await addContacts(world.db, project, 2, { subscribed: false, prefix: 'u' });
