@@ -12,6 +12,7 @@ import { openRuns } from '../temporal/open-runs.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
 import { draw } from '../test/support/executions.ts';
+import { testLinks } from '../test/support/links.ts';
 import { testRenderer } from '../test/support/renderer.ts';
 import { ownNamespace, silent, temporalSettings } from '../test/support/temporal-work.ts';
 import { eventually } from '../test/support/waiting.ts';
@@ -76,7 +77,15 @@ async function startEngine(): Promise<Engine> {
         ...(await workflowsDuty()),
         workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflows.ts')),
       },
-      executionsDuty({ db, renderer: testRenderer(), http, keys: ['bench'], now, temporalSide: openRuns(temporal) }),
+      executionsDuty({
+        db,
+        renderer: testRenderer(),
+        links: testLinks,
+        http,
+        keys: ['bench'],
+        now,
+        temporalSide: openRuns(temporal),
+      }),
       {
         taskQueue: 'bare',
         activities: { nothing: async () => void done++ },

@@ -173,6 +173,7 @@ function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resol
     duty: executionsDuty({
       db,
       renderer,
+      links: new MailLinks(settings),
       http,
       keys: settings.secretKeys,
       now: () => new Date(),

@@ -8,6 +8,7 @@ import { decideFor } from '../conditions/decide.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import { mergedTooLarge, readData } from '../contacts/data.ts';
 import { isDataTooLarge } from '../contacts/faults.ts';
+import type { MailLinks } from '../emails/links.ts';
 import { variablesOf } from '../templates/variables.ts';
 import type { HeldExecution } from './held-execution.ts';
 import { sendStepEmail } from './send-step-email.ts';
@@ -15,8 +16,12 @@ import type { Run } from './steps/step-type.ts';
 
 export interface RunDeps {
   renderer: Pick<Renderer, 'render'>;
+  /** Where the contact's own pages are; without it their variables are empty. */
+  links?: Pick<MailLinks, 'contactLinks'>;
   now: () => Date;
 }
+
+const NO_LINKS = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
 
 const change = statement(
   'execution-update-contact',
@@ -25,7 +30,12 @@ const change = statement(
 );
 
 /** What a step does, it does in the transaction that records it. */
-export function realRun(trx: Db, { renderer, now }: RunDeps, execution: HeldExecution, contact: ContactRecord): Run {
+export function realRun(
+  trx: Db,
+  { renderer, links, now }: RunDeps,
+  execution: HeldExecution,
+  contact: ContactRecord,
+): Run {
   const { id, projectId, contactId, workflowId, workflowName, context } = execution;
   const moment = now();
   return {
@@ -53,8 +63,13 @@ export function realRun(trx: Db, { renderer, now }: RunDeps, execution: HeldExec
     },
     render: async (texts) => {
       const project = await Project.query(trx).findById(projectId);
-      const links = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
-      const item = variablesOf({ contact, links, language: project?.language ?? 'en', event: context });
+      // They name the mail that led to them; here that is the execution.
+      const item = variablesOf({
+        contact,
+        links: links?.contactLinks({ contactId, emailId: id }) ?? NO_LINKS,
+        language: project?.language ?? 'en',
+        event: context,
+      });
       return Promise.all(texts.map((text) => renderText(renderer, text, item)));
     },
   };

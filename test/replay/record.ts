@@ -191,6 +191,7 @@ async function record(name: string): Promise<void> {
       executionsDuty({
         db,
         renderer: testRenderer(),
+        links: testLinks,
         http: (request) => outboundHttp({ resolver, allowedHosts })(request),
         keys: settings.secretKeys,
         now: () => new Date(),

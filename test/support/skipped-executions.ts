@@ -14,6 +14,7 @@ import type { Temporal } from '../../temporal/connection.ts';
 import { attributeKeys } from '../../temporal/search-attributes.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
+import { testLinks } from './links.ts';
 import { testRenderer } from './renderer.ts';
 import { timeSkipping } from './temporal.ts';
 import './temporal-work.ts';
@@ -46,6 +47,7 @@ export async function skipExecutions(
   const activities = executionActivities({
     db,
     renderer: testRenderer(),
+    links: testLinks,
     http: outboundHttp({ resolver, allowedHosts }),
     keys: ['a secret of this test, and long enough'],
     now: () => now,

@@ -5,6 +5,7 @@ import { Event } from '../../../db/models/event.ts';
 import { createTemplate } from '../../../services/templates/save.ts';
 import { advance } from '../../../services/workflows/advance.ts';
 import { draw, type Sketch, Walker } from '../../support/executions.ts';
+import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -53,7 +54,7 @@ describe('carrying an execution forward', () => {
     await walker.advance(id);
     expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
     expect(await walker.steps(id)).to.have.length(1);
-    const deps = { db: world.db, renderer: testRenderer(), now: () => new Date() };
+    const deps = { db: world.db, renderer: testRenderer(), links: testLinks, now: () => new Date() };
     expect(await advance(deps, { executionId: id, generation: 0 })).to.deep.equal({ kind: 'end', status: 'OVER' });
   });
 

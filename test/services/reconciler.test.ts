@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { createBulkJob } from '../../services/jobs/create.ts';
+import { type OpenRun, reconcile, type TemporalSide } from '../../services/reconciler/reconcile.ts';
+import { draw, Walker } from '../support/executions.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+const LONG_AGO = new Date(Date.now() - 3_600_000);
+
+/** What Temporal would say, in a list. */
+class Listed implements TemporalSide {
+  readonly ended: string[] = [];
+  readonly runs: OpenRun[];
+  private readonly unlisted: string[];
+
+  constructor(runs: OpenRun[] = [], unlisted: string[] = []) {
+    this.runs = runs;
+    this.unlisted = unlisted;
+  }
+
+  async *open() {
+    yield this.runs;
+  }
+
+  async isOpen({ workflowId }: { workflowId: string }) {
+    return this.unlisted.includes(workflowId) || this.runs.some((run) => run.workflowId === workflowId);
+  }
+
+  async end({ workflowId }: { workflowId: string }) {
+    this.ended.push(workflowId);
+  }
+}
+
+describe('the reconciler', () => {
+  let world: World;
+  let project: TestProject;
+  let walker: Walker;
+  let execution: string;
+
+  beforeEach(async () => {
+    world = await openWorld();
+    project = await makeProject(world.db);
+    walker = new Walker(world.db, project);
+    const workflow = await draw(world.db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
+    execution = await walker.start(workflow, 'ann@example.com');
+    await walker.advance(execution);
+    await world.db('outbox').del();
+    await world.db('executions').update({ updatedAt: LONG_AGO });
+  });
+  afterEach(() => world?.close());
+
+  const run = (workflowId: string, workflowType: string, startedAt = LONG_AGO): OpenRun => ({
+    workflowId,
+    workflowType,
+    startedAt,
+  });
+  const idOf = (generation: number) => `execution/${project.id}/${execution}/${generation}`;
+  const intents = () => world.db('outbox').select('action', 'workflowId').orderBy('id');
+
+  it('leaves alone what is open', async () => {
+    const side = new Listed([run(idOf(1), 'execution')]);
+    expect(await reconcile(world.db, side)).to.deep.equal({ open: 1, revived: 0, ended: 0 });
+    expect(await intents()).to.deep.equal([]);
+    expect(await world.db('openRuns')).to.deep.equal([]);
+  });
+
+  it('brings an execution back from its stored place, under a new generation', async () => {
+    expect(await reconcile(world.db, new Listed())).to.deep.equal({ open: 0, revived: 1, ended: 0 });
+    expect(await intents()).to.deep.equal([{ action: 'start', workflowId: idOf(2) }]);
+    expect(await walker.execution(execution)).to.include({ status: 'WAITING', generation: 2 });
+    expect(await walker.advance(execution)).to.include({ kind: 'rest' });
+    // Its start is on its way now.
+    expect(await reconcile(world.db, new Listed())).to.include({ revived: 0 });
+  });
+
+  it('trusts a second look more than the list, and nothing that has just changed', async () => {
+    expect(await reconcile(world.db, new Listed([], [idOf(1)]))).to.include({ revived: 0 });
+    await world.db('executions').update({ updatedAt: new Date() });
+    expect(await reconcile(world.db, new Listed())).to.include({ revived: 0 });
+  });
+
+  it('ends runs that are about nothing any more, but not those that have only just begun', async () => {
+    await world.db('executions').update({ generation: 3 });
+    const side = new Listed([
+      run(idOf(3), 'execution'),
+      run(idOf(2), 'execution'),
+      run(idOf(4), 'execution', new Date()),
+      run(`cron/${project.id}/${execution}`, 'Schedule'),
+      run('segments/sweep', 'segmentSweep'),
+    ]);
+    expect(await reconcile(world.db, side)).to.include({ revived: 0, ended: 2 });
+    expect(side.ended).to.have.members([idOf(2), `cron/${project.id}/${execution}`]);
+  });
+
+  it('starts a lost job again under its id, and makes a lost Schedule again', async () => {
+    const { db } = world;
+    const jobId = await createBulkJob(db, project.access, 'BULK_SUBSCRIBE', [execution]);
+    const { id } = await draw(db, project, {
+      steps: { out: ['EXIT'] },
+      workflow: { triggerType: 'SCHEDULE', triggerConfig: JSON.stringify({ cron: '0 8 * * *' }), updatedAt: LONG_AGO },
+    });
+    await db('jobs').update({ createdAt: LONG_AGO });
+    await db('outbox').del();
+    expect(await reconcile(db, new Listed([run(idOf(1), 'execution')]))).to.include({ revived: 2 });
+    const rows = await db('outbox').orderBy('id');
+    expect(rows.map(({ action, workflowId }) => [action, workflowId])).to.deep.equal([
+      ['start', `job/${project.id}/${jobId}`],
+      ['schedule', `cron/${project.id}/${id}`],
+    ]);
+    expect(rows[0].payload).to.include({ again: true });
+  });
+});
