@@ -17,6 +17,8 @@ const billing = `
       period_end timestamptz,
       -- Of the newest of Stripe's events that was looked at: older ones that come late say nothing new.
       event_at timestamptz,
+      -- False while billing is turned off: caps wait until it is on again.
+      in_force boolean not null default true,
       cap_transactional integer,
       cap_campaigns integer,
       cap_workflows integer,

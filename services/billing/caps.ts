@@ -36,7 +36,7 @@ export async function reserveMails(trx: Db, projectId: string, count: number): P
 
 /** Before a campaign begins: its whole audience must fit. */
 export async function requireCampaignRoom(trx: Db, projectId: string, recipients: number): Promise<void> {
-  const row = await trx('projectBilling').where({ projectId }).first('capCampaigns');
+  const row = await trx('projectBilling').where({ projectId, inForce: true }).first('capCampaigns');
   const cap: number | null | undefined = row?.capCampaigns;
   if (cap === undefined || cap === null) return;
   const { used } = (await readConsumption(trx, projectId)).campaigns;
@@ -76,6 +76,7 @@ export async function setCaps(db: Db, projectId: string, caps: Caps): Promise<Ca
       capCampaigns: caps.campaigns,
       capWorkflows: caps.workflows,
       warned: '{}',
+      inForce: true,
     };
     await trx('projectBilling')
       .insert({ projectId, ...columns })

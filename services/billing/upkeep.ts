@@ -2,7 +2,9 @@ import type Stripe from 'stripe';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { releaseHeld } from '../emails/hold.ts';
 import { mailManagers } from '../members/mail.ts';
+import { announceKeys } from '../projects/keys.ts';
 import { applyCaps } from './caps.ts';
 import { type Category, type Consumption, categories } from './consumption.ts';
 import { reportUsage } from './report.ts';
@@ -20,6 +22,7 @@ export interface BillingDeps {
 /** What keeps billing up to date; any number of workers may do it at once. */
 export async function tendBilling({ db, stripe, settings, log }: BillingDeps): Promise<void> {
   if (!stripe || !settings.stripe) return liftAllCaps(db);
+  await db('projectBilling').where({ inForce: false }).update({ inForce: true });
   while ((await foldUsage(db)).length > 0);
   await watchCaps(db, settings);
   const { priceId } = settings.stripe;
@@ -29,9 +32,14 @@ export async function tendBilling({ db, stripe, settings, log }: BillingDeps): P
 
 /** Billing was turned off: what it held goes. */
 async function liftAllCaps(db: Db): Promise<void> {
-  await db('projects')
-    .where((query) => query.where('billingCapped', true).orWhereRaw("capped_sources <> '{}'"))
-    .update({ billingCapped: false, cappedSources: [] });
+  const rows = await db('projectBilling').where({ inForce: true }).select('projectId');
+  for (const { projectId } of rows)
+    await inTransaction(db, async (trx) => {
+      await trx('projectBilling').where({ projectId }).update({ inForce: false });
+      await trx('projects').where({ id: projectId }).update({ billingCapped: false, cappedSources: [] });
+      await announceKeys(trx, projectId);
+      await releaseHeld(trx, { projectId });
+    });
 }
 
 /** Those with a cap, one by one: a period may have begun or a cap been reached. */

@@ -14,17 +14,17 @@ interface Suspect {
   complained: string;
 }
 
-// A day and a week, each from the first hour on after the project was last enabled: what was before is forgiven.
+// A day and a week, each from the first hour on after the project was last enabled: what was before is forgiven. Project
+// by project, so that only hours of this week are read, however many there are.
 const suspects = statement<Suspect>(
   'security-suspects',
   `select distinct on (p.id) p.id as project_id, p.name, counted.sent, counted.bounced, counted.complained
-   from (
-     select h.project_id, days, sum(h.sent) as sent, sum(h.bounced) as bounced, sum(h.complained) as complained
-     from activity_hours h join projects p on p.id = h.project_id, unnest(array[1, 7]) as days
-     where h.hour >= date_trunc('hour', now() - make_interval(days => days), 'UTC')
+   from projects p, unnest(array[1, 7]) as days, lateral (
+     select sum(h.sent) as sent, sum(h.bounced) as bounced, sum(h.complained) as complained
+     from activity_hours h
+     where h.project_id = p.id and h.hour >= date_trunc('hour', now() - make_interval(days => days), 'UTC')
        and (p.enabled_at is null or h.hour > p.enabled_at)
-     group by 1, 2
-   ) counted join projects p on p.id = counted.project_id
+   ) counted
    where p.id <> $4 and not p.disabled and p.deleted_at is null and counted.sent >= $1
      and (counted.bounced >= counted.sent * $2::float8 or counted.complained >= counted.sent * $3::float8)
    order by p.id, days`,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { readSettings } from '../../../platform/settings.ts';
 import { createStripe } from '../../../platform/stripe.ts';
+import { requireCampaignRoom } from '../../../services/billing/caps.ts';
 import { tendBilling, watchCaps } from '../../../services/billing/upkeep.ts';
 import { noteUsage } from '../../../services/billing/usage.ts';
 import { tellResults } from '../../../services/emails/tell-results.ts';
@@ -351,10 +352,16 @@ describe('billing', () => {
   });
 
   it('lifts all caps when it is turned off', async () => {
-    await project.owner.put(`${path}/billing-limits`, { transactional: 0, workflows: 0 });
+    await project.owner.put(`${path}/billing-limits`, { transactional: 0, campaigns: 0, workflows: 0 });
     expect(await send(1)).to.have.status(402);
     await tendBilling({ db: api.db, stripe: undefined, settings: readSettings({}), log });
     const row = await api.db('projects').where({ id: project.id }).first();
     expect(row).to.deep.include({ billingCapped: false, cappedSources: [] });
+    expect(await send(1)).to.have.status(200);
+    await requireCampaignRoom(api.db, project.id, 5);
+    await tend();
+    expect(await send(1), 'on again').to.have.status(402);
+    const refused = await requireCampaignRoom(api.db, project.id, 5).catch((error) => error);
+    expect(refused).to.include({ status: 402 });
   });
 });
