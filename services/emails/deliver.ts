@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { composeMail, type Mailer, type MailLine, type SendOutcome, type WireMail } from '../../platform/mailer.ts';
+import type { Mailer, MailLine, SendOutcome } from '../../platform/mailer.ts';
 import { senderDomain } from '../domains/name.ts';
-import type { Signer } from '../domains/signing-key.ts';
-import { attachmentsOf } from './attachments.ts';
 import { pendingMails, removeBatch, settleInterrupted } from './delivery-batch.ts';
+import { type ComposeDeps, type Composed, compose } from './delivery-compose.ts';
 import { type PrepareDeps, type PreparedMail, prepareMails } from './delivery-content.ts';
 import { type Lease, leaseBatch } from './delivery-lease.ts';
 import type { DeliveryLedger } from './delivery-ledger.ts';
@@ -19,11 +18,9 @@ import {
   settle,
 } from './delivery-settlement.ts';
 
-export interface DeliveryDeps extends PrepareDeps {
+export interface DeliveryDeps extends PrepareDeps, ComposeDeps {
   mailer: Mailer;
   ledger: DeliveryLedger;
-  /** Not there where the relay signs. */
-  signerFor?: ((projectId: string, domain: string) => Promise<Signer | undefined>) | undefined;
   onResult?: (kind: ResultKind) => void;
 }
 
@@ -158,7 +155,8 @@ class Delivery {
         await this.putOff(mail, domain);
         continue;
       }
-      const wire = mail.attachmentSet ? undefined : await this.compose(mail);
+      // But files are read only with a slot in hand: they may be large.
+      const wire = mail.attachmentSet ? undefined : await compose(this.deps, mail);
       if (!(await slots.take(this.lease.priority, this.stopping.signal, domain))) return;
       try {
         goOn = await this.attempt(mail, wire);
@@ -187,7 +185,7 @@ class Delivery {
 
   /** False: the server cannot be reached. */
   private async attempt(mail: PreparedMail, composed: Composed | undefined): Promise<boolean> {
-    const wire = composed ?? (await this.compose(mail));
+    const wire = composed ?? (await compose(this.deps, mail));
     // First the connection: what cannot be offered is not even begun.
     const line = await this.deps.mailer.connect(this.cutting.signal);
     if ('kind' in line) return this.tell(line);
@@ -202,24 +200,16 @@ class Delivery {
     }
   }
 
-  /** Files are read only when the mail has a slot: they may be large. */
-  private async compose({ projectId, content, attachmentSet }: PreparedMail): Promise<Composed> {
-    if (!content) return { kind: 'refused', reason: 'its content is gone' };
-    const domain = senderDomain(content.from.email);
-    const signer = projectId && (await this.deps.signerFor?.(projectId, domain));
-    const attachments = attachmentSet ? await attachmentsOf(this.deps.db, attachmentSet) : [];
-    return composeMail({ ...content, attachments, ...(signer && { dkim: { domain, ...signer } }) }).catch(
-      (error: unknown) => ({ kind: 'refused', reason: `cannot be written as a mail: ${textOf(error)}` }) as const,
-    );
-  }
-
   private async offer(mail: MailInFlight, composed: Composed, line: MailLine): Promise<SendOutcome> {
     let outcome: SendOutcome;
     if ('kind' in composed) outcome = composed;
     else if (!this.lease.check()) outcome = { kind: 'unreachable', reason: 'the lease was lost' };
     else outcome = await line.send(composed, this.cutting.signal);
     // Not waited for: the connection can take the next mail while the result is written.
-    this.results.push(this.record(mail, settle(mail, outcome)));
+    const result = this.record(mail, settle(mail, outcome));
+    // The round waits for all of them; until then it is nobody's unhandled failure.
+    result.catch(() => {});
+    this.results.push(result);
     return outcome;
   }
 
@@ -255,9 +245,6 @@ class Delivery {
     this.deps.onResult?.(kind);
   }
 }
-
-/** Ready for the wire, or never to be. */
-type Composed = WireMail | Extract<SendOutcome, { kind: 'refused' }>;
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
 

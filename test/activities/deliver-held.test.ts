@@ -3,6 +3,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { emailActivities } from '../../activities/emails.ts';
 import type { Db } from '../../db/connect.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { SealError } from '../../platform/seal.ts';
 import { addSigningKey, makeDomainKey } from '../../services/domains/keys.ts';
 import { findSigner } from '../../services/domains/signing-key.ts';
 import type { DeliveryDeps } from '../../services/emails/deliver.ts';
@@ -172,5 +173,22 @@ describe('mail that may not leave just now', () => {
       },
     });
     expect(results.map(({ status }) => status.result)).to.deep.equal(['pass']);
+  });
+
+  it('comes again later when its domain’s key cannot be opened, and other mail goes on', async () => {
+    const other = await makeProject(db);
+    const broken = await addMail(db, { project });
+    const fine = await addMail(db, { project: other.id });
+    await db('email_contents')
+      .where({ emailId: fine })
+      .update({ fromEmail: `shop@${other.senderDomain}` });
+    const signerFor = async (projectId: string) => {
+      if (projectId === project) throw new SealError('sealed with a key that is gone');
+      return undefined;
+    };
+    expect(await deliver({ signerFor })).to.deep.equal(counts({ sent: 1, deferred: 1 }));
+    const reason = 'cannot be signed: sealed with a key that is gone';
+    expect(await mailById(db, broken)).to.include({ status: 'PENDING', attempts: 1, reason });
+    expect(await mailById(db, fine)).to.include({ status: 'SENT' });
   });
 });
