@@ -10,6 +10,7 @@ import type { DeliveryDeps } from '../../services/emails/deliver.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';
 import { releaseAllHeld, releaseHeld } from '../../services/emails/hold.ts';
+import { SendPace } from '../../services/emails/send-pace.ts';
 import { addSuppressions } from '../../services/suppressions/add.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
@@ -190,5 +191,15 @@ describe('mail that may not leave just now', () => {
     const reason = 'cannot be signed: sealed with a key that is gone';
     expect(await mailById(db, broken)).to.include({ status: 'PENDING', attempts: 1, reason });
     expect(await mailById(db, fine)).to.include({ status: 'SENT' });
+  });
+
+  it('leaves no faster than the send rate allows', async () => {
+    const rate = 20;
+    const paced = createMailer({ url: smtp.url, maxConnections: 5, pace: new SendPace(db, rate) });
+    await addMails(db, 9, { project });
+    const started = performance.now();
+    expect(await deliver({ mailer: paced })).to.deep.equal(counts({ sent: 9 }));
+    expect(performance.now() - started).to.be.at.least((8 / rate) * 1_000 - 25);
+    paced.close();
   });
 });
