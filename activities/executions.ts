@@ -1,5 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
+import type { Db } from '../db/connect.ts';
 import type { SigningKeys } from '../platform/cursor.ts';
 import { isDatabaseAway } from '../platform/database-away.ts';
 import type { OutboundHttp } from '../platform/outbound-http.ts';
@@ -10,9 +11,11 @@ import { stepsSoFar } from '../services/workflows/steps-so-far.ts';
 import { callWebhook } from '../services/workflows/webhook-call.ts';
 import { pendingWebhook, settleWebhook } from '../services/workflows/webhook-step.ts';
 
-export interface ExecutionActivityDeps extends AdvanceDeps {
+export interface WebhookActivityDeps {
+  db: Db;
   http: OutboundHttp;
   keys: SigningKeys;
+  now: () => Date;
 }
 
 /** `details` is what an operator reads about the execution: no names, no addresses, nothing that anybody wrote. */
@@ -23,31 +26,39 @@ export type Advanced = { details: string } & (
 
 /** So often a step may fail for a reason that nobody foresaw before its execution is given up. */
 const MAX_FAILURES = 10;
+const GIVEN_UP = `the step failed ${MAX_FAILURES} times for a reason that lies with the service`;
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 
-export const executionActivities = ({ http, keys, ...deps }: ExecutionActivityDeps) => ({
+export const executionActivities = (deps: AdvanceDeps) => ({
   async advanceExecution(ref: ExecutionRef): Promise<Advanced> {
     try {
       return described(await advance(deps, ref), await stepsSoFar(deps.db, ref.executionId));
     } catch (error) {
-      if (isDatabaseAway(error) || Context.current().info.attempt < MAX_FAILURES) throw error;
-      await failExecution(deps.db, ref, error instanceof Error ? error.message : String(error));
+      const { info, log } = Context.current();
+      if (isDatabaseAway(error) || info.attempt < MAX_FAILURES) throw error;
+      // The customer is told that it failed; what it was is for whoever runs the service.
+      log.error('an execution is given up', { error, executionId: ref.executionId });
+      await failExecution(deps.db, ref, GIVEN_UP);
       return { kind: 'end', status: 'FAILED', details: '' };
     }
   },
+});
 
+export type ExecutionActivities = ReturnType<typeof executionActivities>;
+
+export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) => ({
   /** One attempt. What comes of it stands in Postgres when this returns; until then Temporal has it tried again. */
   async callExecutionWebhook(ref: ExecutionRef, visit: number): Promise<void> {
     const { info, cancellationSignal } = Context.current();
-    const pending = await pendingWebhook(deps.db, ref, visit);
+    const pending = await pendingWebhook(db, ref, visit);
     if (!pending) return;
     const { id, projectId, request } = pending;
-    const secret = await webhookSecret(deps.db, keys, projectId);
-    const outcome = await callWebhook(http, { id, secret, now: deps.now(), request }, cancellationSignal);
+    const secret = await webhookSecret(db, keys, projectId);
+    const outcome = await callWebhook(http, { id, secret, now: now(), request }, cancellationSignal);
     const triedFor = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
-    if (outcome.kind !== 'retry') return settleWebhook(deps.db, ref, visit, outcome);
-    if (triedFor > GIVE_UP_MS) return settleWebhook(deps.db, ref, visit, { ...outcome, kind: 'failed' });
-    await settleWebhook(deps.db, ref, visit, outcome);
+    if (outcome.kind !== 'retry') return settleWebhook(db, ref, visit, outcome);
+    if (triedFor > GIVE_UP_MS) return settleWebhook(db, ref, visit, { ...outcome, kind: 'failed' });
+    await settleWebhook(db, ref, visit, outcome);
     throw ApplicationFailure.create({
       message: outcome.reason,
       type: 'WebhookRetry',
@@ -65,4 +76,4 @@ function described(next: Next, steps: string): Advanced {
   return { ...next, summary, details: `${steps}\n\nwaiting: ${summary}` };
 }
 
-export type ExecutionActivities = ReturnType<typeof executionActivities>;
+export type WebhookActivities = ReturnType<typeof webhookActivities>;

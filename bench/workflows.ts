@@ -68,7 +68,6 @@ async function startEngine(): Promise<Engine> {
   const temporal = await ownNamespace();
   let done = 0;
   const now = () => new Date();
-  const http = async () => ({ kind: 'refused' as const, reason: 'there is no web here' });
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,
@@ -81,8 +80,6 @@ async function startEngine(): Promise<Engine> {
         db,
         renderer: testRenderer(),
         links: testLinks,
-        http,
-        keys: ['bench'],
         now,
         temporalSide: openRuns(temporal),
       }),

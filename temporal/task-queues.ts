@@ -6,6 +6,7 @@ export const taskQueues = {
   bulk: 'everpost-bulk',
   domains: 'everpost-domains',
   executions: 'everpost-executions',
+  webhooks: 'everpost-webhooks',
 } as const;
 
 export type TaskQueues = typeof taskQueues;

@@ -1,7 +1,7 @@
 import { campaignActivities, campaignSendingActivities, type SendingDeps } from '../activities/campaigns.ts';
 import { domainActivities } from '../activities/domains.ts';
 import { emailActivities } from '../activities/emails.ts';
-import { type ExecutionActivityDeps, executionActivities } from '../activities/executions.ts';
+import { executionActivities, type WebhookActivityDeps, webhookActivities } from '../activities/executions.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
 import { projectActivities } from '../activities/projects.ts';
 import { type ReconcilerDeps, reconcilerActivities } from '../activities/reconciler.ts';
@@ -12,6 +12,7 @@ import type { AdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
 import { MAX_WITH_NEWCOMERS } from '../services/emails/fold.ts';
+import type { AdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workflowBundle } from './bundle.ts';
 import type { Duty } from './temporal-workers.ts';
@@ -74,12 +75,22 @@ export function domainsDuty(deps: CheckDeps): Duty {
   };
 }
 
-/** Short work in the database, but for webhooks, which may keep a slot for ten seconds each. */
-export function executionsDuty(deps: ExecutionActivityDeps & ReconcilerDeps): Duty {
+/** Short work in the database: more at a time would only wait for connections. */
+export function executionsDuty(deps: AdvanceExecutionDeps & ReconcilerDeps): Duty {
   return {
     taskQueue: taskQueues.executions,
     activities: { ...executionActivities(deps), ...reconcilerActivities(deps) },
-    maxConcurrentActivityTaskExecutions: 20,
+    maxConcurrentActivityTaskExecutions: 10,
     maxConcurrentActivityTaskPolls: 4,
+  };
+}
+
+/** They wait for somebody else's servers, ten seconds each where these are slow. */
+export function webhooksDuty(deps: WebhookActivityDeps): Duty {
+  return {
+    taskQueue: taskQueues.webhooks,
+    activities: webhookActivities(deps),
+    maxConcurrentActivityTaskExecutions: 50,
+    maxConcurrentActivityTaskPolls: 2,
   };
 }

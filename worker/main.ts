@@ -17,7 +17,15 @@ import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
-import { bulkDuty, campaignsDuty, domainsDuty, executionsDuty, mailDuty, workflowsDuty } from './duties.ts';
+import {
+  bulkDuty,
+  campaignsDuty,
+  domainsDuty,
+  executionsDuty,
+  mailDuty,
+  webhooksDuty,
+  workflowsDuty,
+} from './duties.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Loop } from './loop.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
@@ -120,7 +128,7 @@ async function startWork(parts: Parts): Promise<End> {
     );
   if (roles.has('bulk')) duties.push(domainsDuty({ db: parts.db, resolver, settings }));
   const executions = roles.has('workflows') ? startExecutions(parts, resolver) : undefined;
-  if (executions) duties.push(await workflowsDuty(), executions.duty);
+  if (executions) duties.push(await workflowsDuty(), ...executions.duties);
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
   const stopRelay = roles.has('relay') ? startRelay(parts, listener) : () => {};
   const stopReturnedMail = roles.has('relay') ? await startReturnedMail(parts) : () => {};
@@ -169,16 +177,12 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
 function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resolver) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
+  const now = () => new Date();
   return {
-    duty: executionsDuty({
-      db,
-      renderer,
-      links: new MailLinks(settings),
-      http,
-      keys: settings.secretKeys,
-      now: () => new Date(),
-      temporalSide: openRuns(temporal),
-    }),
+    duties: [
+      executionsDuty({ db, renderer, links: new MailLinks(settings), now, temporalSide: openRuns(temporal) }),
+      webhooksDuty({ db, http, keys: settings.secretKeys, now }),
+    ],
     close: () => renderer.close(),
   };
 }

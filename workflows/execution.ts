@@ -9,7 +9,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ExecutionActivities } from '../activities/executions.ts';
+import type { ExecutionActivities, WebhookActivities } from '../activities/executions.ts';
 import type { ExecutionRef } from '../services/workflows/advance.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 
@@ -22,10 +22,8 @@ const stepType = defineSearchAttributeKey('StepType', 'KEYWORD');
 /** Clocks differ: a worker may find that it is not time yet. */
 const SHORTEST_REST_MS = 200;
 
-const taskQueue = 'everpost-executions' satisfies TaskQueues['executions'];
-
 const { advanceExecution } = proxyActivities<ExecutionActivities>({
-  taskQueue,
+  taskQueue: 'everpost-executions' satisfies TaskQueues['executions'],
   // Short, so that what a worker has died with is soon taken up by another: a step that is done is not done again.
   startToCloseTimeout: '20 seconds',
   summary: 'takes steps until it must wait',
@@ -33,8 +31,9 @@ const { advanceExecution } = proxyActivities<ExecutionActivities>({
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-const { callExecutionWebhook } = proxyActivities<ExecutionActivities>({
-  taskQueue,
+const { callExecutionWebhook } = proxyActivities<WebhookActivities>({
+  // A queue of their own: receivers that take their time hold up nobody but one another.
+  taskQueue: 'everpost-webhooks' satisfies TaskQueues['webhooks'],
   startToCloseTimeout: '30 seconds',
   summary: 'calls a webhook',
   // The activity gives up after a day by itself, and tells the receiver's own wish as the next delay.

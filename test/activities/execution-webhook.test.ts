@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import { executionActivities } from '../../activities/executions.ts';
+import { webhookActivities } from '../../activities/executions.ts';
 import { outboundHttp } from '../../platform/outbound-http.ts';
 import { createResolver, type Resolver } from '../../platform/resolver.ts';
 import { rotateWebhookSecret, webhookSecret } from '../../services/projects/webhook-secret.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { draw, Walker } from '../support/executions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
-import { testRenderer } from '../support/renderer.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
@@ -44,7 +43,7 @@ describe('the call of a WEBHOOK step', () => {
   async function calling(config: object, allowedHosts = [receiver.host]) {
     const http = outboundHttp({ resolver, allowedHosts });
     const now = () => new Date();
-    const activities = executionActivities({ db: world.db, renderer: testRenderer(), http, keys, now });
+    const activities = webhookActivities({ db: world.db, http, keys, now });
     const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', config], out: ['EXIT'] } });
     const email = `person${++people}@example.com`;
     await walker.contact(email, { city: 'Köln' });

@@ -23,7 +23,15 @@ import { deleteProject } from '../../services/projects/erase.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import { carryOut } from '../../temporal/carry-out.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
-import { bulkDuty, campaignsDuty, domainsDuty, executionsDuty, mailDuty, workflowsDuty } from '../../worker/duties.ts';
+import {
+  bulkDuty,
+  campaignsDuty,
+  domainsDuty,
+  executionsDuty,
+  mailDuty,
+  webhooksDuty,
+  workflowsDuty,
+} from '../../worker/duties.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { addContacts, limits, makeCampaign } from '../support/campaigns.ts';
 import { endAll } from '../support/cleanup.ts';
@@ -192,10 +200,14 @@ async function record(name: string): Promise<void> {
         db,
         renderer: testRenderer(),
         links: testLinks,
+        now: () => new Date(),
+        temporalSide: openRuns(temporal),
+      }),
+      webhooksDuty({
+        db,
         http: (request) => outboundHttp({ resolver, allowedHosts })(request),
         keys: settings.secretKeys,
         now: () => new Date(),
-        temporalSide: openRuns(temporal),
       }),
     ],
     log: silent,

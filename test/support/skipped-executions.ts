@@ -2,7 +2,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import { executionActivities } from '../../activities/executions.ts';
+import { executionActivities, webhookActivities } from '../../activities/executions.ts';
 import type { Db } from '../../db/connect.ts';
 import { outboundHttp } from '../../platform/outbound-http.ts';
 import { createResolver } from '../../platform/resolver.ts';
@@ -44,10 +44,9 @@ export async function skipExecutions(
   await connection.operatorService.addSearchAttributes({ namespace: temporal.namespace, searchAttributes });
   const resolver = createResolver({ servers: [] });
   let now = new Date();
-  const activities = executionActivities({
+  const activities = executionActivities({ db, renderer: testRenderer(), links: testLinks, now: () => now });
+  const webhooks = webhookActivities({
     db,
-    renderer: testRenderer(),
-    links: testLinks,
     http: outboundHttp({ resolver, allowedHosts }),
     keys: ['a secret of this test, and long enough'],
     now: () => now,
@@ -59,13 +58,13 @@ export async function skipExecutions(
       ...base,
       taskQueue: taskQueues.executions,
       activities: {
-        ...activities,
         advanceExecution: async (...given: Parameters<typeof activities.advanceExecution>) => {
           now = new Date(await env.currentTimeMs());
           return activities.advanceExecution(...given);
         },
       },
     }),
+    await Worker.create({ ...base, taskQueue: taskQueues.webhooks, activities: webhooks }),
   ];
   const running = workers.map((worker) => worker.run());
   return {

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { Listener } from '../../db/listener.ts';
-import { outboundHttp } from '../../platform/outbound-http.ts';
-import { createResolver } from '../../platform/resolver.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
@@ -60,10 +58,11 @@ describe('an execution, as the Web UI of Temporal shows it', () => {
 
   async function startWorker(): Promise<void> {
     const { db, url } = world;
-    const resolver = createResolver({ servers: [] });
     const duty = executionsDuty({
-      ...{ db, renderer: testRenderer(), http: outboundHttp({ resolver, allowedHosts: [] }) },
-      ...{ keys: ['a secret of this test, and long enough'], now: () => new Date(), temporalSide: openRuns(temporal) },
+      db,
+      renderer: testRenderer(),
+      now: () => new Date(),
+      temporalSide: openRuns(temporal),
     });
     const workflows = { taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() };
     const settings = temporalSettings(temporal.address, temporal.namespace);
@@ -76,7 +75,6 @@ describe('an execution, as the Web UI of Temporal shows it', () => {
       () => workers.stop(),
       () => relay.stop(),
       () => listener.stop(),
-      async () => resolver.close(),
     );
   }
 
