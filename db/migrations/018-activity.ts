@@ -94,15 +94,22 @@ export async function up(db: Knex): Promise<void> {
     select project_id, name, contact_id, created_at, activity_type(name, data) <> 'hidden' from events;
 
     -- What has happened to mails, each once, by the ledger's own times.
+    create function note_activity(p_project_id uuid, p_kind text, p_before timestamptz, p_after timestamptz)
+    returns void language plpgsql as $$
+    begin
+      if p_before is not null then insert into activity_notes values (p_project_id, p_kind, p_before, -1); end if;
+      if p_after is not null then insert into activity_notes values (p_project_id, p_kind, p_after, 1); end if;
+    end $$;
+    -- Mostly one of them changes; a question costs a fraction of a note.
     create function note_mail() returns trigger language plpgsql as $$
     begin
-      insert into activity_notes (project_id, kind, at, by)
-      select new.project_id, moves.kind, times.at, times.by
-      from (values ('sent', old.sent_at, new.sent_at), ('delivered', old.delivered_at, new.delivered_at),
-        ('opened', old.opened_at, new.opened_at), ('clicked', old.clicked_at, new.clicked_at),
-        ('bounced', old.bounced_at, new.bounced_at), ('complained', old.complained_at, new.complained_at)
-      ) as moves (kind, before, after), lateral (values (before, -1), (after, 1)) as times (at, by)
-      where before is distinct from after and times.at is not null;
+      ${['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained']
+        .map(
+          (kind) => `if old.${kind}_at is distinct from new.${kind}_at then
+        perform note_activity(new.project_id, '${kind}', old.${kind}_at, new.${kind}_at);
+      end if;`,
+        )
+        .join('\n      ')}
       return null;
     end $$;
     create trigger emails_note_added after insert on emails for each row
@@ -166,7 +173,7 @@ export async function down(db: Knex): Promise<void> {
     end $$;
     create trigger events_note_added after insert on events
       for each row execute function note_event();
-    drop function note_execution(), note_mail();
+    drop function note_execution(), note_mail(), note_activity(uuid, text, timestamptz, timestamptz);
     drop table activity_hours, activity_notes, event_contacts, event_days, event_hours, event_names, event_notes;
   `);
 }

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import type { SigningKeys } from '../../../platform/cursor.ts';
+import { listActivity } from '../../../services/activity/feed.ts';
+import { activityStats } from '../../../services/activity/stats.ts';
+import { foldCounts } from '../../../services/events/counts.ts';
+import { listEvents, listEventsOfContact } from '../../../services/events/list.ts';
+import { listEventNames } from '../../../services/events/names.ts';
+import { eventStats } from '../../../services/events/stats.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+const keys: SigningKeys = ['a secret of sixteen'];
+const EVENTS = 30_000;
+
+describe('activity of a project with many events', () => {
+  let world: World;
+  let project: TestProject;
+  let contactId: string;
+
+  before(async () => {
+    // One session, so that what it has read can be asked of it.
+    world = await openWorld(1);
+    project = await makeProject(world.db);
+    await world.db.raw(
+      `insert into contacts (id, project_id, email, subscribed)
+       select uuidv7(), ?, 'u' || n || '@example.com', true from generate_series(1, 300) n`,
+      [project.id],
+    );
+    await world.db.raw(
+      `insert into events (id, project_id, contact_id, name, data)
+       select uuidv7(), project_id, id, (array['a', 'b', 'email.sent', 'email.open', 'c'])[1 + n % 5], '{"isFirst": false}'
+       from contacts, generate_series(1, ${EVENTS / 300}) n where project_id = ?`,
+      [project.id],
+    );
+    await foldCounts(world.db);
+    await world.db.raw('vacuum analyze');
+    contactId = (await world.db('contacts').where({ projectId: project.id }).first('id')).id;
+  });
+  after(() => world.close());
+
+  /** Rows of events that were read one after another, and by indexes. */
+  async function read(): Promise<{ scanned: number; found: number }> {
+    await world.db.raw('select pg_stat_force_next_flush()');
+    const { rows } = await world.db.raw(
+      `select coalesce(sum(seq_tup_read), 0)::integer as scanned, coalesce(sum(idx_tup_fetch), 0)::integer as found
+       from pg_stat_user_tables where relname like 'events\\_%'`,
+    );
+    return rows[0];
+  }
+
+  const pages: [what: string, work: () => Promise<unknown>][] = [
+    ['the feed', () => listActivity(world.db, project.id, keys, { limit: 20 })],
+    ['the feed of some types', () => listActivity(world.db, project.id, keys, { limit: 20, types: ['email.sent'] })],
+    [
+      'the feed of types that never happened',
+      () => listActivity(world.db, project.id, keys, { limit: 20, types: ['email.bounced'] }),
+    ],
+    ['all events', () => listEvents(world.db, project.id, keys, { limit: 20 })],
+    ['events of a name', () => listEvents(world.db, project.id, keys, { limit: 20, eventName: 'b' })],
+    ['names', () => listEventNames(world.db, project.id)],
+    ['statistics', () => eventStats(world.db, project.id, {})],
+    ['totals', () => activityStats(world.db, project.id, {})],
+  ];
+  for (const [what, work] of pages)
+    it(`reads no more for ${what} than it shows of each type`, async () => {
+      const before = await read();
+      await work();
+      const after = await read();
+      expect(after.scanned - before.scanned).to.equal(0);
+      expect(after.found - before.found).to.be.at.most(22 * 11);
+    });
+
+  it('reads the events of a contact, and of nobody else', async () => {
+    const before = await read();
+    await listEventsOfContact(world.db, project.id, keys, contactId, { limit: 20 });
+    const after = await read();
+    expect(after.scanned - before.scanned).to.equal(0);
+    expect(after.found - before.found).to.be.within(20, (EVENTS / 300) * 2);
+  });
+});
