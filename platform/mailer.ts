@@ -98,7 +98,10 @@ class Line implements MailLine {
   private async exchange(mail: WireMail, signal?: AbortSignal): Promise<SendOutcome> {
     const exchange = await this.session.send(mail);
     this.clean = exchange.accepted;
-    if (exchange.accepted) return { kind: 'sent', providerMessageId: providerIdOf(exchange.response) };
+    if (exchange.accepted) {
+      const { response } = exchange;
+      return { kind: 'sent', providerMessageId: providerIdOf(response), answer: answerText({ response }) };
+    }
     const { error, handedOver } = exchange;
     if (signal?.aborted && !handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
     const lost = error.kind === 'lost' || error.responseCode === 421;

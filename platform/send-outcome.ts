@@ -1,7 +1,7 @@
 import type { SmtpFailure } from './smtp-conversation.ts';
 
 export type SendOutcome =
-  | { kind: 'sent'; providerMessageId: string | undefined }
+  | { kind: 'sent'; providerMessageId: string | undefined; answer?: string }
   /** Not now: the server says so, or the connection broke before the mail was handed over. */
   | { kind: 'deferred'; reason: string }
   /** Never. */

@@ -94,19 +94,20 @@ const finishStatement = statement<{ id: string }>(
      provider_message_id = coalesce(r.provider_message_id, e.provider_message_id),
      sent_at = case when r.status = 'SENT' then now() else e.sent_at end,
      updated_at = now()
-   from unnest(${arrays('uuid', 'uuid', 'uuid', 'integer', 'text', 'text', 'boolean', 'boolean', 'float8', 'text', 'text')})
-     as r (id, batch_id, token, attempts, status, reason, unburnt, unknown, again_after, provider_message_id, outcome)
+   from unnest(${arrays('uuid', 'uuid', 'uuid', 'integer', 'text', 'text', 'boolean', 'boolean', 'float8', 'text', 'text', 'text')})
+     as r (id, batch_id, token, attempts, status, reason, unburnt, unknown, again_after, provider_message_id, outcome,
+       answer)
    left join delivery_batches b on b.id = r.batch_id
    where e.id = r.id and e.attempts = r.attempts and (
      e.status = 'SENDING' and e.batch_id = r.batch_id and b.lease_token = r.token
      or r.status in ('SENT', 'FAILED') and e.status in ('SENDING', 'PENDING', 'UNKNOWN')
    )
-   returning e.id, r.attempts, old.updated_at as started_at, r.outcome, r.reason
+   returning e.id, r.attempts, old.updated_at as started_at, r.outcome, coalesce(r.answer, r.reason) as answer
    ),
    -- A late word about an attempt whose outcome was unknown makes it known.
    attempt as (
      insert into email_attempts (email_id, number, started_at, ended_at, outcome, answer)
-     select id, attempts, started_at, now(), outcome, reason from finished where outcome is not null
+     select id, attempts, started_at, now(), outcome, answer from finished where outcome is not null
      on conflict (email_id, number) do update
      set ended_at = excluded.ended_at, outcome = excluded.outcome, answer = excluded.answer
    )
@@ -178,6 +179,7 @@ export async function finishAll(db: Db, finishes: Finish[]): Promise<boolean[]> 
     settlements.map(({ againAfter }) => againAfter ?? null),
     settlements.map(({ providerMessageId }) => providerMessageId ?? null),
     settlements.map(attemptOutcome),
+    settlements.map(({ answer }) => answer ?? null),
   ]);
   const written = new Set(rows.map(({ id }) => id));
   return finishes.map(({ id }) => written.has(id));

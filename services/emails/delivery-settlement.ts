@@ -18,13 +18,20 @@ export interface Settlement {
   /** Leaves its batch, to be folded again after so many seconds. Otherwise it is tried again in the same batch. */
   againAfter?: number;
   providerMessageId?: string | undefined;
+  /** What the relay said, where that is no reason. */
+  answer?: string;
 }
 
 /** The one rule book for results, pure: every way in which an attempt can end. */
 export function settle(mail: MailInFlight, outcome: SendOutcome): Settlement {
   switch (outcome.kind) {
     case 'sent':
-      return { status: 'SENT', reason: null, providerMessageId: outcome.providerMessageId };
+      return {
+        status: 'SENT',
+        reason: null,
+        providerMessageId: outcome.providerMessageId,
+        ...(outcome.answer && { answer: outcome.answer }),
+      };
     case 'refused':
       return { status: 'FAILED', reason: outcome.reason };
     case 'unreachable':

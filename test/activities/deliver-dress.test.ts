@@ -351,6 +351,7 @@ describe('what we add to a mail', () => {
         [2, 'sent'],
       ]);
       expect(attempts[0]?.answer).to.contain('451').and.contain('come back');
+      expect(attempts[1]?.answer).to.match(/^250 queued as stand-in-\d+$/);
       for (const { startedAt, endedAt } of attempts) expect(startedAt.getTime()).to.be.at.most(endedAt.getTime());
     });
 

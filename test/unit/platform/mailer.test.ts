@@ -42,7 +42,11 @@ describe('the mailer', () => {
 
   it('sends a mail with a Message-ID made from its id and its sender’s domain', async () => {
     const sent = mail();
-    expect(await send(mailer, sent)).to.deep.equal({ kind: 'sent', providerMessageId: 'stand-in-1' });
+    expect(await send(mailer, sent)).to.deep.equal({
+      kind: 'sent',
+      providerMessageId: 'stand-in-1',
+      answer: '250 queued as stand-in-1',
+    });
     const [received] = smtp.mails;
     expect(received).to.include({ from: 'shop@demo.localhost', messageId: `<${sent.id}@demo.localhost>` });
     expect(received?.to).to.deep.equal(['ann@example.com']);
