@@ -28,7 +28,7 @@ const reserve = statement<{ reserved: number }>(
 /** In the transaction that accepts them: what is not accepted is not counted. */
 export async function reserveMails(trx: Db, projectId: string, count: number): Promise<void> {
   // Locked first: the statement above reads what it changes.
-  const row = await trx('projectBilling').where({ projectId }).forUpdate().first('capTransactional');
+  const row = await trx('projectBilling').where({ projectId, inForce: true }).forUpdate().first('capTransactional');
   const cap: number | null | undefined = row?.capTransactional;
   if (cap === undefined || cap === null) return;
   if ((await reserve(trx, [projectId, count])).length === 0) throw capReached('transactional', cap);

@@ -4,6 +4,7 @@ import { type Person, person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { fingerprint } from '../support/fingerprint.ts';
 import { type Belongings, furnish, pathWith } from '../support/furnished.ts';
+import { eventually } from '../support/waiting.ts';
 
 const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 'nobody'] as const;
 type Access = (typeof accesses)[number];
@@ -290,6 +291,9 @@ describe('the walk of all routes', () => {
     const things = await furnish(api, disabled);
     await disableProject(api.db, disabled.id, { reason: 'spam' });
     const server = client(api.url, bearer(disabled.secretKey));
+    await eventually(async () => (await server.post('/v1/send', {})).status === 403, {
+      what: 'the word to get around',
+    });
     /** They read, although they are no GETs. */
     const reads = ['POST /contacts/lookup', 'POST /v1/verify', 'POST /workflows/{id}/simulate'];
     await walk(

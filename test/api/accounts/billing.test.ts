@@ -7,10 +7,12 @@ import { tendBilling, watchCaps } from '../../../services/billing/upkeep.ts';
 import { noteUsage } from '../../../services/billing/usage.ts';
 import { tellResults } from '../../../services/emails/tell-results.ts';
 import { deleteProject } from '../../../services/projects/erase.ts';
+import { regenerateKeys } from '../../../services/projects/keys.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { person, systemMails } from '../../support/accounts.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { type ApiProject, client, startTestApi, type TestApi } from '../../support/api.ts';
 import { type StripeStandIn, startStripe, stripeSignature } from '../../support/stripe.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const WEBHOOK_SECRET = 'whsec_ours';
 const log = pino({ level: 'silent' });
@@ -48,8 +50,8 @@ describe('billing', () => {
     const settings = readSettings(env);
     return tendBilling({ db: api.db, stripe: createStripe(settings.stripe), settings, log });
   };
-  const send = (count = 1) =>
-    project.server.post('/v1/send', {
+  const send = (count = 1, server = project.server) =>
+    server.post('/v1/send', {
       to: Array.from({ length: count }, (_, n) => `r${n}@example.com`),
       from: `x@${project.senderDomain}`,
       subject: 's',
@@ -159,8 +161,11 @@ describe('billing', () => {
       await send(2);
       await put({ transactional: 6 });
       expect((await used()).transactional).to.include({ used: 5, remaining: 1 });
-      expect(await send(1)).to.have.status(200);
-      expect(await send(1)).to.have.status(402);
+      // A key that no process remembers from before the cap: the notice to forget may be milliseconds late.
+      const { secretKey } = await regenerateKeys(api.db, project.id);
+      const server = client(api.url, { authorization: `Bearer ${secretKey}` });
+      expect(await send(1, server)).to.have.status(200);
+      expect(await send(1, server)).to.have.status(402);
     });
 
     it('begins anew with every period', async () => {
@@ -360,7 +365,7 @@ describe('billing', () => {
     expect(await send(1)).to.have.status(200);
     await requireCampaignRoom(api.db, project.id, 5);
     await tend();
-    expect(await send(1), 'on again').to.have.status(402);
+    await eventually(async () => (await send(1)).status === 402, { what: 'the cap to be in force again' });
     const refused = await requireCampaignRoom(api.db, project.id, 5).catch((error) => error);
     expect(refused).to.include({ status: 402 });
   });

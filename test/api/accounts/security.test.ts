@@ -5,6 +5,7 @@ import { disableCritical } from '../../../services/security/watch.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { systemMails } from '../../support/accounts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const HOUR = 3_600_000;
 const settings = readSettings({});
@@ -112,7 +113,9 @@ describe('the security of a project', () => {
     const lookup = await server.post('/contacts/lookup', { emails: ['a@b.co'] });
     expect(lookup).to.have.status(200);
     await enableProject(api.db, project.id);
-    expect(await server.post('/contacts', { email: 'c@d.co' })).to.have.status(201);
+    await eventually(async () => (await server.post('/contacts', { email: 'c@d.co' })).status === 201, {
+      what: 'writes to be taken again',
+    });
     await second.stop();
   });
 
