@@ -212,11 +212,11 @@ class Slice {
   private async lane(source: RecipientSource): Promise<void> {
     let ahead: Promise<BegunMail | undefined> | undefined;
     try {
-      ahead = this.begin(source);
+      ahead = this.beginAhead(source);
       for (let mail = await ahead; mail; mail = await ahead) {
         ahead = undefined;
         const goesOn = await this.attempt(source, mail, () => {
-          ahead = this.begin(source);
+          ahead = this.beginAhead(source);
         });
         if (!goesOn || !ahead) break;
       }
@@ -224,6 +224,13 @@ class Slice {
       const left = await ahead?.catch(() => undefined);
       if (left) this.putBack(source, left);
     }
+  }
+
+  /** Waited for only when the mail before is through: until then its failure must not count as nobody's. */
+  private beginAhead(source: RecipientSource): Promise<BegunMail | undefined> {
+    const begun = this.begin(source);
+    begun.catch(() => {});
+    return begun;
   }
 
   /** The next mail that may leave. Undefined: there is none, or none any more. */

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { connectDb } from '../../../db/connect.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
 import { deleteContacts } from '../../../services/contacts/delete.ts';
 import {
@@ -246,6 +248,46 @@ describe('sending a campaign', () => {
     await next.run(id);
     next.close();
     expect(await standing(world.db, project, id)).to.include({ sent: 10 });
+  });
+
+  it('survives that the database cuts every connection, again and again', async function () {
+    this.timeout(120_000);
+    await addContacts(world.db, project, 150);
+    smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
+    const db = connectDb({ databaseUrl: world.url, poolSize: 5, name: 'cut-off' });
+    const cut = () =>
+      world.db.raw("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut-off'");
+    const other = campaignWorker(db, smtp.url, { connections: 4 });
+    const { id } = await startCampaign(world.db, project);
+    await worker.advance(id);
+    // A worker ends when there is one.
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    let over = false;
+    const sending = (async () => {
+      while (!over) {
+        await other.slice(id).catch(() => {});
+        await sleep(20);
+      }
+    })();
+    for (const count of [20, 50, 80]) {
+      // What a cut connection could not give back is free when its lease has run out.
+      await smtp.received(count, { timeoutMs: 60_000 });
+      await cut();
+    }
+    over = true;
+    await sending;
+    smtp.behave();
+    await eventually(async () => (await worker.run(id)).kind === 'end', { timeoutMs: 60_000 });
+    other.close();
+    await db.destroy();
+    process.off('unhandledRejection', note);
+    expect(unhandled).to.deep.equal([]);
+    const { sent, unknown, pending } = await standing(world.db, project, id);
+    expect({ all: sent + unknown, pending }).to.deep.equal({ all: 150, pending: 0 });
+    expect(unknown).to.be.at.most(3 * 2 * 4);
+    expect(new Set(addresses()).size).to.equal(smtp.mails.length);
   });
 
   it('goes on where another process was killed; what that one had on the wire is unknown', async () => {
