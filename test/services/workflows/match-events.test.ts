@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import type { Execution } from '../../../db/models/execution.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { trackEvent } from '../../../services/events/track.ts';
+import { createSegment } from '../../../services/segments/create.ts';
+import { followChanges } from '../../../services/segments/follow.ts';
 import { MAX_DEPTH, matchEvents } from '../../../services/workflows/match-events.ts';
 import { type Drawn, draw, Walker } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
@@ -137,6 +139,23 @@ describe('events that start workflows', () => {
       },
     ],
     transitions: [],
+  });
+
+  it('carries the depth through segments: an entry that an execution causes is one deeper too', async () => {
+    const { db } = world;
+    const filter = { field: 'data.level', operator: 'equals', value: 'gold' };
+    await createSegment(db, project.access, {
+      name: 'Gold',
+      type: 'DYNAMIC',
+      trackMembership: true,
+      condition: { logic: 'AND', groups: [{ filters: [filter] }] },
+    });
+    const promoted = await startedBy('segment.gold.entry');
+    const workflow = await draw(db, project, { steps: { promote: ['UPDATE_CONTACT', { data: { level: 'gold' } }] } });
+    await walker.advance(await walker.start(workflow, 'gil@example.com'));
+    await followChanges(db);
+    while ((await matchEvents(db)).events > 0);
+    expect((await executionsOf(promoted)).map(({ depth }) => depth)).to.deep.equal([1]);
   });
 
   it('leaves contacts alone that have been deleted since', async () => {
