@@ -161,7 +161,7 @@ describe('activity', () => {
       const until = await project.server.get(`/activity?endDate=${middle}`);
       expect(typesOf(until)).to.deep.equal(['event.triggered', 'event.triggered']);
       expect(until.body.total).to.equal(2);
-      expect((await project.server.get('/activity?endDate=2026-01-01')).body).to.include({ total: 0 });
+      expect((await project.server.get('/activity?endDate=2024-01-01')).body).to.include({ total: 0 });
       expect((await project.server.get(`/activity?contactId=${newId()}`)).body).to.include({ total: 0 });
     });
 
