@@ -6,11 +6,10 @@ import { newWebhookSecret } from '../../../platform/standard-webhooks.ts';
 import { callWebhook, outcomeOf, type WebhookRequest } from '../../../services/workflows/webhook-call.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
 
-const now = new Date();
-
 describe('a call of a webhook', () => {
   let receiver: HttpReceiver;
   let http: OutboundHttp;
+  let now: Date;
   const secret = newWebhookSecret();
 
   before(async () => {
@@ -19,6 +18,8 @@ describe('a call of a webhook', () => {
   });
   after(() => receiver.stop());
   beforeEach(() => {
+    // Receivers look at the clock: not that of when this file was read.
+    now = new Date();
     receiver.requests.splice(0);
     receiver.answer({});
   });
