@@ -56,9 +56,9 @@ export const deliveryBench: Bench = {
       for (let round = 1; round <= ROUNDS; round++) {
         rounds.bare.push(await bare(sink, signed));
         rounds.ours.push(await ours(db, projectId, sink, worker, MAILS));
-        progress(
-          `${signed ? 'signed' : 'unsigned'}, round ${round} of ${ROUNDS}: ${JSON.stringify(rounds.ours.at(-1))}`,
-        );
+        const [of, by] = [rounds.ours.at(-1), rounds.bare.at(-1)];
+        const rates = `${Math.round(of?.rate ?? 0)} mails/s beside ${Math.round(by?.rate ?? 0)}`;
+        progress(`${signed ? 'signed' : 'unsigned'}, round ${round} of ${ROUNDS}: ${rates}`);
       }
       await worker.stop();
       const of = (side: 'ours' | 'bare', key: keyof Round) => median(rounds[side].map((round) => round[key]));
