@@ -17,6 +17,8 @@ WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./
+# Uploaded images, unless they go to a bucket; mount a volume here.
+RUN mkdir -p .everpost/uploads && chown -R node:node .everpost
 USER node
 EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
