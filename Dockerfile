@@ -16,6 +16,7 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/cli/everpost.mjs ./cli/everpost.mjs
 COPY package.json ./
 # Uploaded images, unless they go to a bucket; mount a volume here.
 RUN mkdir -p .everpost/uploads && chown -R node:node .everpost
