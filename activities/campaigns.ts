@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { type AdvanceDeps, advanceCampaign, type NextStep, type Run } from '../services/campaigns/advance.ts';
 import { detailsOf } from '../services/campaigns/details.ts';
-import { CampaignSender, type SliceDeps } from '../services/campaigns/slice.ts';
+import { CampaignSender, type SliceDeps } from '../services/campaigns/sender.ts';
 import { comeAgain } from './come-again.ts';
 
 const BEAT_MS = 3_000;

@@ -6,7 +6,7 @@ import { createMailer, type Mailer } from '../../platform/mailer.ts';
 import { advanceCampaign, type NextStep } from '../../services/campaigns/advance.ts';
 import { type CampaignInput, createCampaign } from '../../services/campaigns/save.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
-import { CampaignSender, type SliceDeps, type SliceEnd } from '../../services/campaigns/slice.ts';
+import { CampaignSender, type SliceDeps, type SliceEnd } from '../../services/campaigns/sender.ts';
 import { type CampaignView, showCampaign, totalOf } from '../../services/campaigns/view.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { testLinks } from './links.ts';
