@@ -29,6 +29,7 @@ const EXECUTIONS = sized(1_000);
 const WAITING = sized(10_000);
 const TRACKED = sized(5_000);
 const ROUNDS = 3;
+const MANY = 'one of many';
 /** As many at a time as the relay has hands. */
 const HANDS = 10;
 const OPEN = 'WorkflowType IN ("bare", "execution") AND ExecutionStatus = "Running"';
@@ -220,17 +221,26 @@ async function triggering({ db, project }: Engine, progress: (line: string) => v
     perSecond(TRACKED, () =>
       inHands(TRACKED, (n) => trackEvent(db, project.access, { email: `many${n}@example.com`, event })),
     );
-  await track('warm');
-  const alone = await track('unwanted');
   for (let n = 0; n < 200; n++)
     await draw(db, project, {
       steps: { out: ['EXIT'] },
-      workflow: { triggerConfig: JSON.stringify({ eventName: `wanted ${n}` }) },
+      workflow: { triggerConfig: JSON.stringify({ eventName: `wanted ${n}` }), description: MANY },
     });
-  const unwanted = await track('unwanted');
-  const wanted = await track('wanted 7');
-  await eventually(async () => (await matchEvents(db)).events === 0, PATIENCE);
-  progress('tracked with 200 workflows enabled');
+  const rates: Record<'alone' | 'unwanted' | 'wanted', number[]> = { alone: [], unwanted: [], wanted: [] };
+  for (let round = 0; round <= ROUNDS; round++) {
+    await db('workflows').where({ description: MANY }).update({ enabled: false });
+    const alone = await track('unwanted');
+    await db('workflows').where({ description: MANY }).update({ enabled: true });
+    const unwanted = await track('unwanted');
+    const wanted = await track(`wanted ${round}`);
+    await eventually(async () => (await matchEvents(db)).events === 0, PATIENCE);
+    progress(`round ${round} of ${ROUNDS}: ${TRACKED} events tracked with 200 workflows enabled, and with none`);
+    if (round === 0) continue;
+    rates.alone.push(alone);
+    rates.unwanted.push(unwanted);
+    rates.wanted.push(wanted);
+  }
+  const [alone, unwanted, wanted] = [rates.alone, rates.unwanted, rates.wanted].map(median) as [number, number, number];
   return [
     measure('tracking what none of 200 workflows wants', 'events/s', unwanted, alone, '>= 0.9'),
     measure('tracking what one of 200 workflows wants', 'events/s', wanted, alone, '>= 0.7'),
