@@ -30,3 +30,8 @@ export async function addMonth(db: Db, table: Partitioned, month: string): Promi
     return rows[0].added;
   });
 }
+
+/** Postgres gathers statistics of each month by itself, and of the whole only when it is told to: plans need both. */
+export async function gatherStatistics(db: Db): Promise<void> {
+  for (const table of partitioned) await db.raw('analyze only ??', [table]);
+}

@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { removeOldBodies } from './bodies.ts';
 import { removeOldEvents } from './events.ts';
-import { addMonths } from './partitions.ts';
+import { addMonths, gatherStatistics } from './partitions.ts';
 
 export type RetentionSettings = Pick<Settings, 'eventRetentionDays' | 'emailBodyRetentionDays'>;
 
@@ -15,8 +15,8 @@ export interface Removed {
 export async function runRetention(db: Db, settings: RetentionSettings, now = new Date()): Promise<Removed> {
   await addMonths(db, now);
   const { eventRetentionDays, emailBodyRetentionDays } = settings;
-  return {
-    events: eventRetentionDays === undefined ? 0 : await removeOldEvents(db, eventRetentionDays, now),
-    bodies: await removeOldBodies(db, emailBodyRetentionDays, now),
-  };
+  const events = eventRetentionDays === undefined ? 0 : await removeOldEvents(db, eventRetentionDays, now);
+  const bodies = await removeOldBodies(db, emailBodyRetentionDays, now);
+  await gatherStatistics(db);
+  return { events, bodies };
 }

@@ -135,6 +135,15 @@ describe('retention', () => {
     expect(await runRetention(world.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
   });
 
+  it('leaves statistics of the whole table for the planner, which nobody else gathers', async () => {
+    await contactOf('planner@example.com');
+    await runRetention(world.db, KEEP, NOW);
+    const { rows } = await world.db.raw(
+      `select attname from pg_stats where tablename = 'events' and attname = 'name' and inherited`,
+    );
+    expect(rows).to.have.lengthOf(1);
+  });
+
   it('takes contacts out of tracked segments whose events are gone with their month', async () => {
     const ann = await contactOf('ann@example.com');
     await addMonth(world.db, 'events', '2025-07-01');
