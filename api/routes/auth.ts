@@ -18,6 +18,9 @@ const userAnswer = (description: string) => answer(description, wrapped({ id: uu
 const said = answer('It is done, or will be.', wrapped({ message: text() }));
 const useless = failure('The token is used up, has expired, or never was one.', 'BAD_REQUEST');
 
+const throttled = (what: string) =>
+  failure(`Too many ${what} for this address, or from this IP.`, 'RATE_LIMIT_EXCEEDED');
+
 const say = (message: string, headers?: Record<string, string>): Answer => ({
   status: 200,
   body: { success: true, data: { message } },
@@ -45,12 +48,12 @@ const askForMail = (path: string, purpose: RequestPurpose, summary: string) =>
     summary,
     access: 'nobody',
     body: { email: optional(email()) },
-    answers: { 200: said },
+    answers: { 200: said, 429: throttled('requests') },
     handle: async ({ db, body, request }) => {
       const token = body.email === undefined ? sessionToken(request.headers) : undefined;
       const address = body.email ?? (token && (await findSessionUser(db, token))?.email);
       if (!address) throw badRequest('Say by "email" which address it is about.');
-      await requestMail(db, purpose, address);
+      await requestMail(db, purpose, address, request.ip);
       return say('If there is an account that this is about, a mail is on its way to it.');
     },
   });
@@ -66,8 +69,12 @@ export const auth = routes('Authentication', [
       201: userAnswer('The new user.'),
       403: failure('Signing up is turned off here.', 'FORBIDDEN'),
       409: failure('There is an account with this address.', 'CONFLICT'),
+      429: throttled('failed attempts'),
     },
-    handle: async (call) => signedIn(call, await signUp(call.db, call.settings, call.body), 201),
+    handle: async (call) => {
+      const { db, settings, body, request } = call;
+      return signedIn(call, await signUp(db, settings, { ...body, ip: request.ip }), 201);
+    },
   }),
   route({
     method: 'POST',
@@ -78,7 +85,7 @@ export const auth = routes('Authentication', [
     answers: {
       200: userAnswer('The user.'),
       401: failure('The address or the password is wrong.', 'INVALID_CREDENTIALS'),
-      429: failure('Too many failed attempts for this address, or from this IP.', 'RATE_LIMIT_EXCEEDED'),
+      429: throttled('failed attempts'),
     },
     handle: async (call) => {
       const { db, body, request } = call;

@@ -24,19 +24,28 @@ const charge = statement<Count>(
      ceil(extract(epoch from opened_at + interval '${WINDOW_MINUTES} minutes' - now()))::integer as seconds_left`,
 );
 
-// A successful login is no attempt that failed, and it forgives those at the same address.
+// A success is no attempt that failed, and it forgives those at the same address.
 const forgive = statement('attempts-forgive', 'delete from auth_attempts where key = $1');
 const refund = statement('attempts-refund', 'update auth_attempts set count = count - 1 where key = $1 and count > 0');
 
 const addressKey = (kind: string, email: string) => hashToken(`${kind} address ${email}`);
-const ipKey = (ip: string) => hashToken(`login ip ${ip}`);
+const ipKey = (kind: string, ip: string) => hashToken(`${kind} ip ${ip}`);
+
+/** Each is counted by itself: who may not ask for mail any more may still log in. */
+export type AttemptKind = 'login' | 'signup' | 'VERIFY_EMAIL' | 'RESET_PASSWORD';
+
+export interface Attempt {
+  kind: AttemptKind;
+  email: string;
+  ip: string;
+}
 
 /**
  * Counts an attempt as failed before it is looked at, so that of many that come at once, to any process, no more than
  * so many are looked at; `succeed` takes it back.
  */
-export async function attemptLogin(db: Db, email: string, ip: string): Promise<{ succeed(): Promise<void> }> {
-  const [address, caller] = [addressKey('login', email), ipKey(ip)];
+export async function beginAttempt(db: Db, { kind, email, ip }: Attempt): Promise<{ succeed(): Promise<void> }> {
+  const [address, caller] = [addressKey(kind, email), ipKey(kind, ip)];
   const counts = await charge(db, [[address, caller]]);
   const limitOf = ({ key }: Count) => (key.equals(address) ? PER_ADDRESS : PER_IP);
   const over = counts.filter((one) => one.count > limitOf(one));
@@ -58,8 +67,8 @@ export async function mayAskForMail(db: Db, email: string): Promise<boolean> {
 }
 
 const tooMany = (seconds: number) =>
-  new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many failed attempts.', {
-    suggestion: `Try again in ${Math.ceil(seconds / 60)} minutes, or reset the password.`,
+  new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many attempts.', {
+    suggestion: `Try again in ${Math.ceil(seconds / 60)} minutes.`,
     headers: { 'Retry-After': String(seconds) },
   });
 

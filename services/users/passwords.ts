@@ -3,7 +3,7 @@ import { User } from '../../db/models/user.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { hashPassword, verifyPassword } from '../../platform/secrets.ts';
 import { endSessions } from '../sessions/sessions.ts';
-import { attemptLogin } from './attempts.ts';
+import { beginAttempt } from './attempts.ts';
 import { type MailSettings, mailPasswordChanged } from './mails.ts';
 import { revokeTokens, useToken } from './tokens.ts';
 
@@ -13,7 +13,7 @@ const wrong = () => new ApiError(401, 'INVALID_CREDENTIALS', 'The address or the
 const nobodysPassword = hashPassword('nobody has this password');
 
 export async function logIn(db: Db, email: string, password: string, ip: string): Promise<User> {
-  const attempt = await attemptLogin(db, email, ip);
+  const attempt = await beginAttempt(db, { kind: 'login', email, ip });
   const user = await User.query(db).findOne({ email });
   const matches = await verifyPassword(user?.passwordHash ?? (await nobodysPassword), password);
   if (!user?.passwordHash || !matches) throw wrong();

@@ -1,12 +1,16 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
-import { mayAskForMail } from './attempts.ts';
+import { beginAttempt, mayAskForMail } from './attempts.ts';
 import { type MailSettings, mailReset, mailVerification } from './mails.ts';
 
 export type RequestPurpose = 'VERIFY_EMAIL' | 'RESET_PASSWORD';
 
-/** Writes down that somebody wants a mail to this address: the same work, whether there is such a user or not. */
-export async function requestMail(db: Db, purpose: RequestPurpose, email: string): Promise<void> {
+/**
+ * Writes down that somebody wants a mail to this address: the same work, whether there is such a user or not. None of
+ * these ever succeeds, so that each counts against the address and the IP.
+ */
+export async function requestMail(db: Db, purpose: RequestPurpose, email: string, ip: string): Promise<void> {
+  await beginAttempt(db, { kind: purpose, email, ip });
   await db('accountRequests').insert({ email, purpose });
 }
 

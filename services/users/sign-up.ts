@@ -4,6 +4,7 @@ import { User } from '../../db/models/user.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { hashPassword } from '../../platform/secrets.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { beginAttempt } from './attempts.ts';
 import { createUser } from './create.ts';
 import { type MailSettings, mailVerification } from './mails.ts';
 import { revokeTokens, useToken } from './tokens.ts';
@@ -20,20 +21,26 @@ export function refuseSignup({ signupEnabled }: Pick<Settings, 'signupEnabled'>)
     });
 }
 
-/** Somebody who was invited and has no password yet may come this way too; the invitation still waits for its link. */
+/**
+ * Somebody who was invited and has no password yet may come this way too; the invitation still waits for its link.
+ * Addresses that are taken are told, so asking for them is throttled like guessing passwords.
+ */
 export async function signUp(
   db: Db,
   settings: MailSettings & Pick<Settings, 'signupEnabled'>,
-  { email, password }: { email: string; password: string },
+  { email, password, ip }: { email: string; password: string; ip: string },
 ): Promise<User> {
   refuseSignup(settings);
-  return inTransaction(db, async (trx) => {
+  const attempt = await beginAttempt(db, { kind: 'signup', email, ip });
+  const user = await inTransaction(db, async (trx) => {
     const user = (await takeOver(trx, email, password)) ?? (await createUser(trx, { email, password }));
     await mailVerification(trx, settings, user);
     return user;
   }).catch((error: unknown) => {
     throw error instanceof UniqueViolationError ? addressTaken() : error;
   });
+  await attempt.succeed();
+  return user;
 }
 
 async function takeOver(trx: Db, email: string, password: string): Promise<User | undefined> {

@@ -88,6 +88,23 @@ describe('accounts', () => {
       }
     });
 
+    it('is 429 after five times at an address that is taken; accounts that are opened do not count', async () => {
+      const { email } = await person(api);
+      for (let n = 0; n < 5; n++)
+        expect(await api.post('/auth/signup', { email, password: 'long enough' })).to.have.status(409);
+      const answer = await api.post('/auth/signup', { email, password: 'long enough' });
+      expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+      expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 900);
+      // One more from this IP, of which fifty may fail.
+      await api.db('authAttempts').where({ count: 6 }).update({ count: 49 });
+      for (let n = 0; n < 2; n++)
+        expect(await api.post('/auth/signup', { email: newAddress(), password: 'long enough' })).to.have.status(201);
+      await api.db('authAttempts').where({ count: 49 }).update({ count: 50 });
+      const fresh = newAddress();
+      expect(await api.post('/auth/signup', { email: fresh, password: 'long enough' })).to.have.status(429);
+      expect(await api.db('users').where({ email: fresh })).to.have.length(0);
+    });
+
     it('is 403 where signing up is turned off', async () => {
       const closed = await startTestApi({
         world: { db: api.db, url: api.databaseUrl, close: async () => {} },
@@ -248,12 +265,33 @@ describe('accounts', () => {
       expect(await systemMails(api.db, email)).to.have.length(1);
     });
 
-    it('fills no mailbox: after five mails in 15 minutes no more are sent', async () => {
-      const { email } = await person(api);
-      for (let n = 0; n < 8; n++) await api.post('/auth/request-password-reset', { email });
+    it('fills no mailbox: after five mails in 15 minutes no more are sent, whatever they are about', async () => {
+      const { email } = await person(api, undefined, { emailVerified: false });
+      for (const what of ['password-reset', 'verification'])
+        for (let n = 0; n < 4; n++)
+          expect(await api.post(`/auth/request-${what}`, { email }), what).to.have.status(200);
       await answerAll();
       expect(await systemMails(api.db, email)).to.have.length(5);
     });
+
+    for (const what of ['password-reset', 'verification'])
+      it(`is 429 from the sixth request-${what} on, for an address that exists and for one that does not`, async () => {
+        const ask = (email: string) => api.post(`/auth/request-${what}`, { email });
+        const { email, password } = await person(api, undefined, { emailVerified: false });
+        const refusals = [];
+        for (const address of [email, newAddress()]) {
+          for (let n = 0; n < 5; n++) expect(await ask(address)).to.have.status(200);
+          const answer = await ask(address);
+          expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+          expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 900);
+          refusals.push(answer.body.error.message);
+        }
+        expect(refusals[0]).to.equal(refusals[1]);
+        expect(await api.post('/auth/login', { email, password }), 'logging in is another matter').to.have.status(200);
+        await api.db('authAttempts').where({ count: 12 }).update({ count: 50 });
+        expect(await ask(newAddress()), 'fifty from one IP').to.have.status(429);
+        await api.db('accountRequests').del();
+      });
   });
 
   describe('POST /auth/reset-password', () => {
