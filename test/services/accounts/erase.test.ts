@@ -1,9 +1,14 @@
 import { expect } from 'chai';
-import type { Db } from '../../../db/connect.ts';
+import { connectDb, type Db } from '../../../db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
+import { saveContact } from '../../../services/contacts/save.ts';
+import { sendEmails } from '../../../services/emails/send.ts';
+import { trackEvent } from '../../../services/events/track.ts';
 import { deleteProject, resetProject } from '../../../services/projects/erase.ts';
+import { eraseChunk } from '../../../services/projects/erase-chunk.ts';
 import { runErasure } from '../../../services/projects/erase-run.ts';
 import { kept, leftAlone, wiped } from '../../../services/projects/erase-tables.ts';
+import { createSegment } from '../../../services/segments/create.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const never = () => false;
@@ -72,6 +77,17 @@ describe('wiping a project', () => {
     expect(rows.filter(({ parent }: { parent: string }) => gone.includes(parent))).to.deep.equal([]);
   });
 
+  it('finds by an index whatever hangs on a row: no chunk looks through a whole table', async () => {
+    const { rows } = await db.raw(`
+      select c.conrelid::regclass::text as child, c.conname from pg_constraint c
+      where c.contype = 'f' and c.conparentid = 0 and not exists (
+        select 1 from pg_index i where i.indrelid = c.conrelid
+          and (i.indpred is null or pg_get_expr(i.indpred, i.indrelid) like '(% IS NOT NULL)')
+          and (i.indkey::smallint[])[0:cardinality(c.conkey) - 1] @> c.conkey)`);
+    // A row per campaign: the one look when the project itself goes is a short one.
+    expect(rows).to.deep.equal([{ child: 'campaigns', conname: 'campaigns_project_id_fkey' }]);
+  });
+
   it('deletes every row of the project, and of no other one', async () => {
     const [project, other] = [await makeProject(db), await makeProject(db)];
     for (const one of [project, other]) await fill(one, 30);
@@ -91,12 +107,59 @@ describe('wiping a project', () => {
     await fill(project, 2_500);
     await deleteProject(db, project.id);
     const { id } = await erasureOf(project.id);
-    let slices = 0;
-    for (let ended = false; !ended; slices++) ended = (await runErasure(db, id, () => true)).ended;
-    expect(slices).to.be.greaterThan(10);
+    const slices: number[] = [];
+    for (let ended = false, before = 0; !ended; ) {
+      const slice = await runErasure(db, id, () => true);
+      slices.push(slice.deleted - before);
+      ({ ended, deleted: before } = slice);
+    }
+    expect(slices.length).to.be.greaterThan(10);
+    expect(Math.max(...slices), 'rows in one transaction').to.equal(1_000);
     expect(await rowsOf('contacts', project.id)).to.equal(0);
     expect(await runErasure(db, id, never)).to.include({ ended: true });
   });
+
+  /** Whoever waits for a lock fails. */
+  const impatient = () => connectDb({ databaseUrl: `${world.url}?options=-c%20lock_timeout%3D3s`, poolSize: 5 });
+
+  async function writeAll(other: Db, { access, senderDomain }: TestProject): Promise<void> {
+    const [email, address] = [`${newId()}@example.com`, { email: `x@${senderDomain}` }];
+    await trackEvent(other, access, { email, event: 'seen' });
+    await saveContact(other, access, { email, data: { plan: 'pro' } });
+    await sendEmails(other, access, { to: [{ email }], from: address, subject: 's', body: 'b' });
+    await createSegment(other, access, { name: newId(), type: 'STATIC' });
+  }
+
+  for (const [kind, begin] of [
+    ['a deletion', (id: string) => deleteProject(db, id)],
+    ['a reset', (id: string) => db('projectErasures').insert({ id: newId(), projectId: id, kind: 'RESET' })],
+  ] as const)
+    it(`blocks nobody else in the middle of ${kind}, and goes on after its process is killed there`, async () => {
+      const [project, other, third] = [await makeProject(db), await makeProject(db), await makeProject(db)];
+      await fill(project, 2_500);
+      await fill(third, 10);
+      await begin(project.id);
+      const { id } = await erasureOf(project.id);
+      await runErasure(db, id, () => true);
+      const [eraser, others] = [connectDb({ databaseUrl: world.url, poolSize: 1 }), impatient()];
+      const trx = await eraser.transaction();
+      const { pid } = (await trx.raw('select pg_backend_pid() as pid')).rows[0];
+      // More than ever is under way at once: a chunk of every table.
+      for (const table of wiped) await eraseChunk(trx, table, project.id);
+      await Promise.all([1, 2, 3].map(() => writeAll(others, other)));
+      await resetProject(others, third.id);
+      expect(await rowsOf('contacts', third.id), 'somebody else is wiped meanwhile').to.equal(0);
+
+      const left = await rowsOf('contacts', project.id);
+      await db.raw('select pg_terminate_backend(?)', [pid]);
+      await trx.rollback().catch(() => {});
+      await eraser.destroy();
+      expect(left, 'what was not committed is still there').to.equal(2_500);
+      expect(await runErasure(others, id, never)).to.include({ ended: true });
+      for (const table of wiped) expect(await rowsOf(table, project.id), table).to.equal(0);
+      expect(await rowsOf('emails', other.id)).to.equal(3);
+      await others.destroy();
+    });
 
   it('lets several do it at once', async () => {
     const project = await makeProject(db);
