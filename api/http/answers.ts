@@ -33,6 +33,8 @@ export const answer = (description: string, schema?: Typed<unknown>): DeclaredAn
 /** A page for people, whatever its status. */
 export const page = (description: string): DeclaredAnswer => ({ description, contentType: 'text/html' });
 export const failure = (description: string, code: ErrorCode): DeclaredAnswer => ({ description, code });
+/** Of whatever has mail sent. */
+export const overCap = failure('The billing cap of the project is reached.', 'BILLING_LIMIT_EXCEEDED');
 export const plainFailure = (description: string): DeclaredAnswer => ({ description, plain: true });
 export const missing = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND'): DeclaredAnswer => ({
   description: `There is no such ${what} in this project.`,

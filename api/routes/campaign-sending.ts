@@ -7,7 +7,7 @@ import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/ca
 import { sendTestMail } from '../../services/campaigns/test-mail.ts';
 import { showCampaign } from '../../services/campaigns/view.ts';
 import { momentOf } from '../../services/conditions/instants.ts';
-import { answer, failure, ok } from '../http/answers.ts';
+import { answer, failure, ok, overCap } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, email, flag, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
@@ -48,6 +48,7 @@ export const campaignSending = routes('Campaigns', [
     answers: {
       ...changed,
       400: failure('There are no recipients, or `scheduledFor` is no time to come.', 'BAD_REQUEST'),
+      402: overCap,
       403: unverified,
     },
     handle: async ({ db, project, params, body }) =>
@@ -87,7 +88,12 @@ export const campaignSending = routes('Campaigns', [
     access: 'secretKey',
     params,
     body: { email: email() },
-    answers: { 200: answer('It will be sent.', object({ success: flag() })), 403: unverified, 404: noCampaign },
+    answers: {
+      200: answer('It will be sent.', object({ success: flag() })),
+      402: overCap,
+      403: unverified,
+      404: noCampaign,
+    },
     handle: async ({ db, project, params, body }) => {
       await sendTestMail(db, project, params.id, body.email);
       return ok({ success: true });
@@ -102,6 +108,7 @@ export const campaignSending = routes('Campaigns', [
     body: { action: oneOf(...resolutions) },
     answers: {
       200: answer('How many there were.', object({ resolved: wholeNumber({ min: 0 }) })),
+      402: overCap,
       404: noCampaign,
       409: failure('The campaign is CANCELLED.', 'CONFLICT'),
     },

@@ -1,7 +1,7 @@
 import { findEmailStory } from '../../services/emails/find.ts';
 import { listEmails } from '../../services/emails/list.ts';
 import { resendEmail } from '../../services/emails/resend.ts';
-import { answer, failure, missing, ok } from '../http/answers.ts';
+import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
 import { range } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, oneOf, optional, uuid } from '../http/schemas.ts';
@@ -47,6 +47,7 @@ export const emails = routes('Emails', [
     params: { id: uuid() },
     answers: {
       200: answer('It will be sent again.', emailSchema),
+      402: overCap,
       404: noEmail,
       409: failure('It has neither failed nor an unknown outcome, or its content is gone.', 'CONFLICT'),
     },

@@ -1,6 +1,6 @@
 import { sendEmails } from '../../services/emails/send.ts';
 import { asAddress, recipients, sender } from '../http/addresses.ts';
-import { answer, failure, missing, success } from '../http/answers.ts';
+import { answer, failure, missing, overCap, success } from '../http/answers.ts';
 import { asAttachments, attachments } from '../http/attachments.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
@@ -35,6 +35,7 @@ export const send = routes('Emails', [
     answers: {
       200: answer('The mails are accepted and will be sent.', sentSchema),
       400: failure('A recipient is not subscribed, and the template is not TRANSACTIONAL.', 'BAD_REQUEST'),
+      402: overCap,
       403: failure('The domain of the sender is not verified, or the project is disabled.', 'INTERNAL_SERVER_ERROR'),
       404: missing('template', 'TEMPLATE_NOT_FOUND'),
       409: keyReused,

@@ -2,6 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { requireCampaignRoom } from '../billing/caps.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { writing } from '../segments/writing.ts';
 import { haltCampaign } from './find.ts';
@@ -56,7 +57,9 @@ async function resend(trx: Db, campaign: Campaign, states: string[], emailId: st
   if (campaign.status === 'CANCELLED')
     throw new ApiError(409, 'CONFLICT', 'The campaign is CANCELLED: nothing of it is sent any more.');
   const again = await sendAgain(trx, [campaign.id, states, emailId]);
-  if (again.length > 0) await goOn(trx, campaign);
+  if (again.length === 0) return 0;
+  await requireCampaignRoom(trx, campaign.projectId, again.length);
+  await goOn(trx, campaign);
   return again.length;
 }
 

@@ -2,6 +2,7 @@ import { type Db, wake } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
+import { reserveMails } from '../billing/caps.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { writing } from '../segments/writing.ts';
@@ -31,6 +32,7 @@ export async function sendTestMail(db: Db, project: ProjectAccess, id: string, e
     const contact = await Contact.query(trx).findOne({ projectId, email }).select('id');
     const who = [newId(), projectId, contact?.id ?? newId(), email];
     const what = [fromEmail, fromName, replyTo, `${PREFIX}${subject}`.slice(0, MAX_SUBJECT), body, type, templateId];
+    if (project.capped) await reserveMails(trx, projectId, 1);
     await write(trx, [...who, ...what]);
     wake(trx, 'mail');
   });

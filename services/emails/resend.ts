@@ -1,28 +1,31 @@
-import { type Db, wake } from '../../db/connect.ts';
+import { type Db, inTransaction, wake } from '../../db/connect.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { reserveMails } from '../billing/caps.ts';
 import { resendRecipient } from '../campaigns/resolve.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
 import type { EmailRecord } from './email-record.ts';
 import { findEmail } from './find.ts';
 
-// Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
-const again = statement<{ id: string }>(
+// Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins. What
+// became of a campaign's test is told to nobody, this time too.
+const again = statement<{ source_type: string }>(
   'email-resend',
-  `update emails e set status = 'PENDING', reason = null, due_at = now(), batch_id = null, told = false,
+  `update emails e set status = 'PENDING', reason = null, due_at = now(), batch_id = null, told = c.untracked,
      updated_at = now()
-   from ${openProject()} project
+   from ${openProject()} project, email_contents c
    where e.id = $3 and e.project_id = project.id and e.status in ('FAILED', 'UNKNOWN')
-     and exists (select 1 from email_contents c where c.email_id = e.id)
-   returning e.id`,
+     and c.email_id = e.id
+   returning e.source_type`,
 );
 
 /** Sends a mail once more that has failed, or of which nobody knows; under the same Message-ID. */
 export async function resendEmail(db: Db, project: ProjectAccess, id: string): Promise<EmailRecord> {
   const campaignId = await campaignOf(db, project, id);
   if (campaignId) return resendOfCampaign(db, project, campaignId, id);
-  const [resent] = await again(db, [project.projectId, project.keyGeneration, id]);
+  const resent = await retryDeadlocks(db, () => inTransaction(db, (trx) => resend(trx, project, id)));
   const email = await findEmail(db, project.projectId, id);
   if (resent) {
     wake(db, 'mail');
@@ -31,6 +34,13 @@ export async function resendEmail(db: Db, project: ProjectAccess, id: string): P
   if (email.status !== 'FAILED' && email.status !== 'UNKNOWN') throw notAgain(email);
   if (email.to === null) throw new ApiError(409, 'CONFLICT', 'The content of this mail is gone.');
   throw await refusal(db, project);
+}
+
+/** It is accepted once more, and counts once more. Mail of workflows waits for itself where its cap is reached. */
+async function resend(trx: Db, { projectId, keyGeneration, capped }: ProjectAccess, id: string): Promise<boolean> {
+  const [row] = await again(trx, [projectId, keyGeneration, id]);
+  if (row && capped && row.source_type === 'TRANSACTIONAL') await reserveMails(trx, projectId, 1);
+  return row !== undefined;
 }
 
 const campaign = statement<{ campaign_id: string | null }>(

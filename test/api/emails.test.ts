@@ -296,6 +296,17 @@ describe('e-mail records', () => {
         expect(await api.db('emails').where({ id }).first()).to.include({ status });
       });
 
+    it('tells of the test of a campaign as little as the first time', async () => {
+      const from = `x@${project.senderDomain}`;
+      const content = { name: 'c', subject: 's', body: 'b', from, audienceType: 'ALL' };
+      const campaign = (await project.server.post('/campaigns', content)).body.data;
+      await project.server.post(`/campaigns/${campaign.id}/test`, { email: 'a@example.com' });
+      const { id } = await api.db('emails').where({ projectId: project.id }).first('id');
+      await become(id, { status: 'FAILED' });
+      expect(await resend(id)).to.have.status(200);
+      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'PENDING', told: true });
+    });
+
     it('is 409 when the content is gone', async () => {
       const { email: id } = await send();
       await become(id, { status: 'FAILED' });

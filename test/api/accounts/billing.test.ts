@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { newId } from '../../../platform/ids.ts';
 import { readSettings } from '../../../platform/settings.ts';
 import { createStripe } from '../../../platform/stripe.ts';
 import { requireCampaignRoom } from '../../../services/billing/caps.ts';
@@ -166,6 +167,45 @@ describe('billing', () => {
       const server = client(api.url, { authorization: `Bearer ${secretKey}` });
       expect(await send(1, server)).to.have.status(200);
       expect(await send(1, server)).to.have.status(402);
+    });
+
+    const fail = (where: object) => api.db('emails').where(where).update({ status: 'FAILED', told: true });
+    const campaign = async () => {
+      const content = { name: 'c', subject: 's', body: 'b', from: `x@${project.senderDomain}`, audienceType: 'ALL' };
+      return (await project.server.post('/campaigns', content)).body.data.id as string;
+    };
+
+    it('counts a resend, and refuses it above the cap with 402: the mail stays as it is', async () => {
+      await put({ transactional: 2 });
+      const { email: id } = (await send(1)).body.data.emails[0];
+      await fail({ id });
+      expect(await project.server.post(`/emails/${id}/resend`)).to.have.status(200);
+      expect((await used()).transactional).to.include({ used: 2, remaining: 0 });
+      await fail({ id });
+      expect(await project.server.post(`/emails/${id}/resend`)).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
+      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'FAILED' });
+    });
+
+    it('refuses the resend of a mail of a campaign at the cap with 402', async () => {
+      const [campaignId, id] = [await campaign(), newId()];
+      await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT' });
+      const mail = { id, projectId: project.id, contactId: newId(), campaignId, sourceType: 'CAMPAIGN' };
+      await api.db('emails').insert({ ...mail, status: 'FAILED', told: true });
+      await sent(2, 'CAMPAIGN');
+      await put({ campaigns: 2 });
+      expect(await project.server.post(`/emails/${id}/resend`)).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
+      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'FAILED' });
+      expect(await api.db('campaigns').where({ id: campaignId }).first()).to.include({ status: 'SENT' });
+      await put({ campaigns: 3 });
+      expect(await project.server.post(`/emails/${id}/resend`)).to.have.status(200);
+    });
+
+    it('counts the test of a campaign', async () => {
+      await put({ transactional: 1 });
+      const id = await campaign();
+      const test = () => project.server.post(`/campaigns/${id}/test`, { email: 'a@b.co' });
+      expect(await test()).to.have.status(200);
+      expect(await test()).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
     });
 
     it('begins anew with every period', async () => {
