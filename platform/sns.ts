@@ -1,6 +1,7 @@
 import { createVerify, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Agent, request } from 'undici';
+import { ApiError } from './errors.ts';
 import { Slots } from './slots.ts';
 
 // Messages of Amazon SNS, and whether they are genuine:
@@ -43,6 +44,9 @@ const CERTIFICATE_TTL_MS = 60 * 60_000;
 /** Anybody can make us ask; they shall not make us do nothing else. */
 const MAX_FETCHES = 5;
 
+/** The provider gives up what is refused with a 4xx, and brings again what is not: a bounce must not be lost by an outage. */
+const away = () => new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The provider cannot be reached just now.');
+
 /** The message in a body, or undefined where it is none. Whether it is genuine is another question. */
 export function readSnsMessage(body: unknown): SnsMessage | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
@@ -66,7 +70,7 @@ export class SnsGate {
     this.rules = { topicArns: rules.topicArns, certHosts: rules.certHosts.map((host) => host.toLowerCase()) };
   }
 
-  /** Undefined: it is genuine. The cheap questions first: nothing is fetched for a stranger. */
+  /** Undefined: it is genuine. The cheap questions first: nothing is fetched for a stranger. Throws where it cannot be told. */
   async refusalOf(message: SnsMessage): Promise<string | undefined> {
     if (!this.rules.topicArns.includes(message.TopicArn)) return 'This topic is not one of SNS_TOPIC_ARNS.';
     const url = this.allowedUrl(message.SigningCertURL);
@@ -112,10 +116,10 @@ export class SnsGate {
     return Date.parse(certificate.validFrom) <= now && now <= Date.parse(certificate.validTo) ? certificate : undefined;
   }
 
-  /** Redirects are not followed: they could lead anywhere. */
+  /** Redirects are not followed: they could lead anywhere. Throws where there was no answer. */
   private async fetchText(url: URL): Promise<string | undefined> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    if (!(await this.fetches.take(0, signal))) return undefined;
+    if (!(await this.fetches.take(0, signal))) throw away();
     try {
       const dispatcher = isLoopback(url) ? this.localAgent : this.agent;
       const { statusCode, body } = await request(url, { dispatcher, signal, reset: true });
@@ -124,9 +128,10 @@ export class SnsGate {
         text += chunk;
         if (text.length > MAX_BYTES) return undefined;
       }
+      if (statusCode >= 500) throw away();
       return statusCode === 200 ? text : undefined;
     } catch {
-      return undefined;
+      throw away();
     } finally {
       this.fetches.give();
     }

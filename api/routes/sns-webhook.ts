@@ -25,7 +25,7 @@ export function snsWebhook(): RouteGroup {
         400: failure('The body is no JSON.', 'BAD_REQUEST'),
         403: failure('Signature, certificate host or topic are not those that we trust.', 'FORBIDDEN'),
         413: failure('It is larger than any notice.', 'PAYLOAD_TOO_LARGE'),
-        502: failure('The subscription could not be confirmed; the provider will try again.', 'EXTERNAL_SERVICE_ERROR'),
+        502: failure('The provider could not be asked just now; it will try again.', 'EXTERNAL_SERVICE_ERROR'),
       },
       handle: async ({ db, settings, log, body }) => {
         const message = readSnsMessage(parsed(body));

@@ -277,6 +277,15 @@ describe('POST /webhooks/sns', () => {
     });
   });
 
+  it('answers 502 while the certificate cannot be fetched, so that the notice comes again', async () => {
+    const away = await startSns();
+    const other = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: away.host } });
+    const message = JSON.stringify(away.sign(away.notification({})));
+    await away.stop();
+    expect(await other.post('/webhooks/sns', message)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
+    await other.stop();
+  });
+
   it('believes a host that is listed without a port', async () => {
     const other = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: 'other.example, 127.0.0.1' } });
     const message = JSON.stringify(sns.sign(sns.notification({})));
