@@ -29,7 +29,7 @@ export interface Resolver {
 export interface ResolverOptions {
   /** `ip:port` each; none: the system's. */
   servers: string[];
-  /** For one question, with all its tries. */
+  /** For one question, with all its tries; and for the aliases that it leads through, after which no more is asked. */
   deadlineMs?: number;
   /** For the first try; c-ares doubles it for each further one. */
   timeoutMs?: number;
@@ -73,6 +73,7 @@ export function createResolver({
   const aliased = async <T>(name: string, question: (name: string) => Promise<T[]>): Promise<DnsAnswer<T>> => {
     // A server that resolves follows aliases itself; one that only knows its own zone leaves it to us.
     let at = name;
+    const until = performance.now() + deadlineMs;
     for (let hops = 0; hops <= MAX_ALIASES; hops++) {
       const answer = await ask(() => question(at));
       if (answer.kind !== 'absent' || !answer.nameExists) return answer;
@@ -80,6 +81,7 @@ export function createResolver({
       if (alias.kind === 'unknown') return alias;
       const [target] = alias.kind === 'found' ? alias.values : [];
       if (target === undefined) return answer;
+      if (performance.now() > until) return unknown('no answer in time');
       at = target;
     }
     return unknown(`the aliases of ${name} go on without end`);

@@ -25,6 +25,8 @@ export interface DnsStandIn {
   remove(name: string, type?: DnsType): void;
   /** For one name, or for `*`, everything; `undefined` ends it. */
   fail(name: string, fault: DnsFault | undefined): void;
+  /** From now on each answer over UDP takes so long. */
+  slow(ms: number): void;
   stop(): Promise<void>;
 }
 
@@ -36,6 +38,8 @@ export async function startDns(): Promise<DnsStandIn> {
   const zone = new Zone();
   const queries: DnsStandIn['queries'] = [];
   const sockets = new Set<Socket>();
+  let delayMs = 0;
+  let stopped = false;
 
   const answer = (query: Packet, over: 'udp' | 'tcp'): Buffer | undefined => {
     const [question] = query.questions ?? [];
@@ -60,10 +64,13 @@ export async function startDns(): Promise<DnsStandIn> {
   });
   udp.on('message', (message, from) => {
     const reply = answer(packet.decode(message), 'udp');
-    if (reply) udp.send(reply, from.port, from.address);
+    const send = () => reply && !stopped && udp.send(reply, from.port, from.address);
+    if (delayMs > 0) setTimeout(send, delayMs);
+    else send();
   });
   const port = await listen(udp, tcp);
   const stop = once(async () => {
+    stopped = true;
     for (const socket of sockets) socket.destroy();
     await Promise.all([
       new Promise<void>((resolve) => udp.close(resolve)),
@@ -77,6 +84,9 @@ export async function startDns(): Promise<DnsStandIn> {
     set: (name, type, values) => zone.set(name, type, values),
     remove: (name, type) => zone.remove(name, type),
     fail: (name, fault) => zone.fail(name, fault),
+    slow: (ms) => {
+      delayMs = ms;
+    },
     stop,
   };
 }

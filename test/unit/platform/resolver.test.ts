@@ -66,6 +66,17 @@ describe('the resolver', () => {
     expect(await resolver.txt('hop0.example')).to.deep.equal({ kind: 'found', values: ['at last'] });
   });
 
+  it('follows no more of them once its time is over: a slow server cannot string it along', async () => {
+    const slow = await startDns();
+    const hurried = createResolver({ servers: [slow.address], timeoutMs: 1_000, deadlineMs: 300 });
+    for (let n = 0; n < 12; n++) slow.set(`hop${n}.example`, 'CNAME', [`hop${n + 1}.example`]);
+    slow.set('hop12.example', 'TXT', ['at last']);
+    slow.slow(120);
+    expect(await hurried.txt('hop0.example')).to.deep.equal({ kind: 'unknown', reason: 'no answer in time' });
+    hurried.close();
+    await slow.stop();
+  });
+
   it('gives aliases that go in a circle up', async () => {
     dns.set('here.example', 'CNAME', ['there.example']);
     dns.set('there.example', 'CNAME', ['here.example']);
