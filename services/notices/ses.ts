@@ -49,11 +49,17 @@ function noticeOf(type: string, told: Part): Omit<Notice, 'mail'> | undefined {
       return bounceOf(part(told.bounce));
     case 'Complaint': {
       const complaint = part(told.complaint);
-      return { kind: 'complaint', reason: text(complaint.complaintFeedbackType), at: timeOf(complaint) };
+      const reason = text(complaint.complaintFeedbackType);
+      // Somebody took the mail out of the spam: the opposite of a complaint, told in the same way (RFC 5965).
+      return reason === 'not-spam' ? undefined : { kind: 'complaint', reason, at: timeOf(complaint) };
     }
     // SES has taken the mail and then thrown it away, for a virus: it has not arrived, but not for the address's sake.
     case 'Reject':
-      return { kind: 'bounce', bounceType: 'Undetermined', reason: `rejected: ${text(part(told.reject).reason)}` };
+      return {
+        kind: 'bounce',
+        bounceType: 'Undetermined',
+        reason: `rejected: ${text(part(told.reject).reason) ?? 'no reason given'}`,
+      };
     case 'Open':
       return { kind: 'open', at: timeOf(part(told.open)) };
     case 'Click': {

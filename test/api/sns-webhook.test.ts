@@ -151,6 +151,7 @@ describe('POST /webhooks/sns', () => {
         { eventType: 'Send', mail: ses },
         { eventType: 'DeliveryDelay', mail: ses },
         { eventType: 'Novelty', mail: ses },
+        { eventType: 'Complaint', mail: ses, complaint: { complaintFeedbackType: 'not-spam' } },
         { eventType: 'Delivery' },
         { eventType: 'Delivery', mail: { headers: 'x', messageId: 5 } },
         { eventType: ['Delivery'], mail: ses },
