@@ -42,7 +42,7 @@ describe('the life of a mail after it left', function () {
     const record = await eventually(
       async () => {
         const { body } = await stack.server.get(`/emails/${id}`);
-        return body.status === 'CLICKED' && body.openedAt && body;
+        return body.status === 'CLICKED' && body.openedAt !== null && body;
       },
       { what: 'the open and the click in the record', timeoutMs: 30_000 },
     );
