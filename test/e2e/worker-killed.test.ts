@@ -127,7 +127,7 @@ describe('killing', function () {
 
     const { db } = stack.world;
     const { batchId } = await mail(first);
-    const isFree = () => db('delivery_batches').where('leaseUntil', '<', db.fn.now()).first();
+    const isFree = () => db('delivery_batches').where({ id: batchId }).where('leaseUntil', '<', db.fn.now()).first();
     await eventually(isFree, { ...PATIENCE, what: 'the end of the lease' });
     const mailer = createMailer({ url: stack.smtp.url, maxConnections: 1 });
     const stopping = new AbortController().signal;

@@ -262,8 +262,12 @@ describe('executions', function () {
         .catch(() => undefined);
       if (answer?.status === 200) answered.push(email);
     };
-    const emails = [...Array.from({ length: 150 }, (_, n) => `burst${n}@example.com`), held];
-    const calls = Promise.all(emails.map(burst));
+    const emails = [held, ...Array.from({ length: 150 }, (_, n) => `burst${n}@example.com`)];
+    const unanswered = burst(held);
+    const waits = `application_name = 'everpost-api' and datname = current_database() and wait_event_type = 'Lock'`;
+    const isWaiting = async () => (await rows(`select 1 from pg_stat_activity where ${waits}`)).length > 0;
+    await eventually(isWaiting, { ...PATIENCE, what: 'a call that waits for the lock' });
+    const calls = Promise.all([unanswered, ...emails.slice(1).map(burst)]);
     await eventually(() => answered.length >= 50, { ...PATIENCE, what: 'fifty answers' });
     expect(await api.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
     await calls;
