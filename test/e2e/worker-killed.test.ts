@@ -121,9 +121,11 @@ describe('killing', function () {
     const first = await stack.send('first@example.com');
     const others = await Promise.all(Array.from({ length: 5 }, () => stack.send()));
     const frozen = await stack.startWorker({ SMTP_MAX_CONNECTIONS: '1' });
-    await stack.smtp.received(1, PATIENCE);
+    await stack.smtp.received(1, { to: 'first@example.com', ...PATIENCE });
     frozen.signal('SIGSTOP');
     stack.smtp.behave();
+    // Mails leave as they are ready: some may have gone before it.
+    const gone = stack.smtp.mails.length - 1;
 
     const { db } = stack.world;
     const { batchId } = await mail(first);
@@ -141,7 +143,7 @@ describe('killing', function () {
     });
     const counts = await activityEnvironment().run(deliverBatch, batchId ?? '');
     mailer.close();
-    expect(counts).to.deep.equal({ ...noCounts(), sent: 6, unknown: 1 });
+    expect(counts).to.deep.equal({ ...noCounts(), sent: 6 - gone, unknown: 1 });
 
     frozen.signal('SIGCONT');
     expect(await frozen.stop()).to.deep.equal({ code: 0, signal: null });
