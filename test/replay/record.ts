@@ -229,7 +229,9 @@ function keep(workflowType: string, history: string): void {
   mkdirSync(folder, { recursive: true });
   let number = 1;
   while (existsSync(join(folder, `${workflowType}-${number}.json`))) number++;
-  writeFileSync(join(folder, `${workflowType}-${number}.json`), `${history}\n`);
+  // Replay does not look at them, and they name paths of the machine that this was recorded on.
+  const withoutTraces = history.replace(/("stackTrace": ?)"(?:[^"\\]|\\.)*"/g, '$1""');
+  writeFileSync(join(folder, `${workflowType}-${number}.json`), `${withoutTraces}\n`);
   console.log(`${workflowType}-${number}.json`);
 }
 
