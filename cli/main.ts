@@ -67,4 +67,4 @@ export async function main(argv: string[]): Promise<void> {
 }
 
 /** `node dist/cli/main.js`: called by its own name, and not by everpost.mjs. */
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main(process.argv);
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) void main(process.argv);

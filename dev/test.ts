@@ -1,14 +1,19 @@
-// `npm test`: gets what the tests stand on (with progress, once), then runs mocha.
-// Extra arguments go to mocha: `npm test -- test/api/track.test.ts`, `npm test -- --grep 'wait for'`.
+// `npm test`: gets what the tests stand on (with progress, once), then runs mocha: for all tests twice, side by side.
+// Extra arguments go to a single mocha: `npm test -- test/api/track.test.ts`, `npm test -- --grep 'wait for'`.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Exit } from './child.ts';
 import { toStderr } from './report.ts';
+import { type Program, runSideBySide } from './side-by-side.ts';
+import { launcherGone } from './stack/launcher.ts';
 import { findTemporalCli, findTestServer } from './temporal-server.ts';
+import { type Counts, inTwoParts, summary, testFiles } from './test-parts.ts';
 
 const root = resolve(import.meta.dirname, '..');
+const mocha = join(dirname(createRequire(import.meta.url).resolve('mocha/package.json')), 'bin/mocha.js');
 
 async function main(args: string[]): Promise<number> {
   const env = {
@@ -16,36 +21,71 @@ async function main(args: string[]): Promise<number> {
     TEMPORAL_CLI_PATH: await findTemporalCli(toStderr),
     TEMPORAL_TEST_SERVER_PATH: await findTestServer(toStderr),
   };
-  const require = createRequire(import.meta.url);
-  const mocha = join(dirname(require.resolve('mocha/package.json')), 'bin/mocha.js');
-  const config = args.some(isSpec) ? configWithoutSpecs() : undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'everpost-mocha-'));
   try {
-    return await runMocha([mocha, ...(config ? ['--config', config] : []), ...args], env);
+    return await (args.length > 0 ? runSome(args, folder, env) : runAll(folder, env));
   } finally {
-    if (config) rmSync(dirname(config), { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
 const isSpec = (arg: string): boolean => /\.test\.ts$/.test(arg) || arg.startsWith('test/');
 
-/** Mocha adds the files it is named to those of its configuration; who names files wants only these. */
-function configWithoutSpecs(): string {
-  const { spec: _, ...config } = JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8')) as { spec: string[] };
-  const file = join(mkdtempSync(join(tmpdir(), 'everpost-mocha-')), 'mocharc.json');
-  writeFileSync(file, JSON.stringify(config));
-  return file;
-}
-
-function runMocha(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const mocha = spawn(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
-  // Ctrl-C reaches mocha by itself, in the same terminal; we only have to outlive it.
-  process.on('SIGINT', () => {});
-  process.on('SIGTERM', () => mocha.kill('SIGTERM'));
+function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
+  // Mocha adds the files it is named to those of its configuration; who names files wants only these.
+  const config = configuration(join(folder, 'mocharc.json'), args.some(isSpec) ? { spec: [] } : {});
+  const child = spawn(process.execPath, [...config, ...args], { cwd: root, env, stdio: 'inherit' });
+  void told().then((signal) => child.kill(signal));
   return new Promise((done, failed) => {
-    mocha.once('error', failed);
-    mocha.once('exit', (code, signal) => done(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+    child.once('error', failed);
+    child.once('exit', (code, signal) => done(code ?? exitCodeOf(signal)));
   });
 }
+
+async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const parts = inTwoParts(testFiles(root));
+  const resultOf = (n: number) => join(folder, `result-${n}.json`);
+  const [first, second] = parts.map(({ files }, n): Program => {
+    const config = configuration(join(folder, `mocharc-${n}.json`), { spec: files });
+    // The one whose output is kept in a file does not see the terminal by itself.
+    const color = process.stdout.isTTY ? ['--color'] : [];
+    return { args: [...config, ...color, '--reporter-option', `result=${resultOf(n)}`], env, cwd: root };
+  }) as [Program, Program];
+  toStderr(`${parts[0].name} follow; ${parts[1].name} run beside, and are shown after.`);
+  const say = (text: string | Uint8Array) => process.stdout.write(text);
+  const { exits, isEnded } = await runSideBySide(first, second, { file: join(folder, 'output'), told: told(), say });
+  if (isEnded) return exitCodeOf('SIGINT');
+  const outcomes = parts.map(({ name }, n) => ({ name, exit: exits[n] as Exit, counts: readCounts(resultOf(n)) }));
+  const { lines, failed } = summary(outcomes);
+  console.log(`\n${lines.join('\n')}`);
+  return failed > 0 ? 1 : 0;
+}
+
+/** That we are to end: by a signal, which may have gone to us alone, or because npm, which got it, is gone. */
+function told(): Promise<NodeJS.Signals> {
+  const signals = new Promise<NodeJS.Signals>((tell) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, tell);
+  });
+  return Promise.race([signals, launcherGone().then(() => 'SIGTERM' as const)]);
+}
+
+/** Arguments of Node for mocha itself: its launcher would start a second Node, and not pass every signal on to it. */
+function configuration(file: string, changes: { spec?: string[] }): string[] {
+  const config = JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8')) as { import: string; spec: string[] };
+  const { import: loader, ...rest } = { ...config, ...changes };
+  writeFileSync(file, JSON.stringify(rest));
+  return ['--import', loader, mocha, '--config', file];
+}
+
+function readCounts(file: string): Counts | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Counts;
+  } catch {
+    return undefined;
+  }
+}
+
+const exitCodeOf = (signal: NodeJS.Signals | null): number => 128 + (signal ? constants.signals[signal] : 0);
 
 main(process.argv.slice(2)).then(
   (code) => {

@@ -19,10 +19,13 @@ export function runDirectory(): string {
     // As root, Postgres runs under an account of its own, which must be able to get here.
     chmodSync(made, 0o755);
     directory = made;
+    const remove = () => rmSync(made, { recursive: true, force: true, maxRetries: 10 });
     atEnd(() => {
       directory = undefined;
-      rmSync(made, { recursive: true, force: true });
+      remove();
     });
+    // A run that is interrupted comes only here; servers that are just ending may still write.
+    process.once('exit', () => directory && remove());
   }
   return directory;
 }

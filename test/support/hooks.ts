@@ -1,8 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import { constants } from 'node:os';
 import fc from 'fast-check';
 import { endAll } from './cleanup.ts';
 
 // The same cases in every run, so that a failure can be looked at; FAST_CHECK_SEED=<number> looks at others.
 fc.configureGlobal({ seed: Number(process.env.FAST_CHECK_SEED ?? 20_261_115) });
+
+// Told to end, Node would do so on the spot. This way what the tests have started ends as well: `dev/child.ts` sees to
+// its own, here to the others: the SDK's time-skipping server, renderers, an `npm start`.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    spawnSync('pkill', ['-P', String(process.pid)]);
+    process.exit(128 + constants.signals[signal]);
+  });
+}
 
 const LEAK_AFTER_MS = 15_000;
 
