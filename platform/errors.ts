@@ -74,8 +74,9 @@ export const invalidKey = (message: string) =>
   });
 export const validationError = (errors: Fault[]) =>
   new ApiError(422, 'VALIDATION_ERROR', 'The request breaks the rules listed in "errors".', { errors });
-export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') =>
-  new ApiError(404, code, `There is no such ${what} in this project.`);
+/** All but projects themselves are looked for in one. */
+export const noSuch = (what: string) => `There is no such ${what}${what === 'project' ? '' : ' in this project'}.`;
+export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') => new ApiError(404, code, noSuch(what));
 /** The contract gives an unverified sender this odd code; clients match on it. */
 export const unverifiedSender = (domain: string) =>
   new ApiError(403, 'INTERNAL_SERVER_ERROR', `The sender domain ${domain} is not verified for this project.`, {

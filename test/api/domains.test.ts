@@ -203,8 +203,11 @@ describe('domains', () => {
     });
 
     it('is 404 for any other', async () => {
-      for (const id of [other.id, 'nonsense', 'Current'])
-        expect(await project.server.get(`/domains/project/${id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+      for (const id of [other.id, 'nonsense', 'Current']) {
+        const answer = await project.server.get(`/domains/project/${id}`);
+        expect(answer).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+        expect(answer.body.error.message).to.equal('There is no such project.');
+      }
     });
   });
 
