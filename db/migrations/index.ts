@@ -18,6 +18,7 @@ import * as domains from './016-domains.ts';
 import * as accounts from './017-accounts.ts';
 import * as activity from './018-activity.ts';
 import * as webhookSecrets from './019-webhook-secrets.ts';
+import * as senders from './020-senders.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -40,4 +41,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '017-accounts': accounts,
   '018-activity': activity,
   '019-webhook-secrets': webhookSecrets,
+  '020-senders': senders,
 };

@@ -9,3 +9,8 @@ export async function requireVerifiedSender(trx: Db, projectId: string, email: s
   const verified = await Domain.query(trx).findOne({ projectId, domain, status: 'VERIFIED' }).forKeyShare();
   if (!verified) throw unverifiedSender(domain);
 }
+
+/** As of this moment. */
+export async function isVerifiedSender(db: Db, projectId: string, domain: string): Promise<boolean> {
+  return (await Domain.query(db).findOne({ projectId, domain, status: 'VERIFIED' })) !== undefined;
+}

@@ -1,5 +1,4 @@
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
-import { Domain } from '../../db/models/domain.ts';
 import { isSuppressed } from '../../db/models/suppression.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
@@ -10,9 +9,11 @@ import type { MailAttachment } from '../../platform/mailer.ts';
 import { reserveMails } from '../billing/caps.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
+import { knownSender, rememberSender } from '../domains/known-senders.ts';
 import { senderDomain } from '../domains/name.ts';
+import { isVerifiedSender } from '../domains/verified-sender.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
-import { openProject, refusal } from '../projects/refusal.ts';
+import { isOpenProject, openProject, refusal } from '../projects/refusal.ts';
 import { findTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
 import { contentOf, type MailContent, NO_LIMITS, type SendLimits } from './send-content.ts';
@@ -49,6 +50,7 @@ interface AcceptedRow {
   email_id: string;
   contact_id: string;
   created_at: Date;
+  senders_version: string;
 }
 
 /** What is the same for all recipients of a request, and the mails to them. */
@@ -57,16 +59,18 @@ interface Ask {
   mails: (Record<string, unknown> & { id: string })[];
 }
 
-// From an unverified domain nothing is written at all: the check is a condition of everything else. As JSON, and not as
+// From an unverified domain nothing is written at all: the check is a condition of everything else. It is made from
+// memory; the table is asked where there is none, or where the project's domains have changed since. As JSON, and not as
 // arrays or single parameters, because the requests of a project are accepted together when they come together.
 const acceptAll = statement<AcceptedRow>(
   'send',
   `with content as materialized (
-     select content.* from ${openProject()} as project, json_to_recordset($3::json) as content (n integer, domain text,
-       from_email text, from_name text, reply_to text, subject text, html text, type text, variables jsonb,
-       headers jsonb, attachment_set uuid, template_id uuid)
-     where exists (
-       select 1 from domains d where d.project_id = $1 and d.domain = content.domain and d.status = 'VERIFIED')
+     select content.*, project.senders_version from ${openProject()} as project,
+       json_to_recordset($3::json) as content (n integer, domain text, verified_at_version uuid, from_email text,
+         from_name text, reply_to text, subject text, html text, type text, variables jsonb, headers jsonb,
+         attachment_set uuid, template_id uuid)
+     where content.verified_at_version = project.senders_version or (
+       select d.status = 'VERIFIED' from domains d where d.domain = content.domain and d.project_id = $1)
    ),
    mail as materialized (
      select mail.* from json_to_recordset($4::json) as mail (content integer, id uuid, email text, name text,
@@ -91,7 +95,8 @@ const acceptAll = statement<AcceptedRow>(
      case when s.suppressed then 'FAILED' else 'PENDING' end, case when s.suppressed then 'suppressed' end
    from mail join content c on c.n = mail.content join contact on contact.email_id = mail.id
    cross join lateral (select ${isSuppressed('$1', 'mail.email')} as suppressed) s
-   returning id as email_id, contact_id, created_at`,
+   returning id as email_id, contact_id, created_at,
+     (select senders_version from content limit 1) as senders_version`,
 );
 
 async function writeAll(db: Db, { projectId, keyGeneration }: ProjectAccess, asks: Ask[]): Promise<AcceptedRow[][]> {
@@ -107,6 +112,9 @@ const writeTogether = together(writeAll, {
   maxItems: 25,
   width: 2,
 });
+
+/** A domain may be verified between a refusal and the question why. */
+const ATTEMPTS = 3;
 
 /** What is larger gains nothing from company. */
 const SMALL = 64 * 1024;
@@ -137,10 +145,17 @@ async function accept(db: Db, project: ProjectAccess, input: SendInput, content:
   const { email } = content.from;
   const domain = senderDomain(email);
   const mails = input.to.map((recipient) => ({ ...recipient, id: newId() }));
-  const rows = await tellingFaults(() => retryDeadlocks(db, () => write(db, project, domain, input, content, mails)));
-  if (rows.length === 0) throw await refusalOf(db, project, domain);
-  wake(db, 'mail');
-  return present(mails, rows);
+  for (let attempt = 1; ; attempt++) {
+    const rows = await tellingFaults(() => retryDeadlocks(db, () => write(db, project, domain, input, content, mails)));
+    const [first] = rows;
+    if (first) {
+      rememberSender(db, project.projectId, domain, first.senders_version);
+      wake(db, 'mail');
+      return present(mails, rows);
+    }
+    const refused = await refusalOf(db, project, domain);
+    if (refused || attempt === ATTEMPTS) throw refused ?? unverifiedSender(domain);
+  }
 }
 
 async function write(
@@ -153,7 +168,11 @@ async function write(
 ): Promise<AcceptedRow[]> {
   const { patch, deletes, seen } = readData(data);
   const ask = {
-    content: contentColumns(domain, content, seen),
+    content: {
+      domain,
+      verified_at_version: knownSender(db, project.projectId, domain),
+      ...contentColumns(content, seen),
+    },
     // Each address of a request is one contact, however often it is there; the first name given for it counts.
     mails: mails.map(({ id, email, name }) => {
       const contact = {
@@ -172,8 +191,7 @@ async function write(
   return rows;
 }
 
-const contentColumns = (domain: string, content: MailContent, seen: Data) => ({
-  domain,
+const contentColumns = (content: MailContent, seen: Data) => ({
   from_email: content.from.email,
   from_name: content.from.name,
   reply_to: content.reply,
@@ -199,7 +217,8 @@ function present(mails: Mail[], rows: AcceptedRow[]): Accepted {
   };
 }
 
-async function refusalOf(db: Db, project: ProjectAccess, domain: string): Promise<ApiError> {
-  const verified = await Domain.query(db).findOne({ projectId: project.projectId, domain, status: 'VERIFIED' });
-  return verified ? refusal(db, project) : unverifiedSender(domain);
+/** Undefined: nothing stands in its way any more. */
+async function refusalOf(db: Db, project: ProjectAccess, domain: string): Promise<ApiError | undefined> {
+  if (!(await isVerifiedSender(db, project.projectId, domain))) return unverifiedSender(domain);
+  return (await isOpenProject(db, project)) ? undefined : refusal(db, project);
 }

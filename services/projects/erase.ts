@@ -21,6 +21,8 @@ const AT_ONCE_MS = 4_000;
  */
 export async function deleteProject(db: Db, id: string): Promise<void> {
   await inTransaction(db, async (trx) => {
+    // Before the project, as all do who change a domain: `senders_version` changes with it.
+    await Domain.query(trx).where({ projectId: id }).orderBy('id').forUpdate().select('id');
     await lockProject(trx, id);
     await Project.query(trx)
       .findById(id)

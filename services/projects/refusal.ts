@@ -10,14 +10,17 @@ import type { ProjectAccess } from './keys.ts';
  * must hold.
  */
 export const openProject = (condition = 'true'): string =>
-  `(select id from projects where id = $1 and key_generation = $2 and not disabled and ${condition})`;
+  `(select id, senders_version from projects where id = $1 and key_generation = $2 and not disabled and ${condition})`;
 
 const findOpen = statement<{ id: string }>('project-open', openProject());
 
+export async function isOpenProject(db: Db, { projectId, keyGeneration }: ProjectAccess): Promise<boolean> {
+  return (await findOpen(db, [projectId, keyGeneration])).length > 0;
+}
+
 /** For work of several statements: the first of its transaction. */
 export async function requireOpenProject(trx: Db, project: ProjectAccess): Promise<void> {
-  const [open] = await findOpen(trx, [project.projectId, project.keyGeneration]);
-  if (!open) throw await refusal(trx, project);
+  if (!(await isOpenProject(trx, project))) throw await refusal(trx, project);
 }
 
 /** Why there was none. */

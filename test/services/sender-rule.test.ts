@@ -1,0 +1,233 @@
+import { expect } from 'chai';
+import { connectDb, type Db } from '../../db/connect.ts';
+import { Domain } from '../../db/models/domain.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { deleteDomain } from '../../services/domains/delete.ts';
+import { type SendInput, sendEmails } from '../../services/emails/send.ts';
+import { disableProject } from '../../services/projects/disable.ts';
+import { regenerateKeys } from '../../services/projects/keys.ts';
+import { createTemplate } from '../../services/templates/save.ts';
+import { eventually } from '../support/waiting.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+
+describe('who may send from where', () => {
+  let world: World;
+  // Each with a memory of its own, like processes.
+  let here: Db;
+  let there: Db;
+  let project: TestProject;
+
+  before(async () => {
+    world = await openWorld();
+    [here, there] = [connectDb({ databaseUrl: world.url }), connectDb({ databaseUrl: world.url })];
+  });
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+  });
+  after(async () => {
+    await Promise.all([here.destroy(), there.destroy()]);
+    await world.close();
+  });
+
+  const send = (db: Db, input: Partial<SendInput> = {}) =>
+    sendEmails(db, project.access, {
+      to: [{ email: 'ann@example.com' }],
+      from: { email: `hello@${project.senderDomain}` },
+      subject: 'Hello',
+      body: '<p>Hello</p>',
+      ...input,
+    });
+  const refusalOf = async (sent: Promise<unknown>): Promise<ApiError> => {
+    const error = await sent.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(ApiError);
+    return error as ApiError;
+  };
+  const expectUnverified = async (sent: Promise<unknown>, domain = project.senderDomain) => {
+    const { status, code, extras } = await refusalOf(sent);
+    expect({ status, code }).to.deep.equal({ status: 403, code: 'INTERNAL_SERVER_ERROR' });
+    expect(extras.suggestion).to.contain(domain);
+  };
+  const domain = (name = project.senderDomain) => Domain.query(world.db).findOne({ domain: name }).throwIfNotFound();
+  const setStatus = (status: Domain['status'], db: Db = world.db) =>
+    db('domains').where({ domain: project.senderDomain }).update({ status });
+  const written = async () => {
+    const tables = ['emails', 'emailContents', 'contacts'];
+    const counts = tables.map((table) => world.db(table).where({ projectId: project.id }).count().first());
+    return (await Promise.all(counts)).map((row) => Number(row?.count));
+  };
+  /** As nobody can: what depends on the change is not told. */
+  const unnoticed = (work: (trx: Db) => Promise<unknown>) =>
+    world.db.transaction(async (trx) => {
+      await trx.raw('set local session_replication_role = replica');
+      await work(trx);
+    });
+
+  describe('in every process', () => {
+    it('follows a domain that is lost and verified again, from one mail to the next', async () => {
+      for (let round = 0; round < 3; round++) {
+        for (const db of [here, there]) await send(db);
+        await setStatus('PENDING');
+        const before = await written();
+        for (const db of [there, here]) await expectUnverified(send(db));
+        expect(await written()).to.deep.equal(before);
+        await setStatus('VERIFIED');
+      }
+      for (const db of [there, here]) expect((await send(db)).emails).to.have.length(1);
+    });
+
+    it('ends with the deletion of the domain, and begins again for whoever adds it', async () => {
+      const other = await makeProject(world.db);
+      for (const db of [here, there]) await send(db);
+      await deleteDomain(here, project.access, (await domain()).id);
+      const before = await written();
+      for (const db of [there, here]) await expectUnverified(send(db, { to: [{ email: 'new@example.com' }] }));
+      expect(await written()).to.deep.equal(before);
+      const row = { id: newId(), projectId: other.id, domain: project.senderDomain, status: 'VERIFIED' } as const;
+      await Domain.query(there).insert(row);
+      await expectUnverified(send(there));
+      await Domain.query(there).findById(row.id).patch({ projectId: project.id });
+      for (const db of [there, here]) expect((await send(db)).emails).to.have.length(1);
+    });
+
+    it('is the same for mail from a template, with a file, to several, and inside a transaction', async () => {
+      const from = { email: `hello@${project.senderDomain}` };
+      const content = { name: 'T', subject: 'S', body: 'B', type: 'TRANSACTIONAL' as const };
+      const { id: template } = await createTemplate(world.db, project.access, content);
+      const file = {
+        filename: 'a.txt',
+        contentType: 'text/plain',
+        disposition: 'attachment',
+        content: Buffer.from('a'),
+      } as const;
+      const kinds: ((db: Db) => Promise<unknown>)[] = [
+        (db) => send(db, { template, from }),
+        (db) => send(db, { attachments: [file] }),
+        (db) => send(db, { to: [{ email: 'a@example.com' }, { email: 'b@example.com' }] }),
+        (db) => db.transaction((trx) => send(trx)),
+      ];
+      for (const kind of kinds) await kind(there);
+      await setStatus('PENDING', here);
+      const before = await written();
+      for (const kind of kinds) await expectUnverified(kind(there));
+      expect(await written()).to.deep.equal(before);
+      await setStatus('VERIFIED', here);
+      for (const kind of kinds) await kind(there);
+    });
+
+    it('accepts nothing any more once a deletion is answered, whatever was on its way', async () => {
+      const { id } = await domain();
+      await Promise.all([send(here), send(there)]);
+      let isGone = false;
+      const outcomes: { begunAfter: boolean; accepted: boolean }[] = [];
+      const sendOn = async (db: Db, n: number) => {
+        for (let isOver = false; !isOver; ) {
+          const begunAfter = isGone;
+          const accepted = await send(db, { to: [{ email: `to${n}@example.com` }] }).then(
+            () => true,
+            () => false,
+          );
+          outcomes.push({ begunAfter, accepted });
+          isOver = begunAfter;
+        }
+      };
+      const senders = Array.from({ length: 20 }, (_, n) => sendOn(n % 2 ? here : there, n));
+      await eventually(async () => outcomes.length >= 40);
+      await deleteDomain(here, project.access, id);
+      isGone = true;
+      const { rows } = await world.db.raw('select clock_timestamp() as now');
+      await Promise.all(senders);
+      const late = outcomes.filter(({ begunAfter }) => begunAfter);
+      expect(late).to.have.length(20);
+      expect(late.filter(({ accepted }) => accepted)).to.deep.equal([]);
+      const mails = await world.db('emails').where({ projectId: project.id });
+      expect(mails).to.have.length(2 + outcomes.filter(({ accepted }) => accepted).length);
+      expect(mails.filter(({ createdAt }) => createdAt > rows[0].now)).to.deep.equal([]);
+    });
+
+    it('lets mail of a domain through that is verified between a refusal and its reason', async () => {
+      await setStatus('PENDING');
+      const narrow = connectDb({ databaseUrl: world.url, poolSize: 1 });
+      const waiting = (count: number) => eventually(() => narrow.client.pool.numPendingAcquires() === count);
+      const held = await narrow.transaction();
+      // They get the one connection in turn: the statement, the change, the question why.
+      const sent = send(narrow);
+      await waiting(1);
+      const changed = setStatus('VERIFIED', narrow).then();
+      await waiting(2);
+      await held.rollback();
+      await changed;
+      expect((await sent).emails).to.have.length(1);
+      await narrow.destroy();
+    });
+  });
+
+  describe('is told by its own reason', () => {
+    const changes: [string, () => Promise<unknown>, number, string][] = [
+      ['a key that was replaced', () => regenerateKeys(world.db, project.id), 401, 'INVALID_API_KEY'],
+      [
+        'a project that was disabled',
+        () => disableProject(world.db, project.id, { reason: 'too many bounces' }),
+        403,
+        'PROJECT_DISABLED',
+      ],
+    ];
+    for (const [what, change, status, code] of changes)
+      it(`after ${what}, of a domain that is known`, async () => {
+        await send(here);
+        await change();
+        for (const db of [here, there]) expect(await refusalOf(send(db))).to.include({ status, code });
+        expect(await written()).to.deep.equal([1, 1, 1]);
+      });
+  });
+
+  describe('from memory', () => {
+    it('is answered without a look at the domains, for as long as they are the same', async () => {
+      await send(here);
+      await unnoticed((trx) => trx('domains').where({ domain: project.senderDomain }).del());
+      expect((await send(here)).emails).to.have.length(1);
+      await expectUnverified(send(there));
+      // Any change of the project's domains has every one of them looked at again.
+      await Domain.query(world.db).insert({
+        id: newId(),
+        projectId: project.id,
+        domain: `another.${project.senderDomain}`,
+        status: 'VERIFIED',
+      });
+      await expectUnverified(send(here));
+    });
+
+    it('is answered for one domain and one project, not for their neighbours', async () => {
+      await send(here);
+      await expectUnverified(send(here, { from: { email: 'a@unknown.example' } }), 'unknown.example');
+      const own = project;
+      project = await makeProject(world.db);
+      await send(here);
+      await expectUnverified(send(here, { from: { email: `a@${own.senderDomain}` } }), own.senderDomain);
+    });
+
+    it('is not answered with what was never committed', async () => {
+      await setStatus('PENDING');
+      const undone = new Error('undone');
+      const attempt = here.transaction(async (trx) => {
+        await setStatus('VERIFIED', trx);
+        await send(trx);
+        throw undone;
+      });
+      expect(await attempt.catch((error: unknown) => error)).to.equal(undone);
+      for (const db of [here, there]) await expectUnverified(send(db));
+      // Another change, as many as the one that was undone.
+      await Domain.query(world.db).insert({
+        id: newId(),
+        projectId: project.id,
+        domain: `more.${project.senderDomain}`,
+        status: 'VERIFIED',
+      });
+      for (const db of [here, there]) await expectUnverified(send(db));
+      expect(await written()).to.deep.equal([0, 0, 0]);
+    });
+  });
+});
