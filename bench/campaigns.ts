@@ -150,7 +150,7 @@ async function ours({ db, sink, worker }: Scene, project: TestProject, recipient
 
 async function unfinished(db: Db): Promise<number> {
   const { rows } = await db.raw(
-    `select (select count(*) from campaigns where status = 'SENDING') + (select count(*) from emails where not told) as count`,
+    `select (select count(*) from campaigns where status = 'SENDING') + (select count(*) from email_results) as count`,
   );
   return Number(rows[0].count);
 }

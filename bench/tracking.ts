@@ -104,8 +104,8 @@ async function sentMails(db: Db, projectId: string): Promise<SentMail[]> {
        insert into contacts (id, project_id, email, subscribed)
        select uuidv7(), ?, 'c' || n || '@' || ?::text || '.example', true from generate_series(1, ?) n returning id
      )
-     insert into emails (id, project_id, contact_id, status, sent_at, told)
-     select uuidv7(), ?, id, 'SENT', now(), true from contact returning id, contact_id`,
+     insert into emails (id, project_id, contact_id, status, sent_at)
+     select uuidv7(), ?, id, 'SENT', now() from contact returning id, contact_id`,
     [projectId, projectId, NOTICES, projectId],
   );
   await db.raw('analyze emails, contacts');

@@ -41,13 +41,14 @@ export interface EncodedText {
 }
 
 /** Text in which a third of the bytes is not ASCII is shorter in base64; all other stays readable, and unsuspected. */
-export function encodeText(text: string): EncodedText {
-  if (Buffer.byteLength(text) === text.length) return { encoding: 'quoted-printable', text: quotedPrintable(text) };
+export function encodeText(text: string, known?: KnownLines): EncodedText {
+  const quoted = (bytes: string) => (known ? known.quotedPrintable(bytes) : quotedPrintable(bytes));
+  if (Buffer.byteLength(text) === text.length) return { encoding: 'quoted-printable', text: quoted(text) };
   const bytes = Buffer.from(text);
   let wide = 0;
   for (const byte of bytes) wide += byte >>> 7;
   if (wide * 3 > bytes.length) return { encoding: 'base64', text: inLines(bytes.toString('base64')) };
-  return { encoding: 'quoted-printable', text: quotedPrintable(bytes.toString('latin1')) };
+  return { encoding: 'quoted-printable', text: quoted(bytes.toString('latin1')) };
 }
 
 /** RFC 2045, 6.8. */
@@ -77,13 +78,51 @@ export function quotedPrintable(bytes: string): string {
   safe = safe.replace(SPACES_AT_END, escaped);
   const out: string[] = [];
   for (let begin = 0; begin <= safe.length; ) {
-    const found = safe.indexOf('\n', begin);
-    const end = found < 0 ? safe.length : safe.charCodeAt(found - 1) === CR ? found - 1 : found;
+    const { end, next } = lineAt(safe, begin);
     writeLine(out, safe, begin, end);
-    begin = found < 0 ? safe.length + 1 : found + 1;
+    begin = next;
   }
   return out.join('\r\n');
 }
+
+/** Where a line ends, and where the next one begins: behind the text, when there is none. */
+function lineAt(text: string, begin: number): { end: number; next: number } {
+  const found = text.indexOf('\n', begin);
+  if (found < 0) return { end: text.length, next: text.length + 1 };
+  return { end: found > begin && text.charCodeAt(found - 1) === CR ? found - 1 : found, next: found + 1 };
+}
+
+/**
+ * The mails of a campaign differ in a few lines. Those of the first one are kept as they were written, and looked up in
+ * the others; a line costs a tenth of being written anew.
+ */
+export class KnownLines {
+  private readonly lines = new Map<string, string>();
+  private texts = 0;
+
+  quotedPrintable(bytes: string): string {
+    // Two parts, and a second mail in case the first one was out of the ordinary.
+    const learns = this.texts++ < 4 && bytes.length < MOST_KNOWN;
+    const out: string[] = [];
+    for (let begin = 0; begin <= bytes.length; ) {
+      const { end, next } = lineAt(bytes, begin);
+      out.push(this.written(bytes.slice(begin, end), learns));
+      begin = next;
+    }
+    return out.join('\r\n');
+  }
+
+  private written(line: string, learns: boolean): string {
+    const known = this.lines.get(line);
+    if (known !== undefined) return known;
+    const written = quotedPrintable(line);
+    // A copy, since a piece of a text keeps all of it in memory.
+    if (learns) this.lines.set(Buffer.from(line, 'latin1').toString('latin1'), written);
+    return written;
+  }
+}
+
+const MOST_KNOWN = 1024 * 1024;
 
 /** One line of the text, in as many as it takes. */
 function writeLine(out: string[], safe: string, begin: number, end: number): void {

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { type DkimKey, withSignature } from './dkim.ts';
-import { encodeText, Scratch, withWholeLines } from './mime-body.ts';
+import { encodeText, KnownLines, Scratch, withWholeLines } from './mime-body.ts';
 import { addressHeader, isPrintable, onOneLine, simpleAddress, structuredHeader, textHeader } from './mime-head.ts';
 import type { WireMail } from './smtp-session.ts';
 
@@ -66,6 +66,8 @@ export class MailSkeleton {
   private readonly frame: MailFrame;
   private readonly sender: string | undefined;
   private readonly head: string | undefined;
+  private known: KnownLines | undefined;
+  private filled = 0;
 
   constructor(frame: MailFrame) {
     this.frame = frame;
@@ -93,7 +95,9 @@ export class MailSkeleton {
     out.ascii(textHeader('Subject', subject));
     out.ascii(`Message-ID: ${messageId({ id, from: this.frame.from })}\r\nDate: ${dateNow()}\r\n`);
     out.ascii(own);
-    writeBody(html, text, id);
+    // Whoever sends a single mail need not remember it.
+    if (this.filled++ > 0) this.known ??= new KnownLines();
+    writeBody({ html, text, id }, this.known);
     return { from: envelopeFrom ?? this.sender, to: recipient, utf8: false, raw: out.take() };
   }
 }
@@ -126,23 +130,23 @@ function headersOf(entries: [string, string][]): string | undefined {
   return lines;
 }
 
-function writeBody(html: string, text: string | undefined, id: string): void {
+function writeBody({ html, text, id }: Pick<MailFilling, 'html' | 'text' | 'id'>, known?: KnownLines): void {
   if (!text) {
-    writePart('html', html);
+    writePart('html', html, known);
     out.ascii('\r\n');
     return;
   }
   // `=_` cannot be part of quoted-printable, nor `_` of base64.
   const border = `=_${id}`;
   out.ascii(`Content-Type: multipart/alternative;\r\n boundary="${border}"\r\n\r\n--${border}\r\n`);
-  writePart('plain', text);
+  writePart('plain', text, known);
   out.ascii(`\r\n--${border}\r\n`);
-  writePart('html', html);
+  writePart('html', html, known);
   out.ascii(`\r\n--${border}--\r\n`);
 }
 
-function writePart(kind: 'plain' | 'html', content: string): void {
-  const { encoding, text } = encodeText(content);
+function writePart(kind: 'plain' | 'html', content: string, known?: KnownLines): void {
+  const { encoding, text } = encodeText(content, known);
   out.ascii(`Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`);
   out.ascii(text);
 }

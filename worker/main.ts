@@ -154,7 +154,7 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
   const renderer = createRenderer({ log });
   // Its first process takes a moment to come up, which no mail shall wait for.
   renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});
-  const ledger = new DeliveryLedger(db);
+  const ledger = new DeliveryLedger(db, settings.smtpMaxConnections);
   const deps = {
     db,
     mailer,

@@ -19,6 +19,7 @@ import * as accounts from './017-accounts.ts';
 import * as activity from './018-activity.ts';
 import * as webhookSecrets from './019-webhook-secrets.ts';
 import * as senders from './020-senders.ts';
+import * as leanLedger from './021-lean-ledger.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -42,4 +43,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '018-activity': activity,
   '019-webhook-secrets': webhookSecrets,
   '020-senders': senders,
+  '021-lean-ledger': leanLedger,
 };

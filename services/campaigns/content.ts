@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { Project } from '../../db/models/project.ts';
@@ -11,6 +12,9 @@ import { type DressedMail, dressHeaders, dressHtml } from '../emails/dress.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { footerFor } from '../templates/footer.ts';
 import { variablesOf } from '../templates/variables.ts';
+
+/** Takes about half a millisecond. */
+const AT_ONCE = 4;
 
 type Refused = Extract<SendOutcome, { kind: 'refused' }>;
 
@@ -84,6 +88,8 @@ export class CampaignContent {
     const results = await this.deps.renderer.render({ subject, html, items });
     const ready: Promise<ReadyMail>[] = [];
     for (const [place, row] of there.entries()) {
+      // Written in one go they would keep those who send from their connections.
+      if (place % AT_ONCE === 0) await immediate();
       const [item, result] = [items[place] ?? this.itemOf(row), results[place]];
       // A template that asks for too much never fails a mail.
       const texts = result?.ok ? result : plainMail({ subject, html: html + (item.footer ?? '') }, item);

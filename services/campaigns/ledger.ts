@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { coalesced } from '../../platform/coalesce.ts';
-import { type DeliveryLedger, finishAll, type Holder } from '../emails/delivery-ledger.ts';
+import { finishAll, type Holder, inCompany, type LedgerWrites } from '../emails/delivery-ledger.ts';
 import type { MailInFlight } from '../emails/delivery-settlement.ts';
 import type { ReadyMail } from './content.ts';
 
@@ -61,26 +61,17 @@ export interface BeginAsk {
   ready: ReadyMail;
 }
 
-const LINGER_MS = 3;
-const ENOUGH = 8;
-
-/**
- * Nobody waits for a campaign by the millisecond, and what a write costs it costs once for all that are in it. More than
- * there are connections need not be waited for.
- */
-const together = (connections: number) => ({ linger: { ms: LINGER_MS, enough: Math.min(connections, ENOUGH) } });
-
 /** The write right before the wire. All mails of a campaign in this process share it, so that they come in handfuls. */
 export const beginner = (db: Db, connections: number): ((ask: BeginAsk) => Promise<Begin>) =>
   coalesced(async (asks) => {
     const begun = new Map<BeginAsk, Begin>();
     for (const group of byBatch(asks)) await beginGroup(db, group, begun);
     return asks.map((ask) => begun.get(ask) ?? { verdict: 'passed over' });
-  }, together(connections));
+  }, inCompany(connections));
 
 /** The write right after it. */
-export const finisher = (db: Db, connections: number): DeliveryLedger['finish'] =>
-  coalesced((finishes) => finishAll(db, finishes), together(connections));
+export const finisher = (db: Db, connections: number): LedgerWrites['finish'] =>
+  coalesced((finishes) => finishAll(db, finishes), inCompany(connections));
 
 function byBatch(asks: BeginAsk[]): BeginAsk[][] {
   const groups = new Map<string, BeginAsk[]>();

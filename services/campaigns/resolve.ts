@@ -3,6 +3,7 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { requireCampaignRoom } from '../billing/caps.ts';
+import { tellingOf } from '../emails/tell-results.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { writing } from '../segments/writing.ts';
 import { haltCampaign } from './find.ts';
@@ -14,15 +15,19 @@ export type Resolution = (typeof resolutions)[number];
 // Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
 const sendAgain = statement<{ id: string }>(
   'campaign-resend',
-  `update emails set status = 'PENDING', reason = null, due_at = now(), batch_id = null, told = false, updated_at = now()
+  `update emails set status = 'PENDING', reason = null, due_at = now(), batch_id = null, updated_at = now()
    where campaign_id = $1 and status = any ($2::text[]) and ($3::uuid is null or id = $3)
    returning id`,
 );
 
 const close = statement<{ id: string }>(
   'campaign-close-unknown',
-  `update emails set status = 'FAILED', reason = 'closed: nobody knows whether it arrived', updated_at = now()
-   where campaign_id = $1 and status = 'UNKNOWN' returning id`,
+  `with closed as (
+     update emails set status = 'FAILED', reason = 'closed: nobody knows whether it arrived', updated_at = now()
+     where campaign_id = $1 and status = 'UNKNOWN' returning *
+   ),
+   result as (${tellingOf('closed')})
+   select id from closed`,
 );
 
 /** Settles the recipients of whom nobody knows whether the mail reached them. Gives back how many there were. */

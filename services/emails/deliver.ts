@@ -6,7 +6,7 @@ import { pendingMails, removeBatch, settleInterrupted } from './delivery-batch.t
 import { type ComposeDeps, type Composed, compose } from './delivery-compose.ts';
 import { type PrepareDeps, type PreparedMail, prepareMails } from './delivery-content.ts';
 import { type Lease, leaseBatch } from './delivery-lease.ts';
-import type { DeliveryLedger } from './delivery-ledger.ts';
+import type { DeliveryLedger, LedgerWrites } from './delivery-ledger.ts';
 import { type PendingMail, PreparedMails } from './delivery-queue.ts';
 import {
   type Counts,
@@ -104,10 +104,12 @@ class Delivery {
   private unreachable: string | undefined;
   private exchanged = false;
   private results: Promise<void>[] = [];
+  private writes: LedgerWrites;
 
   constructor(deps: DeliveryDeps, lease: Lease, before: Counts | undefined) {
     this.deps = deps;
     this.lease = lease;
+    this.writes = deps.ledger.inHaste;
     this.counts = { ...noCounts(), ...before };
   }
 
@@ -135,7 +137,9 @@ class Delivery {
     this.unreachable = undefined;
     this.exchanged = false;
     this.results = [];
-    const width = Math.min(mails.length, this.deps.mailer.slots.size * LANES_PER_SLOT);
+    const { ledger, mailer } = this.deps;
+    const width = Math.min(mails.length, mailer.slots.size * LANES_PER_SLOT);
+    this.writes = mails.length > width ? ledger.atLeisure : ledger.inHaste;
     const lanes = await Promise.allSettled(Array.from({ length: width }, () => this.lane(prepared)));
     const results = await Promise.allSettled(this.results);
     unfollow();
@@ -170,7 +174,7 @@ class Delivery {
   private async putOff(mail: PreparedMail, domain: string): Promise<void> {
     const seconds = SLOW_DOMAIN_SECONDS * (0.5 + Math.random() / 2);
     const wait = { reason: `mail to ${domain} takes long just now; it will be tried again`, seconds };
-    const { verdict } = await this.deps.ledger.begin({ ...this.askFor(mail), wait });
+    const { verdict } = await this.writes.begin({ ...this.askFor(mail), wait });
     if (verdict === 'held') this.tally('held');
   }
 
@@ -190,7 +194,7 @@ class Delivery {
     const line = await this.deps.mailer.connect(this.cutting.signal);
     if ('kind' in line) return this.tell(line);
     try {
-      const begin = await this.deps.ledger.begin(this.askFor(mail));
+      const begin = await this.writes.begin(this.askFor(mail));
       if (begin.verdict === 'held') this.tally('held');
       if (begin.verdict === 'suppressed') this.tally('failed');
       if (begin.verdict !== 'go') return true;
@@ -224,7 +228,7 @@ class Delivery {
     const deadline = Date.now() + RESULT_PATIENCE_MS;
     for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
       try {
-        if (await this.deps.ledger.finish({ id, holder: this.lease, attempts, settlement })) this.count(settlement);
+        if (await this.writes.finish({ id, holder: this.lease, attempts, settlement })) this.count(settlement);
         return;
       } catch (error) {
         if (Date.now() > deadline) throw error;

@@ -2,9 +2,10 @@ import type { Db } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { isSuppressed } from '../../db/models/suppression.ts';
 import { arrays, statement } from '../../db/statement.ts';
-import { coalesced } from '../../platform/coalesce.ts';
+import { type CoalesceOptions, coalesced } from '../../platform/coalesce.ts';
 import { attemptOutcome } from './attempts.ts';
 import type { MailInFlight, Settlement } from './delivery-settlement.ts';
+import { tellingOf } from './tell-results.ts';
 
 /** Who writes: results that are not final count only from the holder of the lease. */
 export interface Holder {
@@ -64,7 +65,8 @@ const beginStatement = statement<BegunRow>(
        end as verdict,
        coalesce(sender.hold, case when asked.suppressed then 'suppressed' end, asked.wait_reason) as reason
      from asked join sender using (project_id, domain, source_type)
-   )
+   ),
+   begun as (
    update emails e set
      status = case judged.verdict when 'go' then 'SENDING' when 'suppressed' then 'FAILED' else 'PENDING' end,
      attempts = case when judged.verdict = 'go' then e.attempts + 1 else e.attempts end,
@@ -77,7 +79,10 @@ const beginStatement = statement<BegunRow>(
      end,
      updated_at = now()
    from judged where e.id = judged.id and e.status = 'PENDING'
-   returning e.id, judged.verdict, e.attempts, e.source_type, e.unknown_outcomes`,
+   returning e.id, e.contact_id, e.quiet, judged.verdict, e.attempts, e.source_type, e.unknown_outcomes
+   ),
+   result as (${tellingOf("begun where verdict = 'suppressed'")})
+   select id, verdict, attempts, source_type, unknown_outcomes from begun`,
 );
 
 // A final result is knowledge, and counts as long as no later attempt has begun; anything else only from the holder.
@@ -102,8 +107,10 @@ const finishStatement = statement<{ id: string }>(
      e.status = 'SENDING' and e.batch_id = r.batch_id and b.lease_token = r.token
      or r.status in ('SENT', 'FAILED') and e.status in ('SENDING', 'PENDING', 'UNKNOWN')
    )
-   returning e.id, r.attempts, old.updated_at as started_at, r.outcome, coalesce(r.answer, r.reason) as answer
+   returning e.id, e.contact_id, e.quiet, e.status, r.attempts, old.updated_at as started_at, r.outcome,
+     coalesce(r.answer, r.reason) as answer
    ),
+   result as (${tellingOf("finished where status in ('SENT', 'FAILED')")}),
    -- A late word about an attempt whose outcome was unknown makes it known.
    attempt as (
      insert into email_attempts (email_id, number, started_at, ended_at, outcome, answer)
@@ -131,18 +138,34 @@ interface Finish {
   settlement: Settlement;
 }
 
-/**
- * The two writes of every mail, right before its SMTP transaction and right after. All deliveries of a process share
- * them, so that they come in small batches under load.
- */
-export class DeliveryLedger {
-  readonly begin: (ask: BeginAsk) => Promise<Begin>;
+/** The two writes of every mail, right before its SMTP transaction and right after. */
+export interface LedgerWrites {
+  begin: (ask: BeginAsk) => Promise<Begin>;
   /** False: it came too late, somebody else has gone on with the mail. */
-  readonly finish: (finish: Finish) => Promise<boolean>;
+  finish: (finish: Finish) => Promise<boolean>;
+}
 
-  constructor(db: Db) {
-    this.begin = coalesced((asks) => beginAll(db, asks), { width: 2 });
-    this.finish = coalesced((finishes) => finishAll(db, finishes), { width: 2 });
+/** What a write costs, it costs once for all that are in it; more than there are connections need not be waited for. */
+const LINGER_MS = 3;
+const ENOUGH = 8;
+export const inCompany = (connections: number): CoalesceOptions => ({
+  linger: { ms: LINGER_MS, enough: Math.min(connections, ENOUGH) },
+});
+
+/** All deliveries of a process share its writes, so that they come in small batches under load. */
+export class DeliveryLedger {
+  /** Where somebody may be waiting for the mail. */
+  readonly inHaste: LedgerWrites;
+  /** Where there are so many that a moment makes no difference. */
+  readonly atLeisure: LedgerWrites;
+
+  constructor(db: Db, connections = ENOUGH) {
+    const writes = (options: CoalesceOptions): LedgerWrites => ({
+      begin: coalesced((asks) => beginAll(db, asks), options),
+      finish: coalesced((finishes) => finishAll(db, finishes), options),
+    });
+    this.inHaste = writes({ width: 2 });
+    this.atLeisure = writes(inCompany(connections));
   }
 }
 

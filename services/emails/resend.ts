@@ -9,12 +9,10 @@ import { openProject, refusal } from '../projects/refusal.ts';
 import type { EmailRecord } from './email-record.ts';
 import { findEmail } from './find.ts';
 
-// Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins. What
-// became of a campaign's test is told to nobody, this time too.
+// Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
 const again = statement<{ source_type: string }>(
   'email-resend',
-  `update emails e set status = 'PENDING', reason = null, due_at = now(), batch_id = null, told = c.untracked,
-     updated_at = now()
+  `update emails e set status = 'PENDING', reason = null, due_at = now(), batch_id = null, updated_at = now()
    from ${openProject()} project, email_contents c
    where e.id = $3 and e.project_id = project.id and e.status in ('FAILED', 'UNKNOWN')
      and c.email_id = e.id

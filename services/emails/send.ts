@@ -18,6 +18,7 @@ import { findTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
 import { contentOf, type MailContent, NO_LIMITS, type SendLimits } from './send-content.ts';
 import { refuseUnsubscribed } from './subscribed.ts';
+import { tellingOf } from './tell-results.ts';
 
 export interface Address {
   email: string;
@@ -89,14 +90,18 @@ const acceptAll = statement<AcceptedRow>(
      select mail.id, $1, mail.email, mail.name, c.from_email, c.from_name, c.reply_to, c.subject, c.html, c.type,
        c.variables, c.headers, c.attachment_set
      from mail join content c on c.n = mail.content
-   )
-   insert into emails (id, project_id, contact_id, template_id, status, reason)
-   select mail.id, $1, contact.id, c.template_id,
-     case when s.suppressed then 'FAILED' else 'PENDING' end, case when s.suppressed then 'suppressed' end
-   from mail join content c on c.n = mail.content join contact on contact.email_id = mail.id
-   cross join lateral (select ${isSuppressed('$1', 'mail.email')} as suppressed) s
-   returning id as email_id, contact_id, created_at,
-     (select senders_version from content limit 1) as senders_version`,
+   ),
+   accepted as (
+     insert into emails (id, project_id, contact_id, template_id, status, reason)
+     select mail.id, $1, contact.id, c.template_id,
+       case when s.suppressed then 'FAILED' else 'PENDING' end, case when s.suppressed then 'suppressed' end
+     from mail join content c on c.n = mail.content join contact on contact.email_id = mail.id
+     cross join lateral (select ${isSuppressed('$1', 'mail.email')} as suppressed) s
+     returning id, contact_id, quiet, status, created_at
+   ),
+   result as (${tellingOf("accepted where status = 'FAILED'")})
+   select id as email_id, contact_id, created_at, (select senders_version from content limit 1) as senders_version
+   from accepted`,
 );
 
 async function writeAll(db: Db, { projectId, keyGeneration }: ProjectAccess, asks: Ask[]): Promise<AcceptedRow[][]> {

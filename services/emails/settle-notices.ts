@@ -5,6 +5,7 @@ import { statement } from '../../db/statement.ts';
 import { lockContactsOf, recordMailEvents } from './mail-events.ts';
 import { moveMails } from './move-mails.ts';
 import type { BounceType, NoticeKind } from './notices.ts';
+import { tellingOf } from './tell-results.ts';
 import { unsubscribeLost } from './unsubscribe-lost.ts';
 
 const BATCH = 500;
@@ -30,7 +31,7 @@ interface PickedRow extends Omit<HeardNotice, 'email_id' | 'contact_id'> {
   contact_id: string | null;
   status: EmailStatus | null;
   /** `email.sent` comes before anything else that is said of a mail. */
-  told: boolean | null;
+  told: boolean;
   waited: number;
 }
 
@@ -38,7 +39,8 @@ interface PickedRow extends Omit<HeardNotice, 'email_id' | 'contact_id'> {
 const pick = statement<PickedRow>(
   'notices-pick',
   `select n.id, n.kind, n.bounce_type, n.link, n.reason, n.at, extract(epoch from now() - n.created_at)::float8 as waited,
-     e.id as email_id, e.contact_id, e.status, e.told
+     e.id as email_id, e.contact_id, e.status,
+     not exists (select 1 from email_results r where r.email_id = e.id) as told
    from email_notices n
    left join emails e on e.id = coalesce(n.email_id,
      (select p.id from emails p where p.provider_message_id = n.provider_message_id order by p.id desc limit 1))
@@ -56,8 +58,11 @@ const putOff = statement(
 // Somebody has it, so it was taken: knowledge, like a late answer of the relay.
 const arrived = statement(
   'notices-arrived',
-  `update emails set status = 'SENT', reason = null, sent_at = coalesce(sent_at, now()), told = false, updated_at = now()
-   where id = any ($1::uuid[]) and status = 'UNKNOWN'`,
+  `with sent as (
+     update emails set status = 'SENT', reason = null, sent_at = coalesce(sent_at, now()), updated_at = now()
+     where id = any ($1::uuid[]) and status = 'UNKNOWN' returning *
+   )
+   ${tellingOf('sent')}`,
 );
 
 /** Works through what was noted by `recordNotices`, in sets. Gives back how many were dealt with. */

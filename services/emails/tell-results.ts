@@ -14,11 +14,20 @@ import {
 
 const BATCH = 200;
 
+/**
+ * For whoever writes a result: an insert of the mails in `source`, a row of the ledger each. So the ledger itself, which
+ * has many indexes, is not written once more when they are told.
+ */
+export const tellingOf = (source: string): string =>
+  `insert into email_results (email_id, contact_id) select id, contact_id from (select * from ${source}) result
+   where not quiet on conflict do nothing`;
+
 // Others may tell results at the same time: what one has in hand the other passes over.
-const pick = statement<{ id: string; contact_id: string }>(
+const pick = statement<{ email_id: string; contact_id: string }>(
   'results-pick',
-  `select id, contact_id from emails where not told and (sent_at is not null or status = 'FAILED')
-   order by id limit $1 for update skip locked`,
+  `delete from email_results where email_id = any (array(
+     select email_id from email_results order by email_id limit $1 for update skip locked))
+   returning email_id, contact_id`,
 );
 
 interface ResultRow extends MailFacts {
@@ -28,12 +37,13 @@ interface ResultRow extends MailFacts {
   updated_at: Date;
 }
 
-// Contents are read under the locks: those of a contact that has just been deleted are gone.
-const mark = statement<ResultRow>(
-  'results-mark',
-  `with told as (update emails set told = true where id = any ($1::uuid[]) returning *)
-   select ${mailFacts('told')}, told.reason, told.provider_message_id, told.sent_at, told.updated_at
-   from told ${mailFactsFrom('told')}`,
+// Read under the locks: what there was of a contact that has just been deleted is gone. What is to be sent once more has
+// no result, for now.
+const read = statement<ResultRow>(
+  'results-read',
+  `select ${mailFacts('mail')}, mail.reason, mail.provider_message_id, mail.sent_at, mail.updated_at
+   from emails mail ${mailFactsFrom('mail')}
+   where mail.id = any ($1::uuid[]) and (mail.sent_at is not null or mail.status = 'FAILED')`,
 );
 
 /**
@@ -49,11 +59,11 @@ export async function tellResults(db: Db, limit = BATCH, { billing = false } = {
         trx,
         picked.map(({ contact_id }) => contact_id),
       );
-      const rows = await mark(trx, [picked.map(({ id }) => id)]);
+      const rows = await read(trx, [picked.map(({ email_id }) => email_id)]);
       rows.sort((a, b) => timeOf(a) - timeOf(b));
       await recordMailEvents(trx, rows.map(eventOf));
       if (billing) await noteUsage(trx, rows);
-      return rows.length;
+      return picked.length;
     }),
   );
 }

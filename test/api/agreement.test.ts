@@ -9,6 +9,7 @@ import { tellResults } from '../../services/emails/tell-results.ts';
 import { foldCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type CampaignWorker, campaignWorker, recipientTo, startCampaign } from '../support/campaigns.ts';
+import { leaveResults } from '../support/ledger.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
@@ -91,6 +92,7 @@ describe('the figures of one history', () => {
     for (const name of ['ann', 'bob', 'eve', 'dan']) mails[name] = await transactional(name);
     campaignId = (await startCampaign(api.db, project)).id;
     expect(await worker.run(campaignId)).to.include({ kind: 'end' });
+    await leaveResults(api.db);
     await tellResults(api.db);
 
     const bulk = async (name: string) => (await recipientTo(api.db, campaignId, `${name}@example.com`)).id;

@@ -46,7 +46,7 @@ describe('POST /webhooks/sns', () => {
     const to = `user${made}@example.com`;
     const mail = { to, from: `a@${project.senderDomain}`, subject: 'Hi', body: 'Hi', subscribed: true };
     const [{ email: id, contact }] = (await project.server.post('/v1/send', mail)).body.data.emails;
-    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date(), told: true, providerMessageId });
+    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date(), providerMessageId });
     return { id, contactId: contact.id, ses: { messageId: providerMessageId, headers: [] as unknown[] } };
   };
   const statusOf = async (id: string) => (await project.server.get(`/emails/${id}`)).body.status;

@@ -28,7 +28,7 @@ describe('the suppression list', () => {
   /** As delivery leaves it. */
   const sent = async (to: string, by = project): Promise<string> => {
     const id = await send(to, by);
-    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date(), told: true });
+    await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date() });
     return id;
   };
   const hear = async (id: string, kind: 'bounce' | 'complaint', bounceType?: 'Permanent' | 'Transient') => {

@@ -40,7 +40,7 @@ describe('tracking', () => {
   /** A mail that the relay took. */
   async function mail(): Promise<Email> {
     const id = newId();
-    const sent = { status: 'SENT', sentAt: new Date(), told: true };
+    const sent = { status: 'SENT', sentAt: new Date() };
     await api.db('emails').insert({ id, projectId: project.id, contactId: newId(), ...sent });
     return mailById(api.db, id);
   }

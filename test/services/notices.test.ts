@@ -6,7 +6,7 @@ import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { settleNotices } from '../../services/emails/settle-notices.ts';
 import { tellResults } from '../../services/emails/tell-results.ts';
-import { mailById } from '../support/ledger.ts';
+import { leaveResults, mailById } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('notices of mail', () => {
@@ -19,11 +19,12 @@ describe('notices of mail', () => {
     project = await makeProject(world.db);
   });
   after(() => world.close());
-  beforeEach(() => world.db.raw('truncate emails, email_contents, email_notices, events'));
+  beforeEach(() => world.db.raw('truncate emails, email_contents, email_notices, email_results, events'));
 
   /** A mail that the relay took, and that is told so. */
   const sent = async (state: Partial<Email> = {}): Promise<Email> => {
     const mail = await accepted({ status: 'SENT', sentAt: new Date(), ...state });
+    await leaveResults(world.db);
     await tellResults(world.db);
     await world.db('events').where({ emailId: mail.id }).del();
     return mail;
@@ -133,6 +134,7 @@ describe('notices of mail', () => {
       workflowId: ids.workflowId,
       stepVisit: 1,
     });
+    await leaveResults(world.db);
     await tellResults(world.db);
     await hear(mail, { kind: 'open' });
     const recorded = await world.db('events').where({ contactId: mail.contactId }).orderBy('position');
@@ -171,6 +173,7 @@ describe('notices of mail', () => {
     await hear(mail, { kind: 'open' });
     expect(await mailById(world.db, mail.id)).to.include({ status: 'SENDING', openedAt: null });
     await world.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
+    await leaveResults(world.db);
     const settle = async () => {
       await world.db('email_notices').update({ dueAt: new Date(0) });
       await settleNotices(world.db);
@@ -278,7 +281,7 @@ describe('notices of mail', () => {
 
   it('are each dealt with once, however many are at it', async () => {
     const mails = await Promise.all(Array.from({ length: 20 }, () => accepted()));
-    await world.db('emails').update({ status: 'SENT', sentAt: new Date(), told: true });
+    await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
     await recordNotices(
       world.db,
       mails.flatMap(({ id }) => steps.map(([kind]) => ({ mail: { id }, kind }))),

@@ -5,6 +5,7 @@ import { deleteContacts } from '../../services/contacts/delete.ts';
 import { resendEmail } from '../../services/emails/resend.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { tellResults } from '../../services/emails/tell-results.ts';
+import { leaveResults } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('telling results', () => {
@@ -29,7 +30,10 @@ describe('telling results', () => {
     });
     return emails;
   };
-  const become = (id: string, state: Partial<Email>) => world.db('emails').where({ id }).update(state);
+  const become = async (id: string, state: Partial<Email>) => {
+    await world.db('emails').where({ id }).update(state);
+    await leaveResults(world.db);
+  };
   const events = () => world.db('events').orderBy('id');
 
   it('records email.sent and email.failed with what is known of the mail, and nothing of what is not finished', async () => {
@@ -90,6 +94,7 @@ describe('telling results', () => {
   it('tells each once, however many are at it', async () => {
     const emails = await accept(...Array.from({ length: 120 }, (_, n) => `c${n}@example.com`));
     await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
+    await leaveResults(world.db);
     const told = await Promise.all(Array.from({ length: 12 }, () => tellResults(world.db, 20)));
     while ((await tellResults(world.db, 20)) > 0);
     expect(Math.max(...told)).to.be.at.most(20);

@@ -29,7 +29,7 @@ describe('the listener for returned mail', () => {
 
   const sent = async () => {
     const id = await addMail(world.db, { project, status: 'SENT' });
-    await world.db('emails').where({ id }).update({ sentAt: new Date(), told: true });
+    await world.db('emails').where({ id }).update({ sentAt: new Date() });
     return { id, path: returnPath(returnToken(keys, id), 'bounce.shop.example') };
   };
   const stateOf = async (id: string) => {

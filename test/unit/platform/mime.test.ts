@@ -4,6 +4,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import PostalMime, { decodeWords, type Email } from 'postal-mime';
 import { newId } from '../../../platform/ids.ts';
 import { composeMail, MailSkeleton, messageId, type OutgoingMail } from '../../../platform/mime.ts';
+import { KnownLines, quotedPrintable } from '../../../platform/mime-body.ts';
 
 const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
   id: newId(),
@@ -145,6 +146,35 @@ describe('a mail as MIME', () => {
   it('says when an address needs SMTPUTF8', async () => {
     const composed = await composeMail(mail({ to: { email: 'jörg@example.com' } }));
     expect(composed).to.include({ to: 'jörg@example.com', utf8: true });
+  });
+
+  it('writes the lines that mails of a campaign share as it would alone, whatever they are', () => {
+    const line = fc.oneof(
+      fc.constantFrom(
+        '',
+        '.',
+        '.dot',
+        'From here',
+        'a \t ',
+        '\r',
+        'x\r',
+        '\t',
+        '=',
+        `${'long = '.repeat(30)} `,
+        'é'.repeat(50),
+      ),
+      fc.string({ unit: 'binary', maxLength: 90 }),
+    );
+    const text = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n')), { minLength: 1, maxLength: 12 });
+    const whole = text.map((lines) => lines.map((parts) => parts.join('')).join(''));
+    fc.assert(
+      fc.property(fc.array(whole, { minLength: 2, maxLength: 5 }), (texts) => {
+        const known = new KnownLines();
+        const latin = texts.map((each) => Buffer.from(each).toString('latin1'));
+        // Twice, so that all of them are known by then.
+        for (const each of [...latin, ...latin]) expect(known.quotedPrintable(each)).to.equal(quotedPrintable(each));
+      }),
+    );
   });
 
   it('fills the frame of a campaign with what is each mail’s own', async () => {
