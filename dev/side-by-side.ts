@@ -18,24 +18,24 @@ export interface Options {
   say(text: string | Uint8Array): unknown;
 }
 
-/** Runs both with Node; `isEnded`: they were told to end, and have nothing more to say. */
+/** Runs both with Node; `endedBy`: they were told to end, and have nothing more to say. */
 export async function runSideBySide(
   first: Program,
   second: Program,
   { file, told, say }: Options,
-): Promise<{ exits: [Exit, Exit]; isEnded: boolean }> {
+): Promise<{ exits: [Exit, Exit]; endedBy: NodeJS.Signals | undefined }> {
   const kept = openSync(file, 'a');
   const children = [start(first, ['inherit', 'inherit', 'inherit']), start(second, ['ignore', kept, kept])] as const;
   closeSync(kept);
-  let isEnded = false;
+  let endedBy: NodeJS.Signals | undefined;
   void told.then((signal) => {
-    isEnded = true;
+    endedBy = signal;
     for (const child of children) child.kill(signal);
   });
   const ends = [exitOf(children[0]), exitOf(children[1])] as const;
   await ends[0];
-  if (!isEnded) await copy(file, ends[1], say);
-  return { exits: await Promise.all(ends), isEnded };
+  if (!endedBy) await copy(file, ends[1], say);
+  return { exits: await Promise.all(ends), endedBy };
 }
 
 type Stdio = 'inherit' | 'ignore' | number;

@@ -6,7 +6,8 @@ import { createRequire } from 'node:module';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Exit } from './child.ts';
-import { toStderr } from './report.ts';
+import { program } from './program.ts';
+import { toStderr, withProgress } from './report.ts';
 import { type Program, runSideBySide } from './side-by-side.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { findTemporalCli, findTestServer } from './temporal-server.ts';
@@ -43,6 +44,8 @@ function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promis
 }
 
 async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
+  // Before the clock of any test runs, and before both parts want it at once.
+  await withProgress(toStderr, 'Compiling the program', program);
   const parts = inTwoParts(testFiles(root));
   const resultOf = (n: number) => join(folder, `result-${n}.json`);
   const [first, second] = parts.map(({ files }, n): Program => {
@@ -53,8 +56,8 @@ async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
   }) as [Program, Program];
   toStderr(`${parts[0].name} follow; ${parts[1].name} run beside, and are shown after.`);
   const say = (text: string | Uint8Array) => process.stdout.write(text);
-  const { exits, isEnded } = await runSideBySide(first, second, { file: join(folder, 'output'), told: told(), say });
-  if (isEnded) return exitCodeOf('SIGINT');
+  const { exits, endedBy } = await runSideBySide(first, second, { file: join(folder, 'output'), told: told(), say });
+  if (endedBy) return exitCodeOf(endedBy);
   const outcomes = parts.map(({ name }, n) => ({ name, exit: exits[n] as Exit, counts: readCounts(resultOf(n)) }));
   const { lines, failed } = summary(outcomes);
   console.log(`\n${lines.join('\n')}`);

@@ -33,9 +33,9 @@ describe('two programs side by side', () => {
     // Each waits for the other: one after the other they would never end.
     const first = `${mark('one')} ${until('two')}`;
     const second = `${until('one')} console.log('out ü'); console.error('err'); ${mark('two')} console.log('x'.repeat(200_000) + 'end');`;
-    const { exits, isEnded } = await run(first, second);
+    const { exits, endedBy } = await run(first, second);
     expect(exits).to.deep.equal([0, 0].map((code) => ({ code, signal: null })));
-    expect(isEnded).to.equal(false);
+    expect(endedBy).to.equal(undefined);
     expect(said).to.equal(`out ü\nerr\n${'x'.repeat(200_000)}end\n`);
   });
 
@@ -58,12 +58,12 @@ describe('two programs side by side', () => {
   it('both end when they are told to', async () => {
     const stay = (name: string) => `${mark(name)} setInterval(() => {}, 1000);`;
     const bothRun = eventually(() => ['one', 'two'].every((name) => existsSync(join(dir, name))));
-    const { exits, isEnded } = await run(
+    const { exits, endedBy } = await run(
       stay('one'),
       stay('two'),
       bothRun.then(() => 'SIGTERM' as const),
     );
     expect(exits).to.deep.equal(['SIGTERM', 'SIGTERM'].map((signal) => ({ code: null, signal })));
-    expect(isEnded).to.equal(true);
+    expect(endedBy).to.equal('SIGTERM');
   });
 });

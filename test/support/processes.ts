@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Child, type Exit, startChild, waitUntilReady } from '../../dev/child.ts';
 import { freePort } from '../../dev/ports.ts';
+import { program } from '../../dev/program.ts';
 import { settingsSchema } from '../../platform/settings.ts';
 import { atEnd, runDirectory } from './cleanup.ts';
 
@@ -30,19 +31,19 @@ const FAREWELL = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
 export async function startApi(env: Env): Promise<ServiceProcess> {
   const port = env.PORT ? Number(env.PORT) : await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  return startService('api', 'api/server.ts', port, { BASE_URL: baseUrl, ...env, PORT: String(port) });
+  return startService('api', 'api/server.js', port, { BASE_URL: baseUrl, ...env, PORT: String(port) });
 }
 
 export async function startWorker(env: Env): Promise<ServiceProcess> {
   const port = env.WORKER_PORT ? Number(env.WORKER_PORT) : await freePort();
-  return startService('worker', 'worker/main.ts', port, { ...env, WORKER_PORT: String(port) });
+  return startService('worker', 'worker/main.js', port, { ...env, WORKER_PORT: String(port) });
 }
 
 async function startService(name: string, file: string, port: number, env: Env): Promise<ServiceProcess> {
   const child = await startChild({
     name,
     command: process.execPath,
-    args: ['--import', 'tsx', file],
+    args: [join(await program(), file)],
     cwd: root,
     env: { ...withoutSettings(process.env), NODE_ENV: 'test', HOST: '127.0.0.1', ...env },
     logFile: join(runDirectory(), `${name}-${randomUUID()}.log`),

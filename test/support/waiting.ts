@@ -9,7 +9,7 @@ export interface Patience {
 /** Asks until the answer is neither false nor undefined, and gives it back. */
 export async function eventually<T>(
   ask: () => T | false | undefined | Promise<T | false | undefined>,
-  { timeoutMs = 10_000, what = 'what the test waits for' }: Patience = {},
+  { timeoutMs = 20_000, what = 'what the test waits for' }: Patience = {},
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {

@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/ports.ts';
+import { program } from '../../dev/program.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type Env, withoutSettings } from '../support/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
 /** A worker that is expected to end by itself. */
-function start(args: string[], env: Env): Promise<{ code: unknown; output: string }> {
+async function start(args: string[], env: Env): Promise<{ code: unknown; output: string }> {
+  const file = join(await program(), 'worker/main.js');
   return new Promise((done) => {
     const options = { cwd: root, env: { ...withoutSettings(process.env), NODE_ENV: 'test', ...env }, timeout: 55_000 };
-    execFile(process.execPath, ['--import', 'tsx', 'worker/main.ts', ...args], options, (error, stdout, stderr) =>
+    execFile(process.execPath, [file, ...args], options, (error, stdout, stderr) =>
       done({ code: error ? error.code : 0, output: stdout + stderr }),
     );
   });

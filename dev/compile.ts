@@ -1,0 +1,16 @@
+// The program as plain JavaScript. Whoever calls puts the workflow code beside it, bundled for Temporal's sandbox.
+import { cpSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { run } from './run.ts';
+
+const root = resolve(import.meta.dirname, '..');
+
+export const BUNDLE = 'workflow-bundle.js';
+
+/** `flags` are more of those that tsc knows. */
+export async function compile(target: string, flags: string[] = []): Promise<void> {
+  rmSync(target, { recursive: true, force: true });
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target, ...flags], { cwd: root });
+  cpSync(join(root, 'web'), join(target, 'web'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
+}
