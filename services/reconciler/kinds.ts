@@ -9,7 +9,7 @@ import { startLoop } from '../domains/loop.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { intend } from '../outbox/write.ts';
 import { resume } from '../workflows/executions/retry.ts';
-import { isActive } from '../workflows/held-execution.ts';
+import { isActive } from '../workflows/placed-execution.ts';
 import { renewSchedule } from '../workflows/schedule.ts';
 
 /** Rows that are to have an open run, or a Schedule, on Temporal's side. */

@@ -1,10 +1,13 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import type { ContactRecord } from '../../db/models/contact.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import { mergedTooLarge } from '../contacts/data.ts';
 import { CONTACT_DELETED } from '../contacts/delete.ts';
-import type { Branch, Exit, Graph, Step } from './graph.ts';
-import { type HeldExecution, holdExecution, isActive } from './held-execution.ts';
+import { isDataTooLarge } from '../contacts/faults.ts';
+import type { Branch, Exit, Graph, Step, StepTypeName } from './graph.ts';
+import { holdExecution, isActive, type PlacedExecution, seeExecution } from './placed-execution.ts';
 import { type RunDeps, realRun } from './real-run.ts';
-import { moveExecution, type NewPlace, type StepRecord } from './records.ts';
+import { type Effects, moveExecution, type NewPlace, NotHeld, type StepRecord } from './records.ts';
 import { stepTypes } from './steps/index.ts';
 import type { Outcome } from './steps/step-type.ts';
 import { storedGraph } from './stored-graph.ts';
@@ -29,46 +32,91 @@ export type Next =
   | { kind: 'rest'; stepType: string; event: string | undefined; until: number | undefined }
   | { kind: 'webhook'; visit: number };
 
-type Moved = Next | { kind: 'moved' };
+type Moved = Next | { kind: 'moved'; execution: PlacedExecution };
 
 /** A slice is short, so that it can be cancelled and its worker stopped. */
 const SLICE_STEPS = 50;
+
+/** What they come to depends on nothing but the contact and the context; most of all steps are of these. */
+const plain: ReadonlySet<StepTypeName> = new Set(['UPDATE_CONTACT', 'CONDITION', 'SEND_EMAIL', 'EXIT']);
 
 /**
  * Carries an execution forward, one transaction per step, until it must sleep, wait, call a webhook or end. It may be
  * called as often as one likes, also by several at once: each step finds out under the locks where the execution is.
  */
 export async function advance(deps: AdvanceDeps, ref: ExecutionRef): Promise<Next> {
+  let seen = await seeExecution(deps.db, ref.executionId);
   for (let steps = 0; steps < SLICE_STEPS; steps++) {
-    const moved = await retryDeadlocks(deps.db, () => inTransaction(deps.db, (trx) => takeStep(trx, deps, ref)));
+    const moved = await retryDeadlocks(deps.db, () => takeOneStep(deps, ref, seen));
     if (moved.kind !== 'moved') return moved;
+    seen = moved.execution;
   }
   return { kind: 'more' };
 }
 
-async function takeStep(trx: Db, deps: AdvanceDeps, { executionId, generation }: ExecutionRef): Promise<Moved> {
-  const execution = await holdExecution(trx, executionId);
-  if (!execution || execution.generation !== generation) return { kind: 'end', status: 'OVER' };
-  if (!isActive(execution)) return { kind: 'end', status: execution.status };
-  const graph = await storedGraph(trx, execution.workflowId, execution.version);
-  const step = graph && currentStep(graph, execution);
-  if (!graph || !step) return lost(trx, execution);
-  const { contact } = execution;
-  if (!contact) return end(trx, execution, step, { status: 'CANCELLED' }, 'CANCELLED', { exitReason: CONTACT_DELETED });
-  if (execution.status === 'WAITING') return wakeUp(trx, deps, execution, graph, step);
-  if (step.type === 'WEBHOOK' && (await isCalling(trx, execution))) return { kind: 'webhook', visit: execution.visit };
-  const outcome = await stepTypes[step.type].run(step, realRun(trx, deps, execution, contact));
-  return carryOut(trx, deps, { execution, graph, step }, outcome);
+/** A plain step is one statement, which is a transaction by itself. Everything else is done while the locks are held. */
+async function takeOneStep(deps: AdvanceDeps, ref: ExecutionRef, seen: PlacedExecution | undefined): Promise<Moved> {
+  try {
+    return (await takePlainStep(deps, ref, seen)) ?? (await takeHeldStep(deps, ref));
+  } catch (error) {
+    if (error instanceof NotHeld) return takeHeldStep(deps, ref);
+    // It was too much for its contact, and nothing was done: that is what the step has come to.
+    if (isDataTooLarge(error)) return takeHeldStep(deps, ref, mergedTooLarge.message);
+    throw error;
+  }
 }
 
-const currentStep = (graph: Graph, { currentStepId }: HeldExecution): Step | undefined =>
+async function takePlainStep(
+  deps: AdvanceDeps,
+  { generation }: ExecutionRef,
+  execution: PlacedExecution | undefined,
+): Promise<Moved | undefined> {
+  if (execution?.generation !== generation || execution.status !== 'RUNNING' || !execution.contact) return undefined;
+  const graph = await storedGraph(deps.db, execution.workflowId, execution.version);
+  const step = graph && currentStep(graph, execution);
+  if (!step || !plain.has(step.type)) return undefined;
+  return runStep(deps.db, deps, { execution, graph, step }, execution.contact);
+}
+
+const takeHeldStep = (deps: AdvanceDeps, ref: ExecutionRef, refused?: string): Promise<Moved> =>
+  inTransaction(deps.db, async (trx) => {
+    const execution = await holdExecution(trx, ref.executionId);
+    if (execution?.generation !== ref.generation) return { kind: 'end', status: 'OVER' };
+    if (!isActive(execution)) return { kind: 'end', status: execution.status };
+    const graph = await storedGraph(trx, execution.workflowId, execution.version);
+    const step = graph && currentStep(graph, execution);
+    if (!graph || !step) return lost(trx, execution);
+    const { contact } = execution;
+    const standing = { execution, graph, step };
+    if (!contact) return end(trx, standing, { status: 'CANCELLED' }, 'CANCELLED', { exitReason: CONTACT_DELETED });
+    if (execution.status === 'WAITING') return wakeUp(trx, deps, standing);
+    if (step.type === 'WEBHOOK' && (await isCalling(trx, execution)))
+      return { kind: 'webhook', visit: execution.visit };
+    return runStep(trx, deps, standing, contact, refused);
+  });
+
+async function runStep(
+  db: Db,
+  deps: AdvanceDeps,
+  { execution, graph, step }: Standing,
+  contact: ContactRecord,
+  refused?: string,
+): Promise<Moved> {
+  const { run, effects } = realRun(db, deps, execution, contact, refused);
+  const outcome = await stepTypes[step.type].run(step, run);
+  return carryOut(db, deps, { execution, graph, step, effects }, outcome);
+}
+
+const currentStep = (graph: Graph, { currentStepId }: PlacedExecution): Step | undefined =>
   currentStepId === null ? entriesOf(graph)[0] : findStep(graph, currentStepId);
 
 /** Where an execution stands while it takes a step. */
 export interface Standing {
-  execution: HeldExecution;
+  execution: PlacedExecution;
   graph: Graph;
   step: Step;
+  /** What leaving it does. */
+  effects?: Effects;
 }
 
 async function carryOut(trx: Db, { now }: AdvanceDeps, standing: Standing, outcome: Outcome): Promise<Moved> {
@@ -77,8 +125,8 @@ async function carryOut(trx: Db, { now }: AdvanceDeps, standing: Standing, outco
     case 'leave':
       return leaveStep(trx, standing, outcome.exit, { status: outcome.status, output: outcome.output });
     case 'end':
-      if (outcome.status === 'FAILED') return failAt(trx, execution, step, outcome.reason ?? 'the step failed');
-      return end(trx, execution, step, { status: 'COMPLETED' }, 'EXITED', { exitReason: outcome.reason });
+      if (outcome.status === 'FAILED') return failAt(trx, standing, outcome.reason ?? 'the step failed');
+      return end(trx, standing, { status: 'COMPLETED' }, 'EXITED', { exitReason: outcome.reason });
     case 'webhook':
       await moveExecution(trx, execution, step, { status: 'RUNNING', request: outcome.request }, place(standing));
       return { kind: 'webhook', visit: execution.visit };
@@ -104,15 +152,9 @@ async function rest(trx: Db, standing: Standing, waits: { wakeAt: Date | null; a
 }
 
 /** It rests: is that over? */
-async function wakeUp(
-  trx: Db,
-  { now }: AdvanceDeps,
-  execution: HeldExecution,
-  graph: Graph,
-  step: Step,
-): Promise<Moved> {
+async function wakeUp(trx: Db, { now }: AdvanceDeps, standing: Standing): Promise<Moved> {
+  const { execution, step } = standing;
   const { awaits, wakeAt } = execution;
-  const standing = { execution, graph, step };
   const event = awaits === null ? undefined : await countingEvent(trx, execution, awaits, wakeAt);
   if (event) return leaveWait(trx, standing, event);
   if (wakeAt === null || wakeAt > now())
@@ -141,18 +183,19 @@ export async function leaveSleep(
 /** Records the visit and goes to wherever the exit leads. */
 export async function leaveStep(
   trx: Db,
-  { execution, graph, step }: Standing,
+  standing: Standing,
   exit: Exit,
   record: StepRecord,
   change: Pick<NewPlace, 'context' | 'cut'> = {},
 ): Promise<Moved> {
+  const { execution, graph, step, effects } = standing;
   const visited = { ...record, branch: branchOf(exit) };
   const next = leave(graph, { stepId: step.id, visit: execution.visit }, exit);
-  if (next.kind === 'completed') return end(trx, execution, step, visited, 'COMPLETED', change);
-  if (next.kind === 'failed') return end(trx, execution, step, visited, 'FAILED', { ...change, error: next.reason });
+  if (next.kind === 'completed') return end(trx, standing, visited, 'COMPLETED', change);
+  if (next.kind === 'failed') return end(trx, standing, visited, 'FAILED', { ...change, error: next.reason });
   const { visit, step: target } = next;
-  await moveExecution(trx, execution, step, visited, { ...change, status: 'RUNNING', stepId: target.id, visit });
-  return { kind: 'moved' };
+  const there: NewPlace = { ...change, status: 'RUNNING', stepId: target.id, visit };
+  return { kind: 'moved', execution: await moveExecution(trx, execution, step, visited, there, effects) };
 }
 
 const branchOf = (exit: Exit): Branch | null => (exit === 'next' ? null : exit);
@@ -161,28 +204,26 @@ type Ended = 'COMPLETED' | 'EXITED' | 'FAILED' | 'CANCELLED';
 
 async function end(
   trx: Db,
-  execution: HeldExecution,
-  step: Step,
+  { execution, step, effects }: Standing,
   record: StepRecord,
   status: Ended,
   change: Partial<NewPlace>,
 ): Promise<Next> {
   const { visit } = execution;
-  await moveExecution(trx, execution, step, record, { ...change, status, stepId: step.id, visit });
+  await moveExecution(trx, execution, step, record, { ...change, status, stepId: step.id, visit }, effects);
   return { kind: 'end', status };
 }
 
 /** It keeps its place, from which it can be tried again. */
 export const failAt = (
   trx: Db,
-  execution: HeldExecution,
-  step: Step,
+  { execution, graph, step }: Standing,
   error: string,
   record: Partial<StepRecord> = {},
-): Promise<Next> => end(trx, execution, step, { ...record, status: 'FAILED', error }, 'FAILED', { error });
+): Promise<Next> => end(trx, { execution, graph, step }, { ...record, status: 'FAILED', error }, 'FAILED', { error });
 
 /** Its workflow was deleted, or restored from a backup without the version: there is no way on. */
-async function lost(trx: Db, { id }: HeldExecution): Promise<Next> {
+async function lost(trx: Db, { id }: PlacedExecution): Promise<Next> {
   await trx('executions')
     .where({ id })
     .update({ status: 'FAILED', error: 'the graph of the workflow is gone', wakeAt: null, awaits: null })
@@ -191,7 +232,7 @@ async function lost(trx: Db, { id }: HeldExecution): Promise<Next> {
 }
 
 /** The request of this visit is written down, and has no outcome yet. */
-async function isCalling(trx: Db, { id, visit }: HeldExecution): Promise<boolean> {
+async function isCalling(trx: Db, { id, visit }: PlacedExecution): Promise<boolean> {
   const record = await trx('execution_steps').where({ executionId: id, visit, status: 'RUNNING' }).first('id');
   return record !== undefined;
 }

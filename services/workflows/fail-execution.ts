@@ -1,6 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { type ExecutionRef, failAt } from './advance.ts';
-import { holdExecution, isActive } from './held-execution.ts';
+import { holdExecution, isActive } from './placed-execution.ts';
 import { storedGraph } from './stored-graph.ts';
 import { entriesOf, findStep } from './walk.ts';
 
@@ -12,6 +12,6 @@ export async function failExecution(db: Db, { executionId, generation }: Executi
     const graph = await storedGraph(trx, execution.workflowId, execution.version);
     const { currentStepId } = execution;
     const step = graph && (currentStepId === null ? entriesOf(graph)[0] : findStep(graph, currentStepId));
-    if (step) await failAt(trx, execution, step, error);
+    if (graph && step) await failAt(trx, { execution, graph, step }, error);
   });
 }

@@ -1,6 +1,6 @@
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
-import { statement } from '../../db/statement.ts';
+import { arrays, statement } from '../../db/statement.ts';
 import { turnCtes } from '../../db/turns.ts';
 import type { Data } from '../contacts/data.ts';
 import { enter } from './executions/enter.ts';
@@ -28,21 +28,21 @@ interface Candidate {
   allow_reentry: boolean;
 }
 
-// A workflow that is being disabled or edited is waited for, and looked at again. Most of those who may not enter are
-// left out here; the unique indexes have the last word.
+// Each row by its own id (the inner limits see to that). The planner knows nothing of tables that were empty a moment ago,
+// keeps its plan, and chose to read all events, and all executions of the workflow, for every batch.
+const askedEvents = `unnest(${arrays('uuid', 'timestamptz')}) as asked (id, created_at)
+   cross join lateral (select * from events where id = asked.id and created_at = asked.created_at limit 1) e`;
+
+// A workflow that is being disabled or edited is waited for, and looked at again. Who may not enter is told by the unique
+// indexes alone.
 const wanting = statement<Candidate>(
   'event-queue-triggers',
   `select e.project_id, e.contact_id, e.data, e.position, e.depth, w.id as workflow_id, w.valid_version as version,
      w.allow_reentry
-   from unnest($1::uuid[], $2::timestamptz[]) as asked (id, created_at)
-   join events e on e.id = asked.id and e.created_at = asked.created_at
-   join contacts c on c.id = e.contact_id
+   from ${askedEvents}
+   cross join lateral (select 1 from contacts where id = e.contact_id limit 1) c
    join workflows w on w.project_id = e.project_id and w.event_name = e.name
    where e.depth <= $3
-     and not exists (select 1 from executions x
-       where x.workflow_id = w.id and x.contact_id = e.contact_id and x.once)
-     and not exists (select 1 from executions x
-       where x.workflow_id = w.id and x.contact_id = e.contact_id and x.status in ('RUNNING', 'WAITING'))
    for share of w`,
 );
 
@@ -53,8 +53,7 @@ const nudge = statement<{ count: number }>(
      insert into outbox (lane, project_id, workflow_id, action, payload)
      select distinct 'events', x.project_id, 'execution/' || x.project_id || '/' || x.id || '/' || x.generation, 'signal',
        '{"signal": "lookAgain"}'::jsonb
-     from unnest($1::uuid[], $2::timestamptz[]) as asked (id, created_at)
-     join events e on e.id = asked.id and e.created_at = asked.created_at
+     from ${askedEvents}
      join executions x on x.project_id = e.project_id and x.contact_id = e.contact_id and x.awaits = e.name
        and x.cut < e.position
      returning 1

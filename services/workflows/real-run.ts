@@ -1,17 +1,17 @@
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { Project } from '../../db/models/project.ts';
-import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
 import { decideFor } from '../conditions/decide.ts';
+import { decides } from '../conditions/read.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
-import { mergedTooLarge, readData } from '../contacts/data.ts';
-import { isDataTooLarge } from '../contacts/faults.ts';
+import { readData } from '../contacts/data.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { variablesOf } from '../templates/variables.ts';
-import type { HeldExecution } from './held-execution.ts';
-import { sendStepEmail } from './send-step-email.ts';
+import type { PlacedExecution } from './placed-execution.ts';
+import { type Effects, NotHeld } from './records.ts';
+import { mailOf, planStepEmail } from './send-step-email.ts';
 import type { Run } from './steps/step-type.ts';
 
 export interface RunDeps {
@@ -23,46 +23,50 @@ export interface RunDeps {
 
 const NO_LINKS = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
 
-const change = statement(
-  'execution-update-contact',
-  `select is_changed from change_contact($1::uuid, $2::uuid, null, $3::boolean, $4::jsonb, $5::jsonb, $6::uuid,
-     '{"reason": "workflow"}', cascade_depth()::integer)`,
-);
+/** Of conditions that ask about nothing but the contact and the context. */
+const NOTHING_ELSE = { events: [], staticSegments: new Set<string>(), segments: new Map() };
 
-/** What a step does, it does in the transaction that records it. */
+/** What a step asks to be done is done by the statement that records it. */
 export function realRun(
-  trx: Db,
+  db: Db,
   { renderer, links, now }: RunDeps,
-  execution: HeldExecution,
+  execution: PlacedExecution,
   contact: ContactRecord,
-): Run {
-  const { id, projectId, contactId, workflowId, workflowName, context } = execution;
+  /** Why its contact cannot be changed, where that has been tried. */
+  refused: string | undefined,
+): { run: Run; effects: Effects } {
+  const { id, projectId, contactId, workflowId, workflowName, context, seen } = execution;
   const moment = now();
-  return {
+  const effects: Effects = {};
+  const run: Run = {
     now: moment,
     contact,
     context,
     workflow: { id: workflowId, name: workflowName },
     execution: { id },
-    sendEmail: (mail) => sendStepEmail(trx, execution, mail),
+    sendEmail: async (mail) => {
+      const plan = await planStepEmail(db, execution, mail);
+      if (!('template' in plan)) return plan;
+      effects.mail = mailOf(plan, mail, contact);
+      return { emailId: effects.mail.id };
+    },
     updateContact: async ({ data, subscribed = null }) => {
+      if (refused !== undefined) return { refused };
       const { patch, deletes } = readData(data);
-      const values = [projectId, contactId, subscribed, JSON.stringify(patch), JSON.stringify(deletes), newId()];
-      try {
-        // A savepoint: what is refused must not spoil the record of it.
-        await trx.transaction((savepoint) => change(savepoint, values));
-        return {};
-      } catch (error) {
-        if (!isDataTooLarge(error)) throw error;
-        return { refused: mergedTooLarge.message };
-      }
+      effects.change = { subscribed, patch, deletes, eventId: newId() };
+      return {};
     },
     decide: async (parsed) => {
-      const resolved = await resolveCondition(trx, projectId, parsed);
-      return decideFor(trx, resolved, { projectId, contactId, now: moment, context });
+      const { condition, uses } = parsed;
+      if (uses.events.size === 0 && uses.segments.size === 0)
+        return decides(condition, { ...NOTHING_ELSE, contact, context, now: moment });
+      // Events are written under the contact's lock.
+      if (seen !== null) throw new NotHeld();
+      const resolved = await resolveCondition(db, projectId, parsed);
+      return decideFor(db, resolved, { projectId, contactId, now: moment, context });
     },
     render: async (texts) => {
-      const project = await Project.query(trx).findById(projectId);
+      const project = await Project.query(db).findById(projectId);
       // They name the mail that led to them; here that is the execution.
       const item = variablesOf({
         contact,
@@ -73,6 +77,7 @@ export function realRun(
       return Promise.all(texts.map((text) => renderText(renderer, text, item)));
     },
   };
+  return { run, effects };
 }
 
 /** What asks for too much stays as it was written. */

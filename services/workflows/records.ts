@@ -1,10 +1,10 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import type { ExecutionStatus, ExecutionStepStatus } from '../../db/models/execution.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Data } from '../contacts/data.ts';
 import type { Branch, Step } from './graph.ts';
-import type { HeldExecution } from './held-execution.ts';
+import { type PlacedExecution, type PlaceRow, placeColumns, placed } from './placed-execution.ts';
 import type { WebhookRequest } from './webhook-call.ts';
 
 /** What is written of a visit. */
@@ -30,56 +30,54 @@ export interface NewPlace {
   error?: string | null;
 }
 
-// A visit has one record, whoever tries it how often: a retry goes on with it. What is WAITING or RUNNING is not over.
-const write = statement(
+/** What a step does to the world, in the statement that records it. */
+export interface Effects {
+  change?: { subscribed: boolean | null; patch: Data; deletes: string[]; eventId: string };
+  mail?: StepMailRow;
+}
+
+export interface StepMailRow {
+  id: string;
+  priority: number;
+  templateId: string;
+  to: string;
+  from: string;
+  fromName: string | null;
+  replyTo: string | null;
+  subject: string;
+  html: string;
+  type: string;
+}
+
+/** It can only be gone on with under the locks: somebody has written the execution or its contact since it was seen. */
+export class NotHeld extends Error {}
+
+const write = statement<PlaceRow>(
   'execution-move',
-  `with record as (
-     insert into execution_steps as s (id, project_id, execution_id, visit, step_id, type, name, status, branch, output,
-       error, request, scheduled_for, completed_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-       case when $8::text not in ('RUNNING', 'WAITING') then now() end)
-     on conflict (execution_id, visit) do update set status = excluded.status, branch = excluded.branch,
-       output = coalesce(excluded.output, s.output), error = excluded.error, request = excluded.request,
-       scheduled_for = coalesce(excluded.scheduled_for, s.scheduled_for),
-       attempt = s.attempt + (s.status = 'FAILED')::integer, completed_at = excluded.completed_at,
-       started_at = case when s.status = 'FAILED' then now() else s.started_at end
-   )
-   update executions set status = $14, current_step_id = $15, visit = $16, context = coalesce($17, context),
-     cut = coalesce($18, cut), wake_at = $19, awaits = $20, exit_reason = $21, error = $22, updated_at = now(),
-     completed_at = case when $14::text not in ('RUNNING', 'WAITING') then now() end
-   where id = $3`,
+  `select ${placeColumns} from move_execution($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)`,
 );
 
-/** The record of a visit and the place after it, in one statement of the step's own transaction. */
+/** What a step does, its record and the place after it, in one statement. Gives back the execution at its new place. */
 export async function moveExecution(
-  trx: Db,
-  { id, projectId, visit }: HeldExecution,
+  db: Db,
+  execution: PlacedExecution,
   step: Pick<Step, 'id' | 'type' | 'name'>,
   record: StepRecord,
   place: NewPlace,
-): Promise<void> {
-  await write(trx, [
-    newId(),
-    projectId,
-    id,
-    visit,
-    step.id,
-    step.type,
-    step.name,
-    record.status,
-    record.branch ?? null,
-    record.output ? JSON.stringify(record.output) : null,
-    record.error ?? null,
-    record.request ? JSON.stringify(record.request) : null,
-    record.scheduledFor ?? null,
-    place.status,
-    place.stepId,
-    place.visit,
-    place.context ? JSON.stringify(place.context) : null,
-    place.cut ?? null,
-    place.wakeAt ?? null,
-    place.awaits ?? null,
-    place.exitReason ?? null,
-    place.error ?? null,
+  { change, mail }: Effects = {},
+): Promise<PlacedExecution> {
+  const { id: stepId, type, name } = step;
+  const { scheduledFor, ...rest } = record;
+  const { stepId: nextId, wakeAt, exitReason, ...there } = place;
+  const [row] = await write(db, [
+    execution.id,
+    execution.seen,
+    JSON.stringify({ ...rest, id: newId(), step_id: stepId, type, name, scheduled_for: scheduledFor }),
+    JSON.stringify({ ...there, step_id: nextId, wake_at: wakeAt, exit_reason: exitReason }),
+    change ? JSON.stringify(change) : null,
+    mail ? JSON.stringify(mail) : null,
   ]);
+  if (!row) throw new NotHeld();
+  if (mail) wake(db, 'mail');
+  return placed(row);
 }

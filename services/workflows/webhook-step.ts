@@ -2,7 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { type ExecutionRef, failAt, leaveStep } from './advance.ts';
-import { holdExecution, isActive } from './held-execution.ts';
+import { holdExecution, isActive } from './placed-execution.ts';
 import { storedGraph } from './stored-graph.ts';
 import { findStep } from './walk.ts';
 import type { WebhookOutcome, WebhookRequest } from './webhook-call.ts';
@@ -59,6 +59,7 @@ async function settle(
   const step = graph && findStep(graph, execution.currentStepId ?? '');
   if (!graph || !step) return;
   const output = outcome.output && { ...outcome.output };
-  if (outcome.kind === 'failed') await failAt(trx, execution, step, outcome.reason, { output });
-  else await leaveStep(trx, { execution, graph, step }, 'next', { status: 'COMPLETED', output });
+  const standing = { execution, graph, step };
+  if (outcome.kind === 'failed') await failAt(trx, standing, outcome.reason, { output });
+  else await leaveStep(trx, standing, 'next', { status: 'COMPLETED', output });
 }

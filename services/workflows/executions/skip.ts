@@ -7,7 +7,7 @@ import { intend } from '../../outbox/write.ts';
 import type { ProjectAccess } from '../../projects/keys.ts';
 import { requireOpenProject } from '../../projects/refusal.ts';
 import { leaveSleep } from '../advance.ts';
-import { holdExecution } from '../held-execution.ts';
+import { holdExecution } from '../placed-execution.ts';
 import { storedGraph } from '../stored-graph.ts';
 import { findStep } from '../walk.ts';
 import { executionNotFound } from './find.ts';

@@ -4,8 +4,8 @@ import type { ExecutionStatus } from '../../db/models/execution.ts';
 import { statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
 
-/** An execution under its contact's lock and its own: until the transaction ends nobody else moves it. */
-export interface HeldExecution {
+/** An execution at its place, with its contact. */
+export interface PlacedExecution {
   id: string;
   projectId: string;
   workflowId: string;
@@ -25,10 +25,15 @@ export interface HeldExecution {
   depth: number;
   generation: number;
   startedAt: Date;
+  /**
+   * Null while it is held, under its contact's lock and its own: nobody else moves it. Otherwise the versions of the two
+   * rows that have been seen, and whoever moves it asks whether they still are the same.
+   */
+  seen: string | null;
 }
 
-interface Row {
-  id: string;
+/** Of the view `execution_places`. */
+export interface PlaceRow extends Omit<ContactRow, 'email'> {
   project_id: string;
   workflow_id: string;
   workflow_name: string | null;
@@ -44,36 +49,39 @@ interface Row {
   depth: number;
   generation: number;
   started_at: Date;
-  contact: Omit<ContactRow, 'created_at' | 'updated_at'> & { created_at: string; updated_at: string };
+  /** With the other columns of its contact null when that is deleted. */
+  email: string | null;
+  seen: string | null;
 }
 
-const hold = statement<Row | (Omit<Row, 'contact'> & { contact: null })>(
-  'execution-hold',
-  `select e.id, e.project_id, e.workflow_id, e.version, e.contact_id, e.status, e.current_step_id, e.visit, e.context,
-     e.cut, e.wake_at, e.awaits, e.depth, e.generation, e.started_at, w.name as workflow_name, to_jsonb(c) as contact
-   from hold_execution($1) e
-   left join lateral contact_now(e.contact_id) c on true
-   left join workflows w on w.id = e.workflow_id`,
-);
+export const placeColumns = `id, project_id, workflow_id, workflow_name, version, contact_id, status, current_step_id,
+  visit, context, cut, wake_at, awaits, depth, generation, started_at, email, subscribed, data, created_at, updated_at,
+  seen`;
 
-export async function holdExecution(trx: Db, id: string): Promise<HeldExecution | undefined> {
+const see = statement<PlaceRow>('execution-see', `select ${placeColumns} from execution_places where id = $1`);
+const hold = statement<PlaceRow>('execution-hold', `select ${placeColumns} from hold_execution($1)`);
+
+export async function seeExecution(db: Db, id: string): Promise<PlacedExecution | undefined> {
+  const [row] = await see(db, [id]);
+  return row && placed(row);
+}
+
+/** Until the transaction ends nobody else moves it. */
+export async function holdExecution(trx: Db, id: string): Promise<PlacedExecution | undefined> {
   const [row] = await hold(trx, [id]);
-  if (!row) return undefined;
-  const { contact } = row;
+  return row && { ...placed(row), seen: null };
+}
+
+export function placed(row: PlaceRow): PlacedExecution {
+  const { email, contact_id } = row;
   return {
     id: row.id,
     projectId: row.project_id,
     workflowId: row.workflow_id,
     workflowName: row.workflow_name ?? '',
     version: row.version,
-    contactId: row.contact_id,
-    contact: contact
-      ? contactRecord({
-          ...contact,
-          created_at: new Date(contact.created_at),
-          updated_at: new Date(contact.updated_at),
-        })
-      : undefined,
+    contactId: contact_id,
+    contact: email === null ? undefined : contactRecord({ ...row, id: contact_id, email }),
     status: row.status,
     currentStepId: row.current_step_id,
     visit: row.visit,
@@ -84,6 +92,7 @@ export async function holdExecution(trx: Db, id: string): Promise<HeldExecution 
     depth: row.depth,
     generation: row.generation,
     startedAt: row.started_at,
+    seen: row.seen,
   };
 }
 
