@@ -43,8 +43,9 @@ const fold = statement<{ count: number }>(
      insert into outbox (lane, project_id, workflow_id, action, payload)
      select 'mail', $5::uuid, $6::text, 'start', $7::jsonb from batch
    ),
+   -- As an array, and not joined: the planner would rather read all of a ledger that is not huge.
    folded as (
-     update emails set batch_id = $4::uuid from mine where emails.id = mine.id returning 1
+     update emails set batch_id = $4::uuid where id = any (array(select id from mine)) returning 1
    )
    select count(*)::integer as count from folded`,
 );
