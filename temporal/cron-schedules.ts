@@ -22,7 +22,7 @@ export async function setCronSchedule({ client }: Temporal, scheduleId: string, 
     ...(resourceId ? [{ key: attributeKeys.resourceId, value: resourceId }] : []),
   ];
   const options = {
-    spec: { cronExpressions: [cron], timezone },
+    spec: { cronExpressions: expressionsOf(cron), timezone: properName(timezone) },
     // A tick that falls into the work of the one before comes right after it; what an outage has swallowed is made up.
     policies: { overlap: 'BUFFER_ONE' as const, catchupWindow: '1 day' as const },
     action: {
@@ -42,6 +42,17 @@ export async function setCronSchedule({ client }: Temporal, scheduleId: string, 
     await client.schedule.getHandle(scheduleId).update(() => options);
   }
 }
+
+/** Where both days are given, either makes it come true, as in a crontab; Temporal would want both at once. */
+export function expressionsOf(cron: string): string[] {
+  const [minute, hour, day = '*', month, weekday = '*'] = cron.trim().split(/\s+/);
+  if (day.startsWith('*') || weekday.startsWith('*')) return [cron];
+  return [`${minute} ${hour} ${day} ${month} *`, `${minute} ${hour} * ${month} ${weekday}`];
+}
+
+/** Temporal knows time zones by their exact names alone, and people write `utc` too. */
+const properName = (timezone: string): string =>
+  new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
 
 export async function removeSchedule({ client }: Temporal, scheduleId: string): Promise<void> {
   try {

@@ -17,7 +17,8 @@ type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig'>;
 export async function readTrigger(db: Db, workflow: Workflow, change: TriggerChange): Promise<Trigger> {
   const triggerType = change.triggerType ?? workflow.triggerType;
   const triggerConfig = change.triggerConfig ?? workflow.triggerConfig;
-  if (!change.triggerConfig) return { triggerType, triggerConfig };
+  // What another type of trigger did not look at is looked at when the type changes.
+  if (!change.triggerConfig && triggerType === workflow.triggerType) return { triggerType, triggerConfig };
   if (triggerType !== 'SCHEDULE') return { triggerType, triggerConfig };
   const faults = scheduleFaults(triggerConfig);
   if (faults.length > 0) throw validationError(faults);
@@ -49,8 +50,8 @@ function isTimezone(name: string): boolean {
   }
 }
 
-/** Five fields, as Temporal reads them too; without the letters that only some programs know. */
-const PLAIN = /^[\d*,/\-a-z]+$/i;
+/** Five fields, as Temporal reads them too: names of months and days, but not `L` and `W`, which only some know. */
+const PLAIN = /^[\d*,/-]*(?:[a-z]{3}[\d*,/-]*)*$/i;
 
 export function isCron(expression: string): boolean {
   const fields = expression.trim().split(/\s+/);

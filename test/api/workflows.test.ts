@@ -171,7 +171,16 @@ describe('workflows', () => {
     it('answers 422 to a schedule that never comes, 404 to a segment that is not there', async () => {
       const { id } = await create();
       const schedule = (triggerConfig: object) => patch(id, { triggerType: 'SCHEDULE', triggerConfig });
-      for (const cron of ['nonsense', '* * * *', '61 * * * *', '0 0 31 2 *', '* * * * * *', '@daily'])
+      for (const cron of [
+        'nonsense',
+        '* * * *',
+        '61 * * * *',
+        '0 0 31 2 *',
+        '* * * * * *',
+        '@daily',
+        '0 0 L * *',
+        '0 0 1W * *',
+      ])
         expect(await schedule({ cron }), cron).to.be.fault('triggerConfig.cron', 'invalid_string');
       expect(await schedule({ cron: '0 9 * * *', timezone: 'Mars/Base' })).to.be.fault(
         'triggerConfig.timezone',
@@ -184,6 +193,20 @@ describe('workflows', () => {
       expect(await schedule({ cron: '0 9 * * *', segmentId: newId() })).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
       expect(await patch(id, { triggerType: 'NEVER' })).to.be.fault('triggerType', 'invalid_enum');
       expect((await get(id)).triggerType).to.equal('EVENT');
+    });
+
+    it('looks at a schedule that was written down before the type was set', async () => {
+      const { id } = await create();
+      const set = async (triggerConfig: object) => {
+        expect(await patch(id, { triggerConfig })).to.have.status(200);
+        return patch(id, { triggerType: 'SCHEDULE' });
+      };
+      expect(await set({ cron: 'nonsense' })).to.be.fault('triggerConfig.cron', 'invalid_string');
+      expect(await set({ cron: '0 9 * * *', segmentId: newId() })).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
+      expect((await set({ cron: '0 9 * * *' })).body).to.deep.include({
+        triggerType: 'SCHEDULE',
+        triggerConfig: { cron: '0 9 * * *', timezone: 'UTC' },
+      });
     });
 
     it('answers 404 to an id of another project, and changes nothing', async () => {
