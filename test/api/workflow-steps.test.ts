@@ -100,6 +100,8 @@ describe('steps of a workflow', () => {
         ['WEBHOOK', { url: 'not a url' }, 'config.url', 'invalid_string'],
         ['WEBHOOK', { url: 'ftp://example.com' }, 'config.url', 'invalid_string'],
         ['WEBHOOK', { url: 'https://example.com', method: 'SHOUT' }, 'config.method', 'invalid_enum'],
+        ['WEBHOOK', { url: 'https://example.com', headers: { 'a\r\nb': 'x' } }, 'config.headers.a\r\nb', 'custom'],
+        ['SEND_EMAIL', { fromName: 'Ann\r\nBcc: bob@example.com' }, 'config.fromName', 'invalid_string'],
         ['EXIT', { reason: 5 }, 'config.reason', 'invalid_type'],
         ['DELAY', 'soon', 'config', 'invalid_type'],
       ];

@@ -25,7 +25,7 @@ export const webhook: StepType<WebhookConfig> = {
         .string()
         .uppercase()
         .valid(...methods),
-      headers: joi.object().pattern(TOKEN, joi.string().max(998).allow('')).max(50).allow(null),
+      headers: joi.object().pattern(TOKEN, joi.string().max(998).allow('')).max(50).unknown(false).allow(null),
       body: joi.any(),
     })
     .unknown(),
