@@ -43,6 +43,8 @@ const MAX_ALIASES = 8;
 const MAX_QUESTIONS = 100;
 /** An answer over TCP can have thousands of records; nobody's mail needs more than this. */
 const MAX_RECORDS = 200;
+/** These are this machine, and no server's to know (RFC 6761, 6.3). */
+const LOCALHOST = /(?:^|\.)localhost$/i;
 
 const absentCodes = new Map([
   // NXDOMAIN, a name that cannot be, and a name without records of this type.
@@ -96,12 +98,14 @@ export function createResolver({
     addresses,
     lookup: async (host) => {
       if (isIP(host)) return { kind: 'found', values: [host] };
-      if (servers.length > 0) return addresses(host);
+      if (servers.length > 0) return LOCALHOST.test(host) ? thisMachine() : addresses(host);
       return ask(async () => (await systemLookup(host, { all: true })).map(({ address }) => address));
     },
     close: () => channel.cancel(),
   };
 }
+
+const thisMachine = (): DnsAnswer<string> => ({ kind: 'found', values: ['127.0.0.1', '::1'] });
 
 const unknown = (reason: string): DnsAnswer<never> => ({ kind: 'unknown', reason });
 

@@ -94,6 +94,12 @@ describe('the resolver', () => {
     expect(await resolver.lookup('nobody.example')).to.deep.equal({ kind: 'absent', nameExists: false });
   });
 
+  it('knows by itself where localhost is', async () => {
+    for (const host of ['localhost', 'app.localhost'])
+      expect(await resolver.lookup(host)).to.deep.equal({ kind: 'found', values: ['127.0.0.1', '::1'] });
+    expect(dns.queries.filter(({ name }) => name.endsWith('localhost'))).to.deep.equal([]);
+  });
+
   it('has mail exchanges', async () => {
     dns.set('mail.example', 'MX', [{ preference: 10, exchange: 'mx.mail.example' }]);
     expect(await resolver.mx('mail.example')).to.deep.equal({
