@@ -144,7 +144,13 @@ function past(html: string, mark: string, from: number): number {
   return at === -1 ? html.length : at + 1;
 }
 
-const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const NAMED = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+]);
 const ENTITY = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z][a-z0-9]*));/gi;
 
 /** The value of an attribute; undefined where it has names for characters that we do not know. */
@@ -152,7 +158,7 @@ function decoded(value: string): string | undefined {
   if (!value.includes('&')) return value;
   let known = true;
   const text = value.replace(ENTITY, (whole, hex?: string, decimal?: string, name?: string) => {
-    const character = name ? NAMED[name] : characterOf(Number.parseInt(hex ?? decimal ?? '', hex ? 16 : 10));
+    const character = name ? NAMED.get(name) : characterOf(Number.parseInt(hex ?? decimal ?? '', hex ? 16 : 10));
     if (character === undefined) known = false;
     return character ?? whole;
   });

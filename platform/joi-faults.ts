@@ -42,12 +42,15 @@ function codeOf(type: string): Fault['code'] {
 
 /** What joi found, in the words of the contract. */
 export function faultsOf(error: joi.ValidationError): Fault[] {
-  return error.details.slice(0, MAX_FAULTS).map(({ type, path, message, context }) => {
+  const faults = new Map<string, Fault>();
+  for (const { type, path, message, context } of error.details.slice(0, MAX_FAULTS)) {
     const fault: Fault = { field: fieldOf(path), message, code: codeOf(type) };
     const received = context?.value;
     if (isShort(received) && !SECRET.test(fault.field)) fault.received = received;
-    return fault;
-  });
+    // Two rules may find the same, as both of an address do in one with a line break.
+    faults.set(`${path.join('.')} ${message}`, fault);
+  }
+  return [...faults.values()];
 }
 
 export function fieldOf(path: readonly (string | number)[]): string {

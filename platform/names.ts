@@ -17,5 +17,13 @@ export function nameFault(text: string): string | undefined {
   return mixed ? 'must not mix letters of scripts that look alike in one word' : undefined;
 }
 
+/** Of templates, campaigns and workflows. */
+const LONGEST_NAME = 255;
+const COPY = ' (Copy)';
+
+/** Of a long name its end is left out: the copy must be able to be saved under its own name. */
+export const nameOfCopy = (name: string): string =>
+  name.slice(0, LONGEST_NAME - COPY.length).replace(/[\ud800-\udbff]$/, '') + COPY;
+
 /** The one spelling that a name is stored in: compatible forms (full-width, mathematical) become plain letters. */
 export const plainName = (text: string): string => text.normalize('NFKC').trim().replace(/\s+/g, ' ');

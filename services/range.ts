@@ -32,7 +32,8 @@ export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
  */
 export function readWholeHours(query: RangeQuery, now = new Date()): Range {
   const { from, to = from && from > now ? from : now } = readRange(query);
-  const start = from ?? new Date(floor(to, DAY) - (DEFAULT_DAYS - 1) * DAY);
+  // The last moment of the range, which an end at midnight is not any more, is of its last day.
+  const start = from ?? new Date(floor(new Date(to.getTime() - 1), DAY) - (DEFAULT_DAYS - 1) * DAY);
   return { from: new Date(floor(start, HOUR)), to: new Date(ceil(to, HOUR)) };
 }
 

@@ -10,7 +10,7 @@ const displayName = () => optional(nullable(line({ min: 0, max: 255 })));
 
 const named = () => object({ email: email(), name: displayName() });
 
-type Given = string | { email: string; name?: string | null | undefined };
+export type Given = string | { email: string; name?: string | null | undefined };
 
 /** One address, or a list of them, each with or without a name. */
 export const recipients = (): Typed<Given | Given[]> => {
@@ -31,12 +31,13 @@ const mailbox = (): Typed<Given> =>
 
 const NAME = line({ max: 255 });
 
-function parseMailbox(text: string): Address | undefined {
+/** Text stays text where it has no name: the deprecated `name` of /v1/send is for that alone. */
+function parseMailbox(text: string): Given | undefined {
   const [, name = '', address = text] = /^([^<>]*)<([^<>]*)>\s*$/.exec(text) ?? [];
   const email = readAddress(address);
   if (email === undefined) return undefined;
   const bare = name.trim().replace(/^"(.*)"$/, '$1');
-  if (bare === '') return { email };
+  if (bare === '') return email;
   return NAME.validate(bare).error ? undefined : { email, name: bare };
 }
 

@@ -65,9 +65,7 @@ const attachment = (): Typed<GivenAttachment> =>
     return helpers.error('any.required', {}, state.localize?.([...(state.path ?? []), 'contentId']));
   });
 
-/** To joi, a list of required items is one that must not be empty. */
-export const attachments = (): Typed<GivenAttachment[]> =>
-  list<GivenAttachment>(attachment().optional(), { max: MAX_ATTACHMENTS });
+export const attachments = (): Typed<GivenAttachment[]> => list(attachment(), { max: MAX_ATTACHMENTS });
 
 export const asAttachments = (given: GivenAttachment[] | null | undefined): MailAttachment[] =>
   (given ?? []).map((one) => ({ ...one, disposition: one.disposition ?? 'attachment' }));

@@ -62,7 +62,8 @@ export const record = (): Typed<Record<string, unknown>> => joi.object().unknown
 export const object = <S extends Shape>(shape: S): Typed<ValueOf<S>> => joi.object(shape).required();
 
 export const list = <T>(item: Typed<T>, { min, max }: { min?: number; max?: number } = {}): Typed<T[]> => {
-  let schema = joi.array().items(item);
+  // To joi, a list of required items is one that must not be empty.
+  let schema = joi.array().items(item.optional());
   if (min !== undefined) schema = schema.min(min);
   if (max !== undefined) schema = schema.max(max);
   return schema.required();

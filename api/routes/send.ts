@@ -1,5 +1,5 @@
-import { sendEmails } from '../../services/emails/send.ts';
-import { asAddress, recipients, sender } from '../http/addresses.ts';
+import { type Address, sendEmails } from '../../services/emails/send.ts';
+import { asAddress, type Given, recipients, sender } from '../http/addresses.ts';
 import { answer, failure, missing, overCap, success } from '../http/answers.ts';
 import { asAttachments, attachments } from '../http/attachments.ts';
 import { contactData } from '../http/contact-data.ts';
@@ -9,6 +9,12 @@ import { route, routes } from '../http/route.ts';
 import { email, flag, line, nullable, optional, text, uuid } from '../http/schemas.ts';
 import { subject } from '../http/subject.ts';
 import { presentSent, sentSchema } from '../presenters/sent.ts';
+
+/** `name` counts for a sender that is given as text, and has none there. */
+function senderOf(from: Given | undefined, name: string | null | undefined): Address | undefined {
+  if (from === undefined) return undefined;
+  return typeof from === 'string' && name ? { email: from, name } : asAddress(from);
+}
 
 export const send = routes('Emails', [
   route({
@@ -46,7 +52,7 @@ export const send = routes('Emails', [
       const input = {
         ...rest,
         to: (Array.isArray(to) ? to : [to]).map(asAddress),
-        from: from === undefined ? undefined : { ...(name && { name }), ...asAddress(from) },
+        from: senderOf(from, name),
         attachments: asAttachments(attachments),
       };
       const sent = await onceByKey(call, async (db) => {

@@ -3,6 +3,7 @@ import { Campaign } from '../../db/models/campaign.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { nameOfCopy } from '../../platform/names.ts';
 import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
@@ -76,7 +77,7 @@ export async function duplicateCampaign(db: Db, project: ProjectAccess, id: stri
         ...{ subject, body, description, fromEmail, fromDomain, fromName, replyTo, type, templateId, ratePerMinute },
         ...{ projectId, audienceType, segmentId, audienceCondition },
         id: newId(),
-        name: `${original.name} (Copy)`,
+        name: nameOfCopy(original.name),
       })
       .returning('*');
   });

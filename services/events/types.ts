@@ -43,4 +43,7 @@ const typeOfSystemEvent: Record<(typeof systemEvents)[number], ShownType> = {
 
 /** As what events of that name are shown, those that are. */
 export const shownTypeOf = (name: string): ShownType =>
-  (typeOfSystemEvent as Partial<Record<string, ShownType>>)[name] ?? 'event.triggered';
+  // Callers may call an event `constructor`.
+  Object.hasOwn(typeOfSystemEvent, name)
+    ? typeOfSystemEvent[name as keyof typeof typeOfSystemEvent]
+    : 'event.triggered';

@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Template, type TemplateType } from '../../db/models/template.ts';
 import { newId } from '../../platform/ids.ts';
+import { nameOfCopy } from '../../platform/names.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
@@ -60,7 +61,7 @@ export async function duplicateTemplate(db: Db, project: ProjectAccess, id: stri
   return writing(db, project, {}, async (trx) => {
     const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
     return Template.query(trx)
-      .insert({ ...original, id: newId(), name: `${original.name} (Copy)` })
+      .insert({ ...original, id: newId(), name: nameOfCopy(original.name) })
       .returning('*');
   });
 }

@@ -2,6 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
 import { validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
 import { graphFaults } from './faults.ts';
@@ -47,7 +48,7 @@ export async function duplicateWorkflow(db: Db, project: ProjectAccess, id: stri
     const copy = await Workflow.query(trx).insertAndFetch({
       id: newId(),
       projectId,
-      name: `${name} (Copy)`,
+      name: nameOfCopy(name),
       description,
       triggerType,
       triggerConfig,

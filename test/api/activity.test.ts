@@ -56,6 +56,15 @@ describe('activity', () => {
   }
 
   describe('GET /activity', () => {
+    it('counts every event that it shows, whatever its name', async () => {
+      for (const name of ['constructor', 'toString', '__proto__', 'segment.entry'])
+        await track('ann@example.com', name);
+      const { body } = await project.server.get('/activity');
+      expect(body).to.include({ total: 4, hasMore: false });
+      expect(body.data).to.have.lengthOf(4);
+      expect((await project.server.get('/activity/stats')).body.totalEvents).to.equal(4);
+    });
+
     it('shows tracked events, mail, subscriptions, campaigns and executions in one list, the newest first', async () => {
       const ann = await track('ann@example.com', 'signup', { data: { plan: 'pro' } });
       const mail = { emailId: newId(), subject: 'Hello' };

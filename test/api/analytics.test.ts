@@ -46,6 +46,13 @@ describe('analytics', () => {
       }
     });
 
+    it('has 30 days before an end, too, whether that is a day or a moment', async () => {
+      for (const end of ['2024-03-31', '2024-03-31T12:00:00Z', '2024-04-01T00:00:00Z']) {
+        const { data } = (await project.server.get(`/analytics/timeseries?endDate=${end}`)).body;
+        expect([data[0].date, data.at(-1).date, data.length], end).to.deep.equal(['2024-03-02', '2024-03-31', 30]);
+      }
+    });
+
     it('goes by the hour as well, and by a range of days or moments', async () => {
       const at = (text: string) => new Date(`2024-03-${text}Z`);
       await mail({ sentAt: at('01T10:15:00'), clickedAt: at('02T00:00:00') });

@@ -73,6 +73,11 @@ describe('POST /v1/send', () => {
         () => ({ from: { email: address(), name: 'New' }, name: 'Old' }),
         'New',
       ],
+      [
+        'an object without a name, for which name does not count',
+        () => ({ from: { email: address() }, name: 'Old' }),
+        null,
+      ],
       ['an object without a name', () => ({ from: { email: address().toUpperCase() } }), null],
       ['an object with an empty name', () => ({ from: { email: address(), name: '' } }), null],
     ];
@@ -123,6 +128,13 @@ describe('POST /v1/send', () => {
       ['subscribed as text', { subscribed: 'yes' }, 'subscribed', 'invalid_type'],
       ['data as an array', { data: [] }, 'data', 'invalid_type'],
     ];
+    it('tells each fault once, and none that is not there', async () => {
+      const faultsOf = async (to: unknown) =>
+        (await send({ to })).body.error.errors.map(({ field, code }: Record<string, string>) => [field, code]);
+      expect(await faultsOf([])).to.deep.equal([['to', 'too_small']]);
+      expect(await faultsOf(['nobody'])).to.deep.equal([['to.0', 'invalid_string']]);
+      expect(await faultsOf('a@b.co\nBcc: x@y.co')).to.deep.equal([['to', 'invalid_string']]);
+    });
     for (const [what, more, field, code] of faulty)
       it(`on ${what}`, async () => {
         expect(await send(more)).to.have.fault(field, code);

@@ -242,6 +242,13 @@ describe('templates', () => {
       expect((await project.server.post(`/templates/${id}/duplicate`)).body.name).to.equal('Welcome (Copy) (Copy)');
     });
 
+    it('gives a copy no longer name than a template may have', async () => {
+      const { id } = await create({ name: 'x'.repeat(255) });
+      const { body: copy } = await project.server.post(`/templates/${id}/duplicate`);
+      expect(copy.name).to.equal(`${'x'.repeat(248)} (Copy)`);
+      expect(await project.server.patch(`/templates/${copy.id}`, { name: copy.name })).to.have.status(200);
+    });
+
     it('copies a HEADLESS one, which cannot be created', async () => {
       const { id } = await create();
       await project.server.patch(`/templates/${id}`, { type: 'HEADLESS' });
