@@ -26,13 +26,19 @@ const time = (): Typed<unknown> => joi.any().description('A time to come, in ISO
 
 function futureTime(given: unknown): Date | undefined {
   if (given === undefined || given === null) return undefined;
-  const text = typeof given === 'string' ? given.trim() : '';
-  // Without an offset it is UTC, as all times are.
-  const time = momentOf(text) ?? momentOf(`${text}Z`);
+  const time = typeof given === 'string' ? timeOf(given.trim()) : undefined;
   if (time === undefined)
     throw badRequest('"scheduledFor" must be a date and time in ISO 8601, such as 2027-01-31T09:00:00Z.');
   if (time <= Date.now()) throw badRequest('"scheduledFor" has passed.');
   return new Date(time);
+}
+
+const LAX = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(?:(Z)|([+-]\d{2}):?(\d{2}))?$/i;
+
+/** People and date pickers leave out seconds, the colon of an offset, or all of it; then it is UTC, as all times are. */
+function timeOf(text: string): number | undefined {
+  const [, day, minute, second = ':00', , hours, minutes] = LAX.exec(text) ?? [];
+  return momentOf(day ? `${day}T${minute}${second}${hours ? `${hours}:${minutes}` : 'Z'}` : text);
 }
 
 const changed = { 200: oneCampaign, 404: noCampaign, 409: wrongState };
@@ -47,7 +53,7 @@ export const campaignSending = routes('Campaigns', [
     body: { scheduledFor: time() },
     answers: {
       ...changed,
-      400: failure('There are no recipients, or `scheduledFor` is no time to come.', 'BAD_REQUEST'),
+      400: failure('There are no recipients or no such segment, or `scheduledFor` is no time to come.', 'BAD_REQUEST'),
       402: overCap,
       403: unverified,
     },

@@ -51,8 +51,7 @@ export const unverified = failure(
 const rate = (): Typed<number | null> => nullable(wholeNumber({ min: 1, max: MAX_RATE }));
 
 /** What only one type of audience needs is for that type to judge. */
-const segmentId = (): Typed<string | null | undefined> =>
-  joi.string().allow('', null).description('The id of a segment.');
+const segmentId = (): Typed<unknown> => joi.any().description('The id of a segment.');
 
 /** A whole campaign. `from` is an address or `Name <address>`. */
 const whole = {

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { AudienceType } from '../../db/models/campaign.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { ApiError, type Fault, notFound, validationError } from '../../platform/errors.ts';
+import { ApiError, badRequest, type Fault, notFound, validationError } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { ParsedCondition } from '../conditions/types.ts';
@@ -10,7 +10,8 @@ import { asFault, faultsIn, type TemplateTexts } from '../templates/check.ts';
 
 export interface AudienceInput {
   audienceType: AudienceType;
-  segmentId?: string | null | undefined;
+  /** The id of a segment, whatever came. */
+  segmentId?: unknown;
   /** A condition tree, whatever came. */
   audienceCondition?: unknown;
 }
@@ -36,12 +37,11 @@ export function checkAudience({ audienceType, segmentId, audienceCondition }: Au
   return { ...audience, audienceCondition: audienceCondition as Record<string, unknown>, parsed };
 }
 
-function checkSegmentId(id: string | null | undefined): string {
+function checkSegmentId(id: unknown): string {
   if (id === undefined || id === null || id === '') throw validationError([required('segmentId', 'SEGMENT')]);
-  if (isUuid(id)) return id;
-  throw validationError([
-    { field: 'segmentId', message: '"segmentId" must be the id of a segment', code: 'invalid_string' },
-  ]);
+  if (typeof id === 'string' && isUuid(id)) return id;
+  const code = typeof id === 'string' ? 'invalid_string' : 'invalid_type';
+  throw validationError([{ field: 'segmentId', message: '"segmentId" must be the id of a segment', code }]);
 }
 
 const required = (field: string, audienceType: AudienceType): Fault => ({
@@ -58,6 +58,21 @@ export async function requireSegments(trx: Db, projectId: string, audience: Chec
   if (segmentId && held === 0) throw notFound('segment', 'SEGMENT_NOT_FOUND');
   const faults = parsed ? await referenceFaults(trx, projectId, parsed, AT) : [];
   if (faults.length > 0) throw validationError(faults);
+}
+
+/**
+ * The same for one that is about to be sent: a copy may name segments that were deleted since, and not to be in one of
+ * those would be true of everybody.
+ */
+export async function requireSegmentsStill(trx: Db, campaign: AudienceInput & { projectId: string }): Promise<void> {
+  try {
+    await requireSegments(trx, campaign.projectId, checkAudience(campaign));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw badRequest('The audience of the campaign names a segment that is not there any more.', {
+      suggestion: 'Give it another audience with PUT /campaigns/:id.',
+    });
+  }
 }
 
 async function holdSegments(trx: Db, projectId: string, ids: string[]): Promise<number> {

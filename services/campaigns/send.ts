@@ -6,6 +6,7 @@ import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { writing } from '../segments/writing.ts';
 import { countAudience } from './audience.ts';
+import { requireSegmentsStill } from './check.ts';
 import { findCampaign, lockCampaign } from './find.ts';
 import { nudge, startRun } from './run.ts';
 import { mayNot } from './save.ts';
@@ -28,6 +29,7 @@ export async function sendCampaign(
     const before = await lockCampaign(trx, projectId, id);
     requireUnsent(before);
     await requireVerifiedSender(trx, projectId, before.fromEmail);
+    await requireSegmentsStill(trx, before);
     if (!scheduledFor) await requireCampaignRoom(trx, projectId, before.audienceCount ?? 1);
     // The fetch below changes `before` itself.
     const wasDraft = before.status === 'DRAFT';

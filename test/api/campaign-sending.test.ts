@@ -108,6 +108,34 @@ describe('sending campaigns through the API', () => {
       expect(await get(id)).to.include({ status: 'DRAFT', scheduledFor: null });
     });
 
+    it('takes a time without seconds, and one without an offset as UTC', async () => {
+      const id = await draft();
+      for (const [scheduledFor, meant] of [
+        ['2127-01-01T10:00', '2127-01-01T10:00:00.000Z'],
+        ['2127-01-01T10:00Z', '2127-01-01T10:00:00.000Z'],
+        ['2127-01-01 10:00:30', '2127-01-01T10:00:30.000Z'],
+        ['2127-01-01T10:00:00.5+0200', '2127-01-01T08:00:00.500Z'],
+        ['2127-01-01', '2127-01-01T00:00:00.000Z'],
+      ])
+        expect((await act(id, 'send', { scheduledFor })).body, scheduledFor).to.include({ scheduledFor: meant });
+    });
+
+    it('answers 400 to a copy whose segment is no more, scheduled or not: nobody in it would be everybody', async () => {
+      await addContacts(api.db, project, 1);
+      const { body: segment } = await project.server.post('/segments', { name: 'Not these', type: 'STATIC' });
+      const others = { field: `segment.${segment.id}`, operator: 'notMemberOfSegment' };
+      const original = await draft({
+        audienceType: 'FILTERED',
+        audienceCondition: { logic: 'AND', groups: [{ filters: [others] }] },
+      });
+      await setStatus(original, { status: 'SENT' });
+      expect(await project.server.delete(`/segments/${segment.id}`)).to.have.status(204);
+      const { body: copy } = await act(original, 'duplicate');
+      for (const body of [{}, { scheduledFor: soon() }])
+        expect(await act(copy.id, 'send', body)).to.be.envelope(400, 'BAD_REQUEST');
+      expect(await get(copy.id)).to.include({ status: 'DRAFT', scheduledFor: null });
+    });
+
     it('answers 403 when the domain is no longer verified', async () => {
       await addContacts(api.db, project, 1);
       const id = await draft();

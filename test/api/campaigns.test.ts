@@ -112,6 +112,7 @@ describe('campaigns', () => {
       const draft = await create({ segmentId: 'nonsense', audienceCondition: { logic: 'XOR' } });
       expect(draft).to.include({ segmentId: null, audienceCondition: null });
       const { id: segmentId } = await segment();
+      expect(await create({ segmentId: 5 })).to.include({ segmentId: null });
       const bySegment = { audienceType: 'SEGMENT', segmentId, audienceCondition: 'nonsense' };
       expect(await create(bySegment)).to.include({ segmentId, audienceCondition: null });
     });
