@@ -1,4 +1,5 @@
 import { run as suggest } from '@zootools/email-spell-checker';
+import { parse } from 'tldts';
 import { readAddress } from '../../platform/address.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isDisposable, isForwarder, isPersonal, isWellKnown } from './domain-lists.ts';
@@ -64,5 +65,13 @@ const malformed = (given: string): VerifiedAddress => ({
 
 /** A domain that everybody knows is no misspelling of another. */
 function suggestionFor(email: string, domain: string): string | undefined {
-  return isWellKnown(domain) ? undefined : suggest({ email })?.full;
+  const suggested = isWellKnown(domain) ? undefined : suggest({ email });
+  return suggested && isLikely(domain, suggested.domain) ? suggested.full : undefined;
+}
+
+/** Names of up to three letters are two letters away from every other, and a domain may end in what others seldom do. */
+function isLikely(domain: string, suggested: string): boolean {
+  const [name = '', target = ''] = [domain, suggested].map((whole) => whole.split('.')[0]);
+  if (name !== target) return target.length > 3;
+  return isWellKnown(suggested) || !parse(domain).isIcann;
 }

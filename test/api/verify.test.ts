@@ -72,6 +72,17 @@ describe('POST /v1/verify', () => {
       .and.not.have.property('suggestedEmail');
   });
 
+  it('takes no domain for a misspelling because another is short or ends otherwise', async () => {
+    for (const domain of ['acme.com', 'hp.com', 'ibm.com', 'meta.com', 'vk.com', 'joes.bar', 'example.org'])
+      expect(await verify(`ann@${domain}`), domain).to.include({ isTypo: false });
+    for (const [typo, meant] of [
+      ['hotmal.com', 'hotmail.com'],
+      ['gmail.co', 'gmail.com'],
+      ['gmail.con', 'gmail.com'],
+    ])
+      expect(await verify(`ann@${typo}`)).to.include({ isTypo: true, suggestedEmail: `ann@${meant}` });
+  });
+
   it('finds a domain that is not there, and one that takes no mail', async () => {
     expect(await verify('a@nowhere.example')).to.include({ valid: false, domainExists: false, hasMxRecords: false });
     dns.set('empty.example', 'TXT', ['nothing here']);
