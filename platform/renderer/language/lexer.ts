@@ -26,6 +26,9 @@ const types: Record<string, string> = {
 
 /** Words that cannot be part of a name with spaces. */
 const KEYWORDS = new Set(['and', 'or', 'not', 'in', 'is', 'if', 'else', 'true', 'false', 'none', 'null']);
+/** Where one of these stands a value must follow, and `is` and `in` can only be the beginning of a name there. */
+const BEFORE_VALUES = new Set(['and', 'or', 'if', 'elif', 'elseif', 'else']);
+const TYPES_BEFORE_VALUES = new Set(['variable-start', 'operator', 'left-paren', 'left-bracket', 'comma', 'tilde']);
 /** Ten times what a long newsletter has: more would only be there to keep us busy. */
 const MAX_TOKENS = 20_000;
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r' };
@@ -167,11 +170,20 @@ export class Lexer implements Tokens {
   private joinNames(): void {
     const last = this.tokens.at(-1);
     const before = this.tokens.at(-2);
-    if (!last || before?.type !== 'symbol' || KEYWORDS.has(before.value) || KEYWORDS.has(last.value)) return;
+    if (!last || before?.type !== 'symbol' || KEYWORDS.has(last.value)) return;
+    if (KEYWORDS.has(before.value) && !this.beginsName(before.value)) return;
     // The first word of a block says what it is, and is never part of a name.
     if (this.tokens.at(-3)?.type === 'block-start') return;
     this.tokens.pop();
     before.value += this.blanksBefore(last) + last.value;
+  }
+
+  /** The `is` of `is active`, where no comparison can be. */
+  private beginsName(word: string): boolean {
+    const ahead = this.tokens.at(-3);
+    if (!ahead || (word !== 'is' && word !== 'in')) return false;
+    if (ahead.type !== 'symbol') return TYPES_BEFORE_VALUES.has(ahead.type);
+    return BEFORE_VALUES.has(ahead.value) || (word === 'is' && ahead.value === 'not');
   }
 
   /** A key may have two spaces in a row; a line break in a tag is only how it is written. */

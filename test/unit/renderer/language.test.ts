@@ -21,6 +21,16 @@ describe('the template language', () => {
       );
       expect(render('{{ address line 1 | lower }}', ann)).to.equal('1 main st');
       expect(render('{% if first name == "Ann" and not last name %}yes{% endif %}', ann)).to.equal('yes');
+      const stock = { 'is active': true, 'in stock': 3, is: 1, list: [1] };
+      expect(render('{{is active}} {{ data.is active }} {{ in stock }} {{ in stock ?? 0 }}', stock)).to.equal(
+        'true true 3 3',
+      );
+      expect(
+        render('{% if is active and in stock %}{{ "a" if not is active else in stock }}{% endif %}', stock),
+      ).to.equal('3');
+      expect(
+        render('{{ 1 in list }} {{ 2 not in list }} {{ list is defined }} {{ a is not defined }}', stock),
+      ).to.equal('true true true true');
       expect(render('{% for c in first name %}{{ c }}.{% endfor %}', ann)).to.equal('A.n.n.');
       expect(render('{{ a  b }}{{ a\n b }}', { 'a  b': 'two', 'a b': 'one' })).to.equal('twoone');
     });
