@@ -6,6 +6,7 @@ import { type Span, spanKeys } from '../../services/workflows/spans.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
+import { refuse } from '../http/faults.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import {
   dateTime,
@@ -34,6 +35,14 @@ const id = () => text({ max: 100 });
 const seconds = (): Typed<number> => joi.number().min(0).max(3_155_760_000).required();
 const span = (): Typed<Span> =>
   joi.object({ amount: spanKeys.amount.required(), unit: spanKeys.unit.required() }).required();
+
+/** Years of four digits: from the others time cannot always go on. */
+const moment = (): Typed<string> =>
+  dateTime().custom((value: string, helpers) =>
+    /^\d{4}-/.test(new Date(value).toJSON() ?? '')
+      ? value
+      : refuse(helpers, 'invalid_string', 'must be a date before the year 10000'),
+  );
 
 const contact = () =>
   object({
@@ -95,7 +104,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
             object({
               name: text({ max: 255 }),
               data: optional(contactData()),
-              at: optional(dateTime()),
+              at: optional(moment()),
               after: optional(objectOr(span(), seconds())),
             }),
             MAX_EVENTS,
@@ -103,7 +112,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
         ),
         graph: optional(graph()),
         context: optional(contactData()),
-        startAt: optional(dateTime()),
+        startAt: optional(moment()),
       },
       answers: {
         200: answer('What would happen.', simulationSchema),

@@ -339,4 +339,13 @@ describe('POST /workflows/:id/simulate', () => {
     expect(await simulate(newId(), {})).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
     expect(await simulate('nonsense', {})).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
   });
+
+  it('answers 422 to a time that no calendar has', async () => {
+    const { id } = await build(project, { steps: { a: { type: 'DELAY', config: { amount: 1, unit: 'months' } } } });
+    for (const far of ['+275760-09-13T00:00:00Z', '-000001-01-01T00:00:00Z', 'soon']) {
+      expect(await simulate(id, { startAt: far })).to.be.fault('startAt', 'invalid_string');
+      expect(await simulate(id, { events: [{ name: 'x', at: far }] })).to.be.fault('events.0.at', 'invalid_string');
+    }
+    expect(await simulate(id, { startAt: '9999-12-31T00:00:00Z' })).to.have.status(200);
+  });
 });
