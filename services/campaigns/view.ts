@@ -41,13 +41,15 @@ export async function showCampaign(db: Db, projectId: string, id: string): Promi
 }
 
 function view(campaign: Campaign, found: CampaignCounts | undefined, pace: Pace | undefined): CampaignView {
-  const counts = shownCounts(campaign, found ?? noCampaignCounts());
-  const frozen = totalOf(counts);
-  const isFrozen = campaign.frozenAt !== null || frozen > 0 || campaign.status === 'CANCELLED';
+  const known = shownCounts(campaign, found ?? noCampaignCounts());
+  const isFrozen = campaign.frozenAt !== null || totalOf(known) > 0 || campaign.status === 'CANCELLED';
+  // Those whom it will be frozen for in a moment: whoever watches it from the first call on sees sums that close.
+  const isStarting = campaign.status === 'SENDING' && !isFrozen;
+  const counts = isStarting ? { ...known, pending: campaign.audienceCount } : known;
   return {
     campaign,
     counts,
-    totalRecipients: isFrozen ? frozen : campaign.audienceCount,
+    totalRecipients: isFrozen ? totalOf(counts) : campaign.audienceCount,
     secondsLeft: secondsLeft(campaign, counts, pace),
   };
 }

@@ -68,7 +68,7 @@ describe('sending campaigns through the API', () => {
       await addContacts(api.db, project, 2);
       const answer = await act(id, 'send');
       expect(answer).to.have.status(200);
-      expect(answer.body).to.include({ id, status: 'SENDING', paused: false, totalRecipients: 2 });
+      expect(answer.body).to.include({ id, status: 'SENDING', paused: false, totalRecipients: 2, pendingCount: 2 });
       const [intent, ...others] = await intents(id);
       expect(others).to.deep.equal([]);
       expect(intent).to.include({ action: 'start', workflowId: `campaign/${project.id}/${id}/1` });
