@@ -71,7 +71,7 @@ export const events = routes('Events', [
     path: '/events',
     summary: 'Recorded events, the newest first',
     access: 'secretKey',
-    query: { ...cursorPage(), eventName: optional(text({ max: MAX_EVENT_NAME })) },
+    query: { ...cursorPage(), ...range(), eventName: optional(text({ max: MAX_EVENT_NAME })) },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(presentCursorList(await listEvents(db, project.projectId, settings.secretKeys, query), presentEvent)),
@@ -99,7 +99,7 @@ export const events = routes('Events', [
     summary: 'All events of a contact, the newest first',
     access: 'secretKey',
     params: { contactId: uuid() },
-    query: cursorPage(),
+    query: { ...cursorPage(), ...range() },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)), 404: contactNotFound },
     handle: async ({ db, project, settings, params, query }) =>
       ok(

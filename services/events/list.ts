@@ -1,9 +1,10 @@
 import type { Db } from '../../db/connect.ts';
-import { readEventNames } from '../../db/models/event-counts.ts';
+import { readEventHours, readEventNames } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { openCursor, type SigningKeys, signCursor } from '../../platform/cursor.ts';
 import { findContact } from '../contacts/find.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
+import { type Range, type RangeQuery, readRange, splitHours } from '../range.ts';
 import { lightenEventCounts } from './counts.ts';
 import { ALL_NAMES } from './names.ts';
 import {
@@ -25,7 +26,7 @@ export interface EventRecord {
   createdAt: Date;
 }
 
-export interface EventsQuery {
+export interface EventsQuery extends RangeQuery {
   limit: number;
   cursor?: string | undefined;
 }
@@ -42,13 +43,15 @@ export async function listEvents(
       eventName === undefined
         ? newestEvents(db, projectId, eventTypes, stretch)
         : newestEventsOfName(db, projectId, eventName, stretch),
-    total: () => countKept(db, projectId, eventName),
+    total: ({ from, to }) =>
+      from || to ? countWithin(db, projectId, eventName, { from, to }) : countKept(db, projectId, eventName),
   });
 }
 
 const countOfContact = statement<{ count: string }>(
   'events-count-of-contact',
-  'select count(*) as count from events where project_id = $1 and contact_id = $2',
+  `select count(*) as count from events where project_id = $1 and contact_id = $2
+     and created_at >= $3::timestamptz and created_at < $4::timestamptz`,
 );
 
 export async function listEventsOfContact(
@@ -61,7 +64,8 @@ export async function listEventsOfContact(
   const { id } = await findContact(db, projectId, contactId);
   return page(keys, [projectId, 'events-of-contact', id], query, {
     rows: (stretch) => newestEventsOfContact(db, projectId, id, stretch),
-    total: async () => Number((await countOfContact(db, [projectId, id]))[0]?.count ?? 0),
+    total: async ({ from, to }) =>
+      Number((await countOfContact(db, [projectId, id, from ?? '-infinity', to ?? 'infinity']))[0]?.count ?? 0),
   });
 }
 
@@ -71,22 +75,45 @@ async function countKept(db: Db, projectId: string, name: string | undefined): P
   return names.reduce((sum, { kept }) => sum + kept, 0);
 }
 
+const countRaw = statement<{ count: string }>(
+  'events-count-raw',
+  `select count(*) as count from events where project_id = $1 and ($2::text is null or name = $2)
+     and created_at >= $3::timestamptz and created_at < $4::timestamptz`,
+);
+
+/** Whole hours are counted already; what is left of a range at its ends is little. */
+async function countWithin(
+  db: Db,
+  projectId: string,
+  name: string | undefined,
+  range: Partial<Range>,
+): Promise<number> {
+  const { hours, ends } = splitHours(range);
+  const counted = await readEventHours(db, projectId, hours);
+  let total = counted.reduce((sum, one) => (name === undefined || one.name === name ? sum + one.count : sum), 0);
+  for (const { from, to } of ends)
+    total += Number((await countRaw(db, [projectId, name ?? null, from, to]))[0]?.count ?? 0);
+  return total;
+}
+
 interface Source {
   rows(stretch: Stretch): Promise<EventRow[]>;
-  total(): Promise<number>;
+  total(range: Partial<Range>): Promise<number>;
 }
 
 async function page(
   keys: SigningKeys,
-  boundTo: string[],
-  { limit, cursor }: EventsQuery,
+  list: string[],
+  { limit, cursor, ...query }: EventsQuery,
   { rows, total }: Source,
 ): Promise<CursorPage<EventRecord>> {
+  const range = readRange(query);
+  const boundTo = [...list, query.startDate ?? '', query.endDate ?? ''];
   const before = cursor === undefined ? null : (openCursor(keys, boundTo, cursor) as Place);
-  const found = await rows({ before, range: {}, limit: limit + 1 });
+  const found = await rows({ before, range, limit: limit + 1 });
   const cut = cutPage(found, {
     limit,
-    total: before ? 0 : await total(),
+    total: before ? 0 : await total(range),
     cursorAfter: ({ at, id }) => signCursor(keys, boundTo, { at, id } satisfies Place),
   });
   return { ...cut, data: cut.data.map(recordOf) };

@@ -66,6 +66,36 @@ describe('events', () => {
       expect((await project.server.get('/events?eventName=none')).body).to.deep.include({ data: [], total: 0 });
     });
 
+    it('takes a range, before and after the counts are added up', async () => {
+      const { contact: contactId } = await track('ann@example.com', 'seed');
+      const at = (time: string, name: string) => ({
+        id: newId(),
+        projectId: project.id,
+        contactId,
+        name,
+        createdAt: `2024-03-${time}Z`,
+      });
+      await api
+        .db('events')
+        .insert([at('01T10:30:00', 'a'), at('02T00:00:00', 'b'), at('02T23:59:00', 'a'), at('03T00:00:00', 'b')]);
+      for (const isFolded of [false, true]) {
+        if (isFolded) await foldCounts(api.db);
+        for (const [query, total] of [
+          ['startDate=2024-03-02&endDate=2024-03-02', 2],
+          ['endDate=2024-03-01', 1],
+          ['startDate=2024-03-01T10:31:00Z&endDate=2024-03-02T23:59:30Z', 2],
+          ['startDate=2024-03-03', 2],
+        ] as const)
+          for (const list of ['/events?', `/events/contact/${contactId}?`]) {
+            const { body } = await project.server.get(list + query);
+            expect([body.total, body.data.length], list + query).to.deep.equal([total, total]);
+          }
+        expect((await project.server.get('/events?eventName=a&endDate=2024-03-02')).body.total).to.equal(2);
+      }
+      for (const query of ['startDate=tomorrow', 'startDate=2024-03-02&endDate=2024-03-01'])
+        expect(await project.server.get(`/events?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
+    });
+
     it('is 400 with a cursor of another list, or a limit that cannot be read', async () => {
       for (const event of ['a', 'a']) await track('ann@example.com', event);
       const { cursor } = (await project.server.get('/events?limit=1')).body;
