@@ -23,9 +23,14 @@ function tidy(value: unknown): unknown {
     ([key, item]) => !(key === 'minLength' && item === 0) && !(key === 'additionalProperties' && item === true),
   );
   const plain: Schema = Object.fromEntries(entries.map(([key, item]) => [key, tidy(item)]));
+  // A pattern of names is no name as well.
+  if (rest.patternProperties) plain.properties = withoutPatterns(rest.properties);
   if (condition !== undefined) plain.anyOf = choices([then, otherwise].filter((item) => item !== undefined));
   return plain;
 }
+
+const withoutPatterns = (properties: unknown): Schema =>
+  Object.fromEntries(Object.entries((properties ?? {}) as Schema).filter(([name]) => !/^\/.*\/$/.test(name)));
 
 /** A choice within a choice is one more of the same, and what is offered twice is offered once. */
 function choices(schemas: unknown[]): unknown[] {

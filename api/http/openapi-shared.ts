@@ -72,6 +72,16 @@ export const rateLimitHeaders = {
   'RateLimit-Reset': { $ref: '#/components/headers/RateLimitReset' },
 };
 
+export const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Of the project, for a day by default: a request with a key that was used is refused.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+};
+
+export const takesSession = ({ access, path }: Route): boolean => access === 'secretKey' && !path.startsWith('/v1/');
+
 /** The errors that a route can answer with because of what it declares, without saying so itself. */
 export function errorResponses(route: Route, headers: object): Responses {
   const { access, method, query, body, multipart, params } = route;
@@ -84,11 +94,13 @@ export function errorResponses(route: Route, headers: object): Responses {
     };
   };
   const hasBody = Boolean(body || multipart);
-  if (query || hasBody) add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
+  if (takesSession(route)) add(400, 'Query or body cannot be read, or a session names no project (`BAD_REQUEST`)');
+  else if (query || hasBody) add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
   if (access === 'session' || access === 'member') add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
   else if (access !== 'nobody') add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
   if (access !== 'nobody' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
+  else if (takesSession(route)) add(403, 'The session is of no member of the project (`FORBIDDEN`)');
   if (params) add(404, 'No such thing in this project (`RESOURCE_NOT_FOUND`)');
   if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');
   if (hasBody) add(415, 'The body has another Content-Type than this route takes (`BAD_REQUEST`)');

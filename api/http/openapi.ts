@@ -1,7 +1,14 @@
 import joi from 'joi';
 import type { DeclaredAnswer } from './answers.ts';
 import { jsonSchemaOf } from './openapi-schema.ts';
-import { errorResponses, type Responses, rateLimitHeaders, sharedComponents } from './openapi-shared.ts';
+import {
+  errorResponses,
+  idempotencyKey,
+  type Responses,
+  rateLimitHeaders,
+  sharedComponents,
+  takesSession,
+} from './openapi-shared.ts';
 import type { Route, RouteGroup } from './route.ts';
 import type { Shape } from './typed.ts';
 
@@ -53,13 +60,15 @@ function operationOf(route: Route, tag: string): object {
     security: takesSession(route) ? [...security.secretKey, { session: [], project: [] }] : security[access],
     'x-access': access,
     ...(route.role && { 'x-role': route.role }),
-    parameters: [...parametersOf('path', params), ...parametersOf('query', query)],
+    parameters: [...parametersOf('path', params), ...parametersOf('query', query), ...headersOf(route)],
     ...(requestBody && { requestBody }),
     responses: responsesOf(route),
   };
 }
 
-const takesSession = ({ access, path }: Route) => access === 'secretKey' && !path.startsWith('/v1/');
+/** A route that can tell of a used key takes one. */
+const headersOf = ({ answers }: Route): object[] =>
+  answers[409]?.code === 'IDEMPOTENCY_KEY_REUSED' ? [idempotencyKey] : [];
 
 function parametersOf(place: 'path' | 'query', shape: Shape = {}): object[] {
   return Object.entries(shape).map(([name, schema]) => ({

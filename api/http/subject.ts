@@ -8,6 +8,7 @@ const MAX_SUBJECT = 998;
 export const subject = (): Typed<string> =>
   joi
     .string()
+    .min(1)
     .max(MAX_SUBJECT)
     .custom((value: string, helpers) =>
       /[\r\n]/.test(value) ? refuse(helpers, 'invalid_string', 'must not contain line breaks') : value,

@@ -15,6 +15,7 @@ export const MAX_EVENT_NAME = 255;
 export const eventName = (): Typed<string> =>
   joi
     .string()
+    .min(1)
     .max(MAX_EVENT_NAME)
     .custom((name: string, helpers) =>
       isReservedEvent(name)

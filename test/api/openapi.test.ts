@@ -59,6 +59,26 @@ describe('GET /openapi.json', () => {
     expect(schema).not.to.have.property('additionalProperties');
   });
 
+  it('describes the headers of a mail by what each may be', () => {
+    const { headers } = document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
+    expect(headers.properties).to.deep.equal({});
+    expect(headers.patternProperties).to.deep.equal({ '^': { type: 'string', maxLength: 998 } });
+  });
+
+  it('tells where an Idempotency-Key is taken', () => {
+    const taking = Object.entries<Record<string, { parameters: { name: string }[] }>>(document.paths).flatMap(
+      ([path, operations]) =>
+        Object.entries(operations)
+          .filter(([, { parameters }]) => parameters.some(({ name }) => name === 'Idempotency-Key'))
+          .map(([method]) => `${method} ${path}`),
+    );
+    expect(taking).to.have.members(['post /v1/send', 'post /v1/track', 'post /events/track']);
+  });
+
+  it('tells what a session without a project, or of no member, is answered', () => {
+    expect(document.paths['/events/names'].get.responses).to.include.all.keys('400', '401', '403');
+  });
+
   it('describes the choices of /v1/send as choices', () => {
     const { to, from } = document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
     const types = ({ anyOf }: { anyOf: { type: string }[] }) => anyOf.map(({ type }) => type);
