@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -31,30 +30,38 @@ export function program(): Promise<string> {
 }
 
 async function find(): Promise<string> {
-  const made = join(shelf, `program-${fingerprint()}`);
-  if (existsSync(made)) return made;
-  const held = await lock(join(shelf, 'program.lock'), () => {});
+  const held = existsSync(shelved()) ? undefined : await lock(join(shelf, 'program.lock'), () => {});
   try {
-    if (!existsSync(made)) await make(made);
+    return existsSync(shelved()) ? shelved() : await make();
   } finally {
-    held.release();
+    held?.release();
   }
-  return made;
 }
 
-async function make(target: string): Promise<void> {
-  mkdirSync(shelf, { recursive: true });
+const shelved = (): string => join(shelf, `program-${fingerprint()}`);
+
+async function make(): Promise<string> {
+  removeOld();
+  const draft = join(shelf, 'program-draft');
+  for (;;) {
+    const target = shelved();
+    // `npm run typecheck` looks at types.
+    await compile(draft, ['--noCheck']);
+    copyFileSync((await workflowBundle()).codePath, join(draft, BUNDLE));
+    // Below node_modules nothing says so otherwise.
+    writeFileSync(join(draft, 'package.json'), '{ "type": "module" }');
+    // Edited meanwhile, it would stand under the name of a source that it was not made of.
+    if (shelved() !== target) continue;
+    renameSync(draft, target);
+    return target;
+  }
+}
+
+function removeOld(): void {
   for (const name of readdirSync(shelf).filter((name) => name.startsWith('program-'))) {
     const old = join(shelf, name);
     if (Date.now() - statSync(old).mtimeMs > KEPT_MS) rmSync(old, { recursive: true, force: true });
   }
-  const draft = join(shelf, 'program-draft');
-  // `npm run typecheck` looks at types.
-  await compile(draft, ['--noCheck']);
-  copyFileSync((await workflowBundle()).codePath, join(draft, BUNDLE));
-  // Below node_modules nothing says so otherwise.
-  writeFileSync(join(draft, 'package.json'), '{ "type": "module" }');
-  renameSync(draft, target);
 }
 
 function fingerprint(): string {
