@@ -68,22 +68,16 @@ async function startEngine(): Promise<Engine> {
   const db = connectDb({ databaseUrl: postgres.url, poolSize: 40 });
   const temporal = await ownNamespace();
   let done = 0;
-  const now = () => new Date();
+  const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date() };
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,
     duties: [
       {
-        ...(await workflowsDuty()),
+        ...(await workflowsDuty(advancing)),
         workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflows.ts')),
       },
-      executionsDuty({
-        db,
-        renderer: testRenderer(),
-        links: testLinks,
-        now,
-        temporalSide: openRuns(temporal),
-      }),
+      executionsDuty({ ...advancing, temporalSide: openRuns(temporal) }),
       {
         taskQueue: 'bare',
         activities: { nothing: async () => void done++ },

@@ -15,6 +15,8 @@ export interface DevServerOptions {
   uiPort?: number;
   /** Without it the server keeps everything in memory. */
   dbFile?: string;
+  /** Dynamic config beside ours, as Temporal names it. */
+  config?: Record<string, string>;
   logFile?: string;
   onSpawn?: (child: Child) => void;
 }
@@ -62,7 +64,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 }
 
 /** Measured on two cores: one partition gives half as many workflows again, WAL nearly three times as many on a file. */
-function devServerArguments({ port, uiPort, dbFile }: DevServerOptions): string[] {
+function devServerArguments({ port, uiPort, dbFile, config = {} }: DevServerOptions): string[] {
   const ui = uiPort ? ['--ui-port', String(uiPort)] : ['--headless'];
   const pragmas = ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'];
   const partitions = ['matching.numTaskqueueReadPartitions=1', 'matching.numTaskqueueWritePartitions=1'];
@@ -70,7 +72,10 @@ function devServerArguments({ port, uiPort, dbFile }: DevServerOptions): string[
     ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--namespace', NAMESPACE, '--log-level', 'warn'],
     ...ui,
     ...(dbFile ? ['--db-filename', dbFile, ...pragmas] : []),
-    ...partitions.flatMap((value) => ['--dynamic-config-value', value]),
+    ...[...partitions, ...Object.entries(config).map((entry) => entry.join('='))].flatMap((value) => [
+      '--dynamic-config-value',
+      value,
+    ]),
   ];
 }
 

@@ -17,10 +17,14 @@ import { taskQueues } from '../temporal/task-queues.ts';
 import { workflowBundle } from './bundle.ts';
 import type { Duty } from './temporal-workers.ts';
 
-export async function workflowsDuty(): Promise<Duty> {
+/** Executions take their steps here, as local activities: more at a time would only wait for connections. */
+export async function workflowsDuty(deps: AdvanceExecutionDeps): Promise<Duty> {
   return {
     taskQueue: taskQueues.workflows,
     workflowBundle: await workflowBundle(),
+    activities: executionActivities(deps),
+    enableNonLocalActivities: false,
+    maxConcurrentLocalActivityExecutions: 10,
     maxConcurrentWorkflowTaskExecutions: 40,
     maxConcurrentWorkflowTaskPolls: 5,
     // About a megabyte each; what falls out is replayed when it wakes up.
@@ -75,13 +79,13 @@ export function domainsDuty(deps: CheckDeps): Duty {
   };
 }
 
-/** Short work in the database: more at a time would only wait for connections. */
+/** What executions could not do at once in their workflow task, and the reconciler. */
 export function executionsDuty(deps: AdvanceExecutionDeps & ReconcilerDeps): Duty {
   return {
     taskQueue: taskQueues.executions,
     activities: { ...executionActivities(deps), ...reconcilerActivities(deps) },
-    maxConcurrentActivityTaskExecutions: 10,
-    maxConcurrentActivityTaskPolls: 4,
+    maxConcurrentActivityTaskExecutions: 5,
+    maxConcurrentActivityTaskPolls: 2,
   };
 }
 

@@ -128,7 +128,7 @@ async function startWork(parts: Parts): Promise<End> {
     );
   if (roles.has('bulk')) duties.push(domainsDuty({ db: parts.db, resolver, settings }));
   const executions = roles.has('workflows') ? startExecutions(parts, resolver) : undefined;
-  if (executions) duties.push(await workflowsDuty(), ...executions.duties);
+  if (executions) duties.push(await workflowsDuty(executions.deps), ...executions.duties);
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
   const stopRelay = roles.has('relay') ? startRelay(parts, listener) : () => {};
   const stopReturnedMail = roles.has('relay') ? await startReturnedMail(parts) : () => {};
@@ -178,9 +178,11 @@ function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resol
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
+  const deps = { db, renderer, links: new MailLinks(settings), now };
   return {
+    deps,
     duties: [
-      executionsDuty({ db, renderer, links: new MailLinks(settings), now, temporalSide: openRuns(temporal) }),
+      executionsDuty({ ...deps, temporalSide: openRuns(temporal) }),
       webhooksDuty({ db, http, keys: settings.secretKeys, now }),
     ],
     close: () => renderer.close(),

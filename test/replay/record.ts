@@ -21,6 +21,7 @@ import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
 import { deleteProject } from '../../services/projects/erase.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
+import type { StepTypeName } from '../../services/workflows/graph.ts';
 import { carryOut } from '../../temporal/carry-out.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
 import {
@@ -42,7 +43,8 @@ import { addBatch, addMails } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { startSmtp } from '../support/smtp.ts';
-import { ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
+import { ownDevServer } from '../support/temporal.ts';
+import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type TestProject } from '../support/world.ts';
 
@@ -140,6 +142,28 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     };
     return { ...executionRun(project, workflow.id, id), meanwhile };
   },
+  /** Does not come to its step while somebody has its contact locked, and goes on as an activity of its own. */
+  async 'execution/held up'(db, project) {
+    const walker = new Walker(db, project);
+    const workflow = await draw(db, project, { steps: { note: ['UPDATE_CONTACT', { data: { seen: true } }] } });
+    const id = await walker.start(workflow, 'ann@example.com');
+    const trx = await db.transaction();
+    await trx('contacts').forUpdate();
+    const meanwhile = async (handle: WorkflowHandle) => {
+      const isLeftToAnActivity = async () =>
+        (await handle.fetchHistory()).events?.some((event) => event.activityTaskScheduledEventAttributes);
+      await eventually(isLeftToAnActivity, { timeoutMs: 60_000 });
+      await trx.rollback();
+    };
+    return { ...executionRun(project, workflow.id, id), meanwhile };
+  },
+  /** Has so long a history that it goes on in a new one. */
+  async 'execution/continued'(db, project) {
+    const second: [StepTypeName, object] = ['DELAY', { amount: 1, unit: 'seconds' }];
+    const workflow = await draw(db, project, { steps: { one: second, two: second, three: second, four: second } });
+    const id = await new Walker(db, project).start(workflow, 'ann@example.com');
+    return executionRun(project, workflow.id, id);
+  },
   async cronTick(db, project) {
     const workflow = await draw(db, project, {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
@@ -173,13 +197,20 @@ const executionRun = (project: TestProject, workflowId: string, executionId: str
   resourceId: workflowId,
 });
 
+/** Thousands of events by default: too many for a file that anybody reads. */
+const serverConfig: Record<string, Record<string, string>> = {
+  'execution/continued': { 'limit.historyCount.suggestContinueAsNew': '15' },
+};
+
 const folder = join(import.meta.dirname, 'histories');
 
 async function record(name: string): Promise<void> {
   const scene = scenes[name];
   const [workflowType = ''] = name.split('/');
   if (!scene) throw new Error(`There is no scene for ${name}; there are ${Object.keys(scenes).join(', ')}.`);
-  const [world, smtp, temporal] = [await openWorld(), await startSmtp(), await ownNamespace()];
+  const config = serverConfig[name];
+  const server = config && (await ownDevServer({ config }));
+  const [world, smtp, temporal] = [await openWorld(), await startSmtp(), await ownNamespace(server)];
   const { db } = world;
   const stopping = new AbortController().signal;
   const dns = await startDns();
@@ -187,22 +218,17 @@ async function record(name: string): Promise<void> {
   const mailer = createMailer({ url: smtp.url, maxConnections: 3 });
   const ledger = new DeliveryLedger(db);
   const sending = { db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping };
+  const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date() };
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,
     duties: [
-      await workflowsDuty(),
+      await workflowsDuty(advancing),
       mailDuty(sending),
       campaignsDuty({ ...sending, limits }),
       bulkDuty({ db, limits, retention: settings, now: () => new Date(), stopping }),
       domainsDuty({ db, resolver, settings }),
-      executionsDuty({
-        db,
-        renderer: testRenderer(),
-        links: testLinks,
-        now: () => new Date(),
-        temporalSide: openRuns(temporal),
-      }),
+      executionsDuty({ ...advancing, temporalSide: openRuns(temporal) }),
       webhooksDuty({
         db,
         http: (request) => outboundHttp({ resolver, allowedHosts })(request),
@@ -218,11 +244,24 @@ async function record(name: string): Promise<void> {
   await meanwhile?.(handle);
   // One that was cancelled has no result.
   await handle.result().catch(() => {});
-  keep(workflowType, historyToJSON(await handle.fetchHistory()));
+  for (const history of await historiesOf(temporal, run.workflowId)) keep(workflowType, historyToJSON(history));
   await workers.stop();
   mailer.close(true);
   resolver.close();
   await Promise.all([dns.stop(), smtp.close(), world.close(), temporal.close()]);
+}
+
+/** One after another, where it has continued as new. */
+async function historiesOf({ client }: OwnNamespace, workflowId: string) {
+  const last = await client.workflow.getHandle(workflowId).fetchHistory();
+  const histories = [];
+  let runId = last.events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId;
+  while (runId) {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    histories.push(history);
+    runId = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+  }
+  return histories;
 }
 
 function keep(workflowType: string, history: string): void {

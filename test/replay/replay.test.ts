@@ -21,6 +21,13 @@ describe('replaying golden histories', () => {
     expect(new Set(files.map((file) => typeOf(read(file))))).to.deep.equal(new Set(Object.keys(workflows)));
   });
 
+  it('has one that goes on in a new history, and one that came from an old one', () => {
+    const attributes = files.flatMap((file) => JSON.parse(read(file)).events as Record<string, object>[]);
+    expect(attributes.some((event) => 'workflowExecutionContinuedAsNewEventAttributes' in event)).to.equal(true);
+    const starts = attributes.flatMap(({ workflowExecutionStartedEventAttributes: start }) => start ?? []);
+    expect(starts.some((start) => 'continuedExecutionRunId' in start)).to.equal(true);
+  });
+
   for (const file of files) {
     it(`${file} still fits the workflow code`, () => replay(read(file)));
   }

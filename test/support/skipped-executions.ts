@@ -51,19 +51,17 @@ export async function skipExecutions(
     keys: ['a secret of this test, and long enough'],
     now: () => now,
   });
+  const skipped = {
+    advanceExecution: async (...given: Parameters<typeof activities.advanceExecution>) => {
+      now = new Date(await env.currentTimeMs());
+      return activities.advanceExecution(...given);
+    },
+  };
   const base = { connection: env.nativeConnection };
+  const workflows = { taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() };
   const workers = [
-    await Worker.create({ ...base, taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() }),
-    await Worker.create({
-      ...base,
-      taskQueue: taskQueues.executions,
-      activities: {
-        advanceExecution: async (...given: Parameters<typeof activities.advanceExecution>) => {
-          now = new Date(await env.currentTimeMs());
-          return activities.advanceExecution(...given);
-        },
-      },
-    }),
+    await Worker.create({ ...base, ...workflows, activities: skipped, enableNonLocalActivities: false }),
+    await Worker.create({ ...base, taskQueue: taskQueues.executions, activities: skipped }),
     await Worker.create({ ...base, taskQueue: taskQueues.webhooks, activities: webhooks }),
   ];
   const running = workers.map((worker) => worker.run());

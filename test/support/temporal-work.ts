@@ -32,8 +32,8 @@ export const temporalSettings = (address: string, namespace = 'default') => ({
  * A namespace of its own on the shared dev server: workers take whatever is in their task queue, and must not find what
  * another test has left there.
  */
-export async function ownNamespace(): Promise<OwnNamespace> {
-  const temporal = await bareNamespace();
+export async function ownNamespace(server?: { address: string }): Promise<OwnNamespace> {
+  const temporal = await bareNamespace(server);
   await ensureSearchAttributes(temporal);
   return temporal;
 }
@@ -41,8 +41,8 @@ export async function ownNamespace(): Promise<OwnNamespace> {
 export type OwnNamespace = Temporal & { address: string };
 
 /** Without our search attributes. */
-export async function bareNamespace(): Promise<OwnNamespace> {
-  const { address } = await devServer();
+export async function bareNamespace(server?: { address: string }): Promise<OwnNamespace> {
+  const { address } = server ?? (await devServer());
   const namespace = `test-${randomUUID()}`;
   const temporal = createTemporal(temporalSettings(address, namespace));
   await temporal.connection.workflowService.registerNamespace({

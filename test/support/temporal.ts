@@ -33,12 +33,14 @@ export interface OwnDevServer {
   kill(): Promise<void>;
 }
 
-export async function ownDevServer(options: { dbFile?: string } = {}): Promise<OwnDevServer> {
+export async function ownDevServer(
+  options: { dbFile?: string; config?: Record<string, string> } = {},
+): Promise<OwnDevServer> {
   const name = `temporal-${randomUUID()}`;
   const port = await freePort();
   const dbFile = options.dbFile ?? join(runDirectory(), `${name}.db`);
   const logFile = join(runDirectory(), `${name}.log`);
-  const begin = async () => startDevServer({ cli: await cli(), port, dbFile, logFile });
+  const begin = async () => startDevServer({ cli: await cli(), port, dbFile, logFile, config: options.config });
   let current = await begin();
   atEnd(() => current.kill());
   return {

@@ -11,6 +11,7 @@ import { createTemporal } from '../../temporal/connection.ts';
 import { domainsDuty, workflowsDuty } from '../../worker/duties.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
+import { testRenderer } from '../support/renderer.ts';
 import { bareNamespace, type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
@@ -31,7 +32,10 @@ describe('asking the loop of a domain to check it now', () => {
     workers = new TemporalWorkers({
       settings: temporalSettings(temporal.address, temporal.namespace),
       temporal,
-      duties: [await workflowsDuty(), domainsDuty({ db: world.db, resolver, settings })],
+      duties: [
+        await workflowsDuty({ db: world.db, renderer: testRenderer(), now: () => new Date() }),
+        domainsDuty({ db: world.db, resolver, settings }),
+      ],
       log: silent,
     });
   });

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { Listener } from '../../db/listener.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
-import { taskQueues } from '../../temporal/task-queues.ts';
-import { workflowBundle } from '../../worker/bundle.ts';
-import { executionsDuty } from '../../worker/duties.ts';
+import { executionsDuty, workflowsDuty } from '../../worker/duties.ts';
 import { Relay } from '../../worker/relay.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type Drawn, draw, Walker } from '../support/executions.ts';
@@ -58,15 +56,10 @@ describe('an execution, as the Web UI of Temporal shows it', () => {
 
   async function startWorker(): Promise<void> {
     const { db, url } = world;
-    const duty = executionsDuty({
-      db,
-      renderer: testRenderer(),
-      now: () => new Date(),
-      temporalSide: openRuns(temporal),
-    });
-    const workflows = { taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() };
+    const deps = { db, renderer: testRenderer(), now: () => new Date() };
+    const duties = [await workflowsDuty(deps), executionsDuty({ ...deps, temporalSide: openRuns(temporal) })];
     const settings = temporalSettings(temporal.address, temporal.namespace);
-    const workers = new TemporalWorkers({ settings, temporal, duties: [workflows, duty], log: silent });
+    const workers = new TemporalWorkers({ settings, temporal, duties, log: silent });
     const listener = new Listener({ databaseUrl: url, log: silent });
     const relay = new Relay({ db, temporal, listener, log: silent });
     relay.start();
@@ -114,7 +107,10 @@ describe('an execution, as the Web UI of Temporal shows it', () => {
   it('has a summary on every timer and activity', async () => {
     const { events } = await handle().fetchHistory();
     const summarized = (events ?? []).filter(
-      (event) => event.timerStartedEventAttributes || event.activityTaskScheduledEventAttributes,
+      (event) =>
+        event.timerStartedEventAttributes ||
+        event.activityTaskScheduledEventAttributes ||
+        event.markerRecordedEventAttributes?.markerName === 'core_local_activity',
     );
     expect(summarized.length).to.be.at.least(2);
     for (const { userMetadata } of summarized) expect(userMetadata?.summary?.data?.length ?? 0).to.be.above(0);

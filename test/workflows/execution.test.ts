@@ -59,7 +59,7 @@ describe('the execution workflow', () => {
     return ((last ?? 0) - (first ?? 0)) * 1000;
   };
 
-  it('goes through UPDATE_CONTACT, CONDITION, SEND_EMAIL and EXIT in one activity', async () => {
+  it('goes through UPDATE_CONTACT, CONDITION, SEND_EMAIL and EXIT in one workflow task', async () => {
     const template = await createTemplate(world.db, project.access, {
       name: 'Hello',
       subject: 'Hello',
@@ -86,7 +86,21 @@ describe('the execution workflow', () => {
     expect(await Contact.query(world.db).findOne({ email })).to.deep.include({ data: { plan: 'pro' } });
     expect(await Email.query(world.db).where({ executionId: id })).to.have.length(1);
     const { events = [] } = await skipped.handle(id).fetchHistory();
-    expect(events?.filter((event) => event.activityTaskScheduledEventAttributes)).to.have.length(1);
+    expect(events?.filter((event) => event.workflowTaskCompletedEventAttributes)).to.have.length(1);
+    expect(events?.filter((event) => event.activityTaskScheduledEventAttributes)).to.have.length(0);
+  });
+
+  it('leaves a step that does not succeed at once to an activity, which tries until it does', async () => {
+    const { db } = world;
+    await db.raw('alter table execution_steps rename to elsewhere');
+    const { id, result } = await begin({ steps: { out: ['EXIT'] } });
+    const activities = async () =>
+      (await skipped.handle(id).fetchHistory()).events?.filter((event) => event.activityTaskScheduledEventAttributes);
+    await eventually(async () => (await activities())?.length === 1, { what: 'an activity' });
+    await db.raw('alter table elsewhere rename to execution_steps');
+    expect(await result()).to.equal('EXITED');
+    expect(await activities()).to.have.length(1);
+    expect(await walker.way(id)).to.deep.equal(['out: COMPLETED']);
   });
 
   it('sleeps through a DELAY of 18 months', async () => {
