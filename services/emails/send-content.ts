@@ -1,6 +1,7 @@
 import type { Template, TemplateType } from '../../db/models/template.ts';
 import { ApiError, type Fault, validationError } from '../../platform/errors.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
+import { encodeText } from '../../platform/mime-body.ts';
 import type { Address, SendInput } from './send.ts';
 
 /** What all mails of a request have in common. */
@@ -65,8 +66,8 @@ function checkSizes(body: string, attachments: MailAttachment[], limits: SendLim
   }
   // A shorter text cannot be too large, whatever characters it has: the count would cost more than the rest.
   if (files + body.length * 3 < limits.messageMaxBytes / 2) return;
-  // In a mail, files are written in lines of base64.
-  const whole = Buffer.byteLength(body) + Math.ceil((Math.ceil(files / 3) * 4 * 78) / 76);
+  // In a mail, files are written in lines of base64, and text in characters of ASCII, of which it may take three times as many.
+  const whole = encodeText(body).text.length + Math.ceil((Math.ceil(files / 3) * 4 * 78) / 76);
   if (whole > limits.messageMaxBytes) {
     const message = `The message is larger than the ${limits.messageMaxBytes} bytes that a mail may have.`;
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message);

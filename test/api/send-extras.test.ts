@@ -282,6 +282,12 @@ describe('POST /v1/send with headers, attachments or a template', () => {
       expect(answer).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
     });
 
+    it('is 413 when it is its encoding that makes the message too large', async () => {
+      expect(await send({ body: 'x'.repeat(17_000) })).to.have.status(200);
+      for (const body of ['é'.repeat(8_500), '='.repeat(10_000)])
+        expect(await send({ body })).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
+    });
+
     for (const type of ['MARKETING', 'HEADLESS'])
       describe(`that is ${type}`, () => {
         let id: string;
