@@ -4,11 +4,15 @@ import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { deleteContacts } from '../contacts/delete.ts';
 
+// Locked in the order of addresses, as by everybody who writes several contacts, before any of them is changed.
 const subscribe = statement<{ id: string; is_changed: boolean }>(
   'contacts-subscribe',
-  `select written.id, written.is_changed
-   from unnest($2::uuid[], $3::uuid[]) as given (id, event_id),
-     change_contact($1::uuid, given.id, null, $4::boolean, '{}', '[]', given.event_id) as written
+  `with held as materialized (
+     select id from contacts where project_id = $1 and id = any ($2::uuid[]) order by email collate "C" for update
+   )
+   select written.id, written.is_changed
+   from held join unnest($2::uuid[], $3::uuid[]) as given (id, event_id) using (id),
+     change_contact($1::uuid, held.id, null, $4::boolean, '{}', '[]', given.event_id) as written
    where written.id is not null`,
 );
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
 import { contactsWhere, type Matching } from '../conditions/matching.ts';
@@ -100,7 +101,8 @@ export async function settleThese(
     const chunk = ids.slice(at, at + CHUNK);
     const settled = await settleChunk(db, segment, chunk, lockFree);
     add(settled.moved);
-    // One alone can be waited for: who holds nothing else stands in nobody's way.
+    // One alone can be waited for: who holds nothing else stands in nobody's way for long. (By standing in line it may
+    // still be the one that Postgres sends away when others wait for each other.)
     for (const id of chunk) if (!settled.locked.has(id)) add((await settleChunk(db, segment, [id], lockOne)).moved);
   }
   return total;
@@ -113,13 +115,15 @@ async function settleChunk(
   lock: typeof lockFree,
 ): Promise<{ moved: Moved; locked: ReadonlySet<string> }> {
   for (;;) {
-    const settled = await inTransaction(db, async (trx) => {
-      const locked = (await lock(trx, [projectId, ids])).map((row) => row.id);
-      const held = await holdSegments(trx, projectId, [id]);
-      if (!held) return undefined;
-      const looks = locked.map((contactId): Look => ({ contactId, concerns: () => true }));
-      return { moved: await settle(trx, projectId, looks, held), locked: new Set(locked) };
-    });
+    const settled = await retryDeadlocks(db, () =>
+      inTransaction(db, async (trx) => {
+        const locked = (await lock(trx, [projectId, ids])).map((row) => row.id);
+        const held = await holdSegments(trx, projectId, [id]);
+        if (!held) return undefined;
+        const looks = locked.map((contactId): Look => ({ contactId, concerns: () => true }));
+        return { moved: await settle(trx, projectId, looks, held), locked: new Set(locked) };
+      }),
+    );
     if (settled) return settled;
     await sleep(PATIENCE_MS);
   }

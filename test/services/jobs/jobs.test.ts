@@ -3,6 +3,7 @@ import { type BulkResult, type ImportResult, Job } from '../../../db/models/job.
 import { cancelJob } from '../../../services/jobs/cancel.ts';
 import { createBulkJob, createImport } from '../../../services/jobs/create.ts';
 import { failJob, type IsOver, type JobProgress, runSlice } from '../../../services/jobs/run.ts';
+import { eventually } from '../../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('a job on contacts', () => {
@@ -143,6 +144,21 @@ describe('a job on contacts', () => {
       'contact.subscribed',
       'contact.subscribed',
     ]);
+  });
+
+  it('takes contacts in the order of their addresses, however it was told them, as all who write several do', async () => {
+    await imported('email\na@example.com\nb@example.com\n');
+    const [first, second] = (await contacts()).map((contact) => contact.id as string);
+    const holder = await world.db.transaction();
+    await holder('contacts').where({ id: first }).forUpdate();
+    const done = bulk('BULK_UNSUBSCRIBE', [String(second), String(first)]);
+    const waiting = `select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%change_contact%'`;
+    await eventually(async () => (await world.db.raw(waiting)).rows.length > 0);
+    const free = await world.db.transaction((trx) => trx('contacts').where({ id: second }).forUpdate().skipLocked());
+    expect(free).to.have.lengthOf(1);
+    await holder.commit();
+    expect(await done).to.include({ changed: 2 });
   });
 
   it('forgets the address of a bad row when its contact is deleted, and keeps the rest of the report', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import { settleChanges } from '../../../services/segments/changes.ts';
 import { computeSegment } from '../../../services/segments/compute.ts';
 import { createSegment } from '../../../services/segments/create.ts';
@@ -6,6 +7,7 @@ import { findSegment } from '../../../services/segments/find.ts';
 import { settleRecounts } from '../../../services/segments/recounts.ts';
 import { reconcileDue } from '../../../services/segments/sweep.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
+import { eventually } from '../../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 import { contact, isPro, memberOf, membersOf, movesOf, settleAll, tree } from './support.ts';
 
@@ -95,6 +97,34 @@ describe('tracked membership, with others at it', () => {
     await settleAll(world.db);
     expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
     expect(await knownOf(id)).to.deep.equal([ann]);
+  });
+
+  it('is computed although others around it wait for each other, and Postgres sends one of them all away', async () => {
+    const { id } = await tracked('Pro');
+    await contact(world.db, project, ann, { plan: 'pro' });
+    await contact(world.db, project, bob, { plan: 'free' });
+    const lock = (trx: Knex.Transaction, email: string) =>
+      trx('contacts').where({ projectId: project.id, email }).forUpdate();
+    const lockToo = (trx: Knex.Transaction, email: string) =>
+      lock(trx, email).then(
+        () => trx.commit(),
+        () => trx.rollback(),
+      );
+    const waiting = "from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    const wait = (count: number) =>
+      eventually(async () => (await world.db.raw(`select 1 ${waiting}`)).rows.length === count);
+    const [one, two] = [await world.db.transaction(), await world.db.transaction()];
+    // The one that computes shall be the first to notice.
+    for (const trx of [one, two]) await trx.raw("set local deadlock_timeout = '5s'");
+    await lock(one, ann);
+    await lock(two, bob);
+    const computed = computeSegment(world.db, project.access, id);
+    await wait(1);
+    // Stands in line behind it.
+    const second = lockToo(two, ann);
+    await wait(2);
+    await Promise.all([lockToo(one, bob), second]);
+    expect(await computed).to.deep.equal({ added: 1, removed: 0, total: 1 });
   });
 
   it('tells of every change once while many write and many settle', async () => {
