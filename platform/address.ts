@@ -1,7 +1,13 @@
 import joi from 'joi';
 
-/** Invisible and control characters have no place in an address or a name, and a line break would forge headers. */
+/** Invisible and control characters have no place in an address. */
 export const UNPRINTABLE = /[\p{C}\u2028\u2029]/u;
+
+/**
+ * What has no place in one line of text: a line break would forge headers, and some characters make the rest run
+ * backwards. The invisible ones that join letters are none of these: names of many languages are written with them.
+ */
+export const NOT_IN_A_LINE = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /**
  * An e-mail address, trimmed and lower-cased; at most 254 characters, 64 of them before the @. `min(0)` leaves the empty

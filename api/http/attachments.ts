@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { UNPRINTABLE } from '../../platform/address.ts';
+import { NOT_IN_A_LINE } from '../../platform/address.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
 import { refuse } from './faults.ts';
 import { list, nullable, object, oneOf, optional } from './schemas.ts';
@@ -18,7 +18,7 @@ const matching = (rule: (text: string) => boolean, fault: string): Typed<string>
 /** A name and not a path: what a mail program makes of one is its own affair. */
 const filename = () =>
   matching(
-    (text) => !/["/\\]/.test(text) && !UNPRINTABLE.test(text) && !/^\.*$/.test(text.trim()),
+    (text) => !/["/\\]/.test(text) && !NOT_IN_A_LINE.test(text) && !/^\.*$/.test(text.trim()),
     'must be the name of a file, without line breaks, quotes or slashes',
   );
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
@@ -52,5 +52,6 @@ export async function trackEventOf(db: Db, project: ProjectAccess, input: TrackC
   const [row] = await tellingFaults(() => retryDeadlocks(db, () => track(db, values)));
   if (!row) throw await refusal(db, project);
   if (row.contact_id === null) throw contactNotFound();
+  wake(db, 'events');
   return { contactId: row.contact_id, eventId, timestamp: row.created_at };
 }

@@ -87,6 +87,11 @@ describe('POST /v1/send', () => {
       });
   });
 
+  it('takes names of every language, with the invisible letters that some are written with', async () => {
+    for (const name of ['ශ්\u200dරී', 'می\u200cخواهم', '👨\u200d👩\u200d👧', 'O’Brien', '株式会社'])
+      expect(await contentOf({ to: { email: 'ann@example.com', name } })).to.include({ toName: name });
+  });
+
   it('keeps subject, body and reply address as given', async () => {
     const given = { subject: 'Grüße\t😀', body: '<b>{{ name }}</b>\n', reply: 'Support@Example.com' };
     expect(await contentOf(given)).to.include({

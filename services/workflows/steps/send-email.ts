@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { addressRule, UNPRINTABLE } from '../../../platform/address.ts';
+import { addressRule, NOT_IN_A_LINE } from '../../../platform/address.ts';
 import type { Step } from '../graph.ts';
 import { fail, leaveBy, type StepType, skip } from './step-type.ts';
 
@@ -18,7 +18,7 @@ export const sendEmail: StepType<SendEmailConfig> = {
     .object({
       templateId: joi.string().guid({ separator: '-', wrapper: false }).allow(null),
       from: addressRule().allow(null),
-      fromName: joi.string().max(255).pattern(UNPRINTABLE, { invert: true }).allow('', null),
+      fromName: joi.string().max(255).pattern(NOT_IN_A_LINE, { invert: true }).allow('', null),
       replyTo: addressRule().allow(null),
       recipient: joi
         .object({ type: joi.string().valid('CONTACT', 'CUSTOM').required(), email: addressRule().allow(null) })
