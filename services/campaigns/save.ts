@@ -59,7 +59,9 @@ export async function replaceCampaign(
   const campaign = await writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, projectId, id);
     if (before.status !== 'DRAFT' && before.status !== 'SCHEDULED') throw mayNot(before, 'be changed');
-    await requireParts(trx, projectId, input, audience);
+    // The template that it came from may be gone by now, which is no reason to refuse what the caller was shown.
+    const isSameTemplate = input.templateId?.toLowerCase() === before.templateId;
+    await requireParts(trx, projectId, { ...input, ...(isSameTemplate && { templateId: null }) }, audience);
     return before.$query(trx).patchAndFetch({ ...columnsOf(input, audience), updatedAt: new Date() });
   });
   return counted(db, campaign);

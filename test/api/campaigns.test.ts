@@ -216,6 +216,18 @@ describe('campaigns', () => {
       expect(answer.body).to.include({ status: 'SCHEDULED', scheduledFor, totalRecipients: 1 });
     });
 
+    it('takes back what GET has shown, also when the template that it came from is gone', async () => {
+      const { body: template } = await project.server.post('/templates', {
+        ...{ name: 'T', subject: 'Hi', body: '<p>x</p>', type: 'MARKETING' },
+      });
+      const draft = await create({ templateId: template.id });
+      expect(await project.server.delete(`/templates/${template.id}`)).to.have.status(204);
+      const { body: shown } = await project.server.get(`/campaigns/${draft.id}`);
+      const answer = await project.server.put(`/campaigns/${draft.id}`, { ...shown, name: 'Later' });
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.include({ name: 'Later', templateId: shown.templateId });
+    });
+
     it('answers 403, 404 and 422 as POST does', async () => {
       const { id } = await create();
       expect(await put(id, { from: 'a@elsewhere.example' })).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
