@@ -30,3 +30,15 @@ export function readAddress(text: string): string | undefined {
   const { value, error } = rule.validate(text, { convert: false });
   return error ? undefined : value;
 }
+
+const MAX_NAME = 255;
+
+/** `Name <address>`, or an address alone. */
+export function readMailbox(text: string): { email: string; name?: string } | undefined {
+  const [, name = '', address = text] = /^([^<>]*)<([^<>]*)>\s*$/.exec(text) ?? [];
+  const email = readAddress(address);
+  if (email === undefined) return undefined;
+  const bare = name.trim().replace(/^"(.*)"$/, '$1');
+  if (bare === '') return { email };
+  return bare.length > MAX_NAME || NOT_IN_A_LINE.test(bare) ? undefined : { email, name: bare };
+}

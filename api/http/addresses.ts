@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { readAddress } from '../../platform/address.ts';
+import { readMailbox } from '../../platform/address.ts';
 import type { Address } from '../../services/emails/send.ts';
 import { arrayOr, email, line, list, nullable, object, objectOr, optional, textOr } from './schemas.ts';
 import type { Typed } from './typed.ts';
@@ -29,16 +29,10 @@ const mailbox = (): Typed<Given> =>
     .custom((text: string, helpers) => parseMailbox(text) ?? helpers.error('string.email'))
     .required();
 
-const NAME = line({ max: 255 });
-
 /** Text stays text where it has no name: the deprecated `name` of /v1/send is for that alone. */
 function parseMailbox(text: string): Given | undefined {
-  const [, name = '', address = text] = /^([^<>]*)<([^<>]*)>\s*$/.exec(text) ?? [];
-  const email = readAddress(address);
-  if (email === undefined) return undefined;
-  const bare = name.trim().replace(/^"(.*)"$/, '$1');
-  if (bare === '') return email;
-  return NAME.validate(bare).error ? undefined : { email, name: bare };
+  const mailbox = readMailbox(text);
+  return mailbox?.name === undefined ? mailbox?.email : mailbox;
 }
 
 export function asAddress(given: Given): Address {

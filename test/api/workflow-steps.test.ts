@@ -87,6 +87,19 @@ describe('steps of a workflow', () => {
       expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
     });
 
+    it('takes a sender with a name as everywhere', async () => {
+      const sender = (from: string, more = {}) => add({ type: 'SEND_EMAIL', config: { from, ...more } });
+      const address = `ann@${project.senderDomain}`;
+      for (const from of [`Ann <${address}>`, `"Ann" <${address.toUpperCase()}>`])
+        expect((await sender(from)).body.config).to.deep.equal({ from: address, fromName: 'Ann' });
+      const both = await sender(`Ann <${address}>`, { fromName: 'Bea' });
+      expect(both.body.config).to.deep.equal({ from: address, fromName: 'Bea' });
+      expect((await sender(address)).body.config).to.deep.equal({ from: address });
+      expect(await sender('Ann <ann@elsewhere.example>')).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+      for (const from of ['Ann', 'Ann <ann>', '', `A\nnn <${address}>`])
+        expect(await sender(from), from).to.be.fault('config.from', 'invalid_string');
+    });
+
     it('answers 422 to a config of the wrong shape, naming every field', async () => {
       const wrong: [type: string, config: unknown, field: string, code: string][] = [
         ['DELAY', { amount: 'soon', unit: 'days' }, 'config.amount', 'invalid_type'],

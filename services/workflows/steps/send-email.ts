@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { addressRule, NOT_IN_A_LINE } from '../../../platform/address.ts';
+import { addressRule, NOT_IN_A_LINE, readMailbox } from '../../../platform/address.ts';
 import type { Step } from '../graph.ts';
 import { fail, leaveBy, type StepType, skip } from './step-type.ts';
 
@@ -17,7 +17,7 @@ export const sendEmail: StepType<SendEmailConfig> = {
   config: joi
     .object({
       templateId: joi.string().guid({ separator: '-', wrapper: false }).allow(null),
-      from: addressRule().allow(null),
+      from: joi.string().min(0).custom(mailbox).allow(null),
       fromName: joi.string().max(255).pattern(NOT_IN_A_LINE, { invert: true }).allow('', null),
       replyTo: addressRule().allow(null),
       recipient: joi
@@ -25,7 +25,8 @@ export const sendEmail: StepType<SendEmailConfig> = {
         .unknown()
         .allow(null),
     })
-    .unknown(),
+    .unknown()
+    .custom(withName),
   faults: (step) => {
     const { recipient } = step.config;
     return [
@@ -52,3 +53,14 @@ export const sendEmail: StepType<SendEmailConfig> = {
 
 export const templateOf = ({ templateId, config }: Step<SendEmailConfig>): string | undefined =>
   config.templateId ?? templateId ?? undefined;
+
+function mailbox(text: string, helpers: joi.CustomHelpers) {
+  return readMailbox(text) ? text : helpers.error('string.email');
+}
+
+/** `Name <address>` is a way to give both. */
+function withName(config: SendEmailConfig): SendEmailConfig {
+  const { email, name } = readMailbox(config.from ?? '') ?? {};
+  if (email === undefined) return config;
+  return { ...config, from: email, ...(name !== undefined && !config.fromName && { fromName: name }) };
+}
