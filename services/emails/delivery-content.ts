@@ -151,6 +151,8 @@ function itemOf(row: ContentRow, links: MailLinks): RenderItem {
     ...(passing && { passing }),
     links: links.contactLinks({ contactId: id, emailId }),
     language: language ?? 'en',
+    // Of an execution: what it knows. Anybody else's is a field like any other.
+    ...(row.source_type === 'WORKFLOW' && { event: passing?.event }),
   });
   if (type !== 'MARKETING') return variables;
   return { ...variables, footer: footerFor(variables.data.locale, language ?? 'en') };

@@ -8,14 +8,14 @@ export interface VariableSources {
   links: { unsubscribeUrl: string; subscribeUrl: string; manageUrl: string };
   /** The project's. */
   language: string;
-  /** What `event.*` stands for in workflow mail. */
+  /** What `event.*` stands for in workflow mail. Its values go by their own names, too, where the contact has none. */
   event?: unknown;
 }
 
 /** What a template sees. */
 export function variablesOf({ contact, passing, links, language, event }: VariableSources): Variables {
   const { id, email, subscribed, createdAt } = contact;
-  const data = { ...contact.data, ...passing };
+  const data = { ...valuesOf(event), ...contact.data, ...passing };
   const builtIn = {
     id,
     email,
@@ -29,3 +29,6 @@ export function variablesOf({ contact, passing, links, language, event }: Variab
   };
   return { data, builtIn };
 }
+
+const valuesOf = (event: unknown): Data =>
+  typeof event === 'object' && event !== null && !Array.isArray(event) ? (event as Data) : {};

@@ -98,6 +98,21 @@ describe('the mail that leaves', () => {
     expect(bodies).to.have.members(['one', 'two']);
   });
 
+  it('has what a workflow knows by event.*, and by its own name where the contact has none', async () => {
+    const event = { value: { code: 'X', plan: 'old' }, persistent: false };
+    const input = {
+      to: [{ email: 'workflow@example.com' }],
+      body: '{{ event.code }}|{{ code }}|{{ event.plan }}|{{ plan }}',
+      data: { plan: 'new', event },
+    };
+    expect((await sent(input)).html?.trim()).to.equal('X||old|new');
+    smtp.mails.length = 0;
+    await accept(input);
+    await db('emails').where({ status: 'PENDING' }).update({ sourceType: 'WORKFLOW' });
+    await deliver();
+    expect((await smtp.mails[0]?.parsed())?.html?.trim()).to.equal('X|X|old|new');
+  });
+
   it('has a subject on one line, whatever its values are', async () => {
     const mail = await sent({ subject: 'Hi {{ name }}', data: { name: 'x\r\nBcc: victim@example.com' } });
     expect(mail.subject).to.equal('Hi x Bcc: victim@example.com');

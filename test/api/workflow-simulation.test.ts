@@ -34,7 +34,7 @@ describe('POST /workflows/:id/simulate', () => {
   it('answers the way with virtual times, mails and calls, and stores nothing', async () => {
     const templateId = await makeTemplate(project, {
       subject: 'Welcome {{ name }}',
-      body: '<p>{{ event.source }} {{ plan }}</p>',
+      body: '<p>{{ event.source }} {{ plan }} {{ source }}</p>',
       type: 'MARKETING',
       fromName: 'Everpost',
     });
@@ -80,7 +80,7 @@ describe('POST /workflows/:id/simulate', () => {
       ...{ from: `hello@${project.senderDomain}`, fromName: 'Everpost', replyTo: 'help@example.com' },
       ...{ subject: 'Welcome Ann' },
     });
-    expect(mail.html).to.include('<p>ad team</p>').and.include('/unsubscribe/simulated');
+    expect(mail.html).to.include('<p>ad team ad</p>').and.include('/unsubscribe/simulated');
     expect(mail.text).to.include('ad team');
     const [call] = result.webhooks;
     expect(call).to.include({ stepId: built.steps.call, method: 'POST' });

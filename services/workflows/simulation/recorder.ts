@@ -78,7 +78,7 @@ export class Recorder {
     const plan = await planStepEmail(db, { projectId, contact }, mail);
     if (!('template' in plan)) return plan;
     const { template, from } = plan;
-    const item = await this.variables({ passing: { event: context } });
+    const item = await this.variables({ passing: { event: context }, event: context });
     const footer = template.type === 'MARKETING' ? footerFor(item.data.locale, await this.language()) : '';
     const sources = { subject: template.subject, html: template.body };
     const [rendered] = await renderer.render({ ...sources, items: [{ ...item, footer }] });
