@@ -21,6 +21,7 @@ import * as webhookSecrets from './019-webhook-secrets.ts';
 import * as senders from './020-senders.ts';
 import * as leanLedger from './021-lean-ledger.ts';
 import * as oneStatementSteps from './022-one-statement-steps.ts';
+import * as currentAddress from './024-current-address.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -46,4 +47,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '020-senders': senders,
   '021-lean-ledger': leanLedger,
   '022-one-statement-steps': oneStatementSteps,
+  '024-current-address': currentAddress,
 };

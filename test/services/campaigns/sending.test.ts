@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectDb } from '../../../db/connect.ts';
+import { throttleCampaign } from '../../../services/campaigns/save.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
 import { deleteContacts } from '../../../services/contacts/delete.ts';
 import {
@@ -126,6 +127,21 @@ describe('sending a campaign', () => {
     const row = await world.db('emails').where({ campaignId: id, contactId: gone }).first();
     expect(row).to.include({ status: 'SKIPPED', reason: 'contact deleted', toEmail: null, renderedSubject: null });
     expect(await rowsOf(world.db, id)).to.deep.equal({ sent: 2, skipped: 3 });
+  });
+
+  it('reaches who gets another address under way at the new one, also where the mail lay ready', async () => {
+    await addContacts(world.db, project, 10);
+    const { id } = await startCampaign(world.db, project, { ratePerMinute: 60 });
+    const running = worker.run(id);
+    await eventually(() => smtp.mails.length > 0);
+    const last = await world.db('emails').where({ campaignId: id }).orderBy('id', 'desc').first('contactId');
+    await world.db('contacts').where({ id: last.contactId }).update({ email: 'moved@example.com' });
+    await throttleCampaign(world.db, project.access, id, null);
+    await running;
+    expect(await worker.run(id)).to.include({ kind: 'end' });
+    expect(smtp.mails).to.have.lengthOf(10);
+    expect(addresses()).to.include('moved@example.com');
+    expect(await standing(world.db, project, id)).to.include({ sent: 10, pending: 0 });
   });
 
   it('forgets the address of who is deleted later', async () => {
