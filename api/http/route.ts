@@ -76,6 +76,8 @@ interface Declaration<P, Q, B> {
   role?: Role;
   /** The parameter of a user whom everybody may be, whatever the role: themselves. */
   orSelf?: string;
+  /** Its statement asks whether the key is still the project's: so it is let in from memory, and not a moment too long. */
+  checksKey?: true;
   /** It reads although it is no GET, or must work while the project is disabled. */
   whileDisabled?: true;
   /** Open to users who have not verified their address yet, where that is required. */

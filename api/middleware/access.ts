@@ -17,7 +17,7 @@ export interface Caller {
 }
 
 type Gate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
-type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified'>;
+type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey'>;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -28,8 +28,9 @@ export function gateOf(route: Declared, parts: Parts): Gate {
   const { settings } = parts;
   const user = (ctx: Context) => sessionUser(ctx, parts, route);
   const keyOr = (otherwise: Gate): Gate => {
-    if (isPublicApi(route.path)) return (ctx) => keyHolder(ctx, 'secret', parts);
-    return (ctx, params) => (comesWithCookie(ctx) ? otherwise(ctx, params) : keyHolder(ctx, 'secret', parts));
+    const holder: Gate = (ctx) => keyHolder(ctx, 'secret', route, parts);
+    if (isPublicApi(route.path)) return holder;
+    return (ctx, params) => (comesWithCookie(ctx) ? otherwise : holder)(ctx, params);
   };
   const member: Gate = async (ctx, params) => memberOf(await user(ctx), params, route, parts);
   switch (route.access) {
@@ -44,7 +45,7 @@ export function gateOf(route: Declared, parts: Parts): Gate {
     case 'member':
       return member;
     case 'publicKey':
-      return (ctx) => keyHolder(ctx, 'public', parts);
+      return (ctx) => keyHolder(ctx, 'public', route, parts);
     case 'secretKey':
       return keyOr(async (ctx) => projectMember(ctx, await user(ctx), route, parts));
     case 'memberOrKey': {
@@ -67,7 +68,7 @@ const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD
 
 const names = { public: 'public key (pk_...)', secret: 'secret key (sk_...)' } as const;
 
-async function keyHolder(ctx: Context, needed: KeyKind, { keys }: Parts): Promise<Caller> {
+async function keyHolder(ctx: Context, needed: KeyKind, { checksKey }: Declared, { keys }: Parts): Promise<Caller> {
   const header = ctx.req.headers.authorization;
   if (!header) throw invalidKey(`No API key was sent. This route needs the project's ${names[needed]}.`);
   const key = bearer(header);
@@ -78,7 +79,7 @@ async function keyHolder(ctx: Context, needed: KeyKind, { keys }: Parts): Promis
     throw invalidKey(
       `This route needs the project's ${names[needed]}; a ${names[kind]} was sent. They are not interchangeable.`,
     );
-  const project = await keys.find(key);
+  const project = await (checksKey ? keys.find(key) : keys.ask(key));
   if (!project) throw invalidKey(`This ${names[kind]} is unknown or has been revoked.`);
   return { project };
 }

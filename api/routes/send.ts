@@ -20,6 +20,7 @@ export const send = routes('Emails', [
   route({
     method: 'POST',
     path: '/v1/send',
+    checksKey: true,
     summary: 'Send a transactional e-mail to one or several recipients, each with a mail of its own',
     access: 'secretKey',
     bodyLimit: ({ messageMaxBytes }) => messageMaxBytes,

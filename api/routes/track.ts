@@ -35,6 +35,7 @@ export const track = routes('Events', [
   route({
     method: 'POST',
     path: '/v1/track',
+    checksKey: true,
     summary: 'Record an event of a contact, who is created or updated on the way',
     access: 'publicKey',
     body: trackBody(),

@@ -21,9 +21,14 @@ export class KeyCache {
     listener.onReset(() => this.clear());
   }
 
+  /** For whoever compares the generation with what is written: a notice of a change is some milliseconds late. */
   async find(key: string): Promise<ProjectAccess | undefined> {
     const known = this.listener.healthy ? this.known.get(key) : undefined;
-    if (known) return known;
+    return known ?? this.ask(key);
+  }
+
+  /** For everybody else: a key that is replaced ends at that very moment, in every process. */
+  async ask(key: string): Promise<ProjectAccess | undefined> {
     const epoch = this.epoch;
     const access = await findByKey(this.db, key);
     if (access && epoch === this.epoch && this.listener.healthy) this.known.set(key, access);

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
+import { hashToken } from '../../../platform/secrets.ts';
+import { newKeys } from '../../../services/projects/keys.ts';
 import { type Person, person } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
 
@@ -159,6 +161,29 @@ describe('projects', () => {
       expect(answer.body.publicKey).not.to.equal(before.publicKey);
       for (const caller of callers) expect(await caller.get('/contacts')).to.be.envelope(401, 'INVALID_API_KEY');
       expect(await second.get('/contacts', bearer(answer.body.secretKey))).to.have.status(200);
+    });
+
+    it('ends the old ones for whoever has not even heard of it yet', async () => {
+      const project = await api.project();
+      const mail = { to: 'ann@example.com', from: `a@${project.senderDomain}`, subject: 's', body: 'b' };
+      const calls = [
+        () => project.server.get('/contacts'),
+        () => project.server.get('/campaigns'),
+        () => project.server.post('/templates', { name: 't', subject: 's', body: 'b', type: 'MARKETING' }),
+        () => project.server.post('/v1/verify', { email: 'ann@example.com' }),
+        () => project.server.post('/v1/send', mail),
+        () => project.browser.post('/v1/track', { email: 'ann@example.com', event: 'x' }),
+      ];
+      for (const call of calls) expect((await call()).status).to.be.within(200, 201);
+      // As in regenerateKeys, but for the notice.
+      const { publicKey, secretKey } = newKeys();
+      const changed = {
+        publicKey,
+        secretKeyHash: hashToken(secretKey),
+        keyGeneration: api.db.raw('key_generation + 1'),
+      };
+      await api.db('projects').where({ id: project.id }).update(changed);
+      for (const call of calls) expect(await call()).to.be.envelope(401, 'INVALID_API_KEY');
     });
   });
 
