@@ -42,6 +42,8 @@ function scheduleFaults({ cron, timezone = 'UTC' }: TriggerConfig): Fault[] {
 }
 
 function isTimezone(name: string): boolean {
+  // Newer versions of Node take `+02:00` too, which Temporal does not.
+  if (!/^[a-z]/i.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

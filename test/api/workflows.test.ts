@@ -182,10 +182,8 @@ describe('workflows', () => {
         '0 0 1W * *',
       ])
         expect(await schedule({ cron }), cron).to.be.fault('triggerConfig.cron', 'invalid_string');
-      expect(await schedule({ cron: '0 9 * * *', timezone: 'Mars/Base' })).to.be.fault(
-        'triggerConfig.timezone',
-        'invalid_string',
-      );
+      for (const timezone of ['Mars/Base', '+02:00'])
+        expect(await schedule({ cron: '0 9 * * *', timezone })).to.be.fault('triggerConfig.timezone', 'invalid_string');
       expect(await schedule({ cron: '0 9 * * *', segmentId: 'x' })).to.be.fault(
         'triggerConfig.segmentId',
         'invalid_string',
