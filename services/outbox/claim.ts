@@ -17,18 +17,20 @@ interface Row {
   payload: Record<string, unknown>;
 }
 
-// A row waits until every earlier row of its workflow is gone, parked ones included.
+// A row waits until every earlier row of its workflow is gone, parked ones included. Of a queue that fills and empties all
+// the time the planner never knows the size, and chose to walk through all of it: for the first row of a workflow in the
+// order of the ids (`+ 0` is no index), and for what is taken, by a join (an array is looked up).
 const claim = statement<Row>(
   'outbox-claim',
   `with recursive ${turnCtes({
     table: 'outbox',
     waiting: 'q.lane = $1 and q.parked_at is null',
-    eligible: 'q.id = (select e.id from outbox e where e.workflow_id = q.workflow_id order by e.id limit 1)',
+    eligible: 'q.id = (select min(e.id + 0) from outbox e where e.workflow_id = q.workflow_id)',
     limit: '$2::integer',
   })}
    update outbox set due_at = now() + make_interval(secs => $3)
-   from mine where outbox.id = mine.id
-   returning outbox.id, project_id, workflow_id, action, payload`,
+   where id = any (array(select id from mine))
+   returning id, project_id, workflow_id, action, payload`,
 );
 
 /** Up to `limit` rows of a lane that nobody else has, projects taking turns. */
