@@ -83,7 +83,8 @@ export function multipartReader({ files: names, maxFileBytes }: Multipart): Body
     filter: ({ name }: { name: string | null }) => names.includes(name ?? ''),
   };
   return async (ctx) => {
-    expectType(ctx, 'multipart/form-data');
+    // What is no upload at all is as bad as one without its file.
+    expectType(ctx, 'multipart/form-data', badRequest);
     // Noted as they begin: a body that breaks off half way has left files on disk too.
     const begun: File[] = [];
     const release = async () => {
@@ -104,7 +105,7 @@ export function multipartReader({ files: names, maxFileBytes }: Multipart): Body
 const hasNoBody = ({ req: { headers } }: Context): boolean =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
-function expectType(ctx: Context, type: string): void {
+function expectType(ctx: Context, type: string, refusal = unsupported): void {
   const { 'content-encoding': encoding, 'content-type': given } = ctx.req.headers;
   // Inflating is refused altogether: co-body forgets a stream that passed the limit, and what is broken in the rest of
   // it would end the process as an uncaught error.
@@ -112,7 +113,7 @@ function expectType(ctx: Context, type: string): void {
     throw unsupported(`Content-Encoding "${excerpt(encoding)}" is not accepted; send the body as it is.`);
   if (given === type || ctx.is(type)) return;
   const has = given ? `has the Content-Type "${excerpt(given)}"` : 'has no Content-Type';
-  throw unsupported(`The body ${has}; this route takes ${type}.`);
+  throw refusal(`The body ${has}; this route takes ${type}.`);
 }
 
 const unsupported = (message: string) => new ApiError(415, 'BAD_REQUEST', message);

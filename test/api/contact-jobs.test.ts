@@ -62,8 +62,8 @@ describe('jobs on contacts', () => {
       expect(answer.body.error.message).to.include('more files');
     });
 
-    it('answers 415 to a body that is no upload', async () => {
-      expect(await project.server.post('/contacts/import', { file: 'email' })).to.have.status(415);
+    it('answers 400 to a body that is no upload', async () => {
+      expect(await project.server.post('/contacts/import', { file: 'email' })).to.be.envelope(400, 'BAD_REQUEST');
     });
   });
 

@@ -265,10 +265,10 @@ describe('the stages of a route', () => {
       expect(leftovers()).to.deep.equal(before);
     });
 
-    it('is 422 when a field breaks a rule, and 415 when it is no form', async () => {
+    it('is 422 when a field breaks a rule, and 400 when it is no form', async () => {
       const answer = await project.server.post('/things/import', form('x', 'file', { note: 'a\0b' }));
       expect(answer).to.have.fault('note', 'invalid_string');
-      expect(await project.server.post('/things/import', {})).to.be.envelope(415, 'BAD_REQUEST');
+      expect(await project.server.post('/things/import', {})).to.be.envelope(400, 'BAD_REQUEST');
     });
 
     for (const [what, type, body] of [

@@ -103,6 +103,7 @@ describe('uploads', () => {
       Buffer.alloc(100),
     ])
       expect(await project.server.post('/uploads/image', upload(bytes))).to.be.envelope(400, 'BAD_REQUEST');
+    expect(await project.server.post('/uploads/image', { image: 'x' })).to.be.envelope(400, 'BAD_REQUEST');
     expect(await project.server.post('/uploads/image', upload(gif, { field: 'other' }))).to.be.envelope(
       400,
       'BAD_REQUEST',
