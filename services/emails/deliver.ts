@@ -194,13 +194,26 @@ class Delivery {
     const line = await this.deps.mailer.connect(this.cutting.signal);
     if ('kind' in line) return this.tell(line);
     try {
+      const begun = await this.begin(mail);
+      return !begun || this.tell(await this.offer(begun, wire, line));
+    } finally {
+      await line.release();
+    }
+  }
+
+  /** Undefined: it may not leave, or not from here. Otherwise it is in doubt until its result is written. */
+  private async begin(mail: PreparedMail): Promise<MailInFlight | undefined> {
+    const { inDoubt } = this.deps.ledger;
+    if (!(await inDoubt.take(this.lease.priority, this.stopping.signal))) return undefined;
+    let begun: MailInFlight | undefined;
+    try {
       const begin = await this.writes.begin(this.askFor(mail));
       if (begin.verdict === 'held') this.tally('held');
       if (begin.verdict === 'suppressed') this.tally('failed');
-      if (begin.verdict !== 'go') return true;
-      return this.tell(await this.offer(begin.mail, wire, line));
+      if (begin.verdict === 'go') begun = begin.mail;
+      return begun;
     } finally {
-      await line.release();
+      if (!begun) inDoubt.give();
     }
   }
 
@@ -210,7 +223,7 @@ class Delivery {
     else if (!this.lease.check()) outcome = { kind: 'unreachable', reason: 'the lease was lost' };
     else outcome = await line.send(composed, this.cutting.signal);
     // Not waited for: the connection can take the next mail while the result is written.
-    const result = this.record(mail, settle(mail, outcome));
+    const result = this.record(mail, settle(mail, outcome)).finally(() => this.deps.ledger.inDoubt.give());
     // The round waits for all of them; until then it is nobody's unhandled failure.
     result.catch(() => {});
     this.results.push(result);

@@ -3,6 +3,7 @@ import type { Email } from '../../db/models/email.ts';
 import { isSuppressed } from '../../db/models/suppression.ts';
 import { arrays, statement } from '../../db/statement.ts';
 import { type CoalesceOptions, coalesced } from '../../platform/coalesce.ts';
+import { Slots } from '../../platform/slots.ts';
 import { attemptOutcome } from './attempts.ts';
 import type { MailInFlight, Settlement } from './delivery-settlement.ts';
 import { tellingOf } from './tell-results.ts';
@@ -158,8 +159,11 @@ export class DeliveryLedger {
   readonly inHaste: LedgerWrites;
   /** Where there are so many that a moment makes no difference. */
   readonly atLeisure: LedgerWrites;
+  /** Mails that are begun and whose result is not written: never more than twice the connections. */
+  readonly inDoubt: Slots;
 
   constructor(db: Db, connections = ENOUGH) {
+    this.inDoubt = new Slots(connections * 2);
     const writes = (options: CoalesceOptions): LedgerWrites => ({
       begin: coalesced((asks) => beginAll(db, asks), options),
       finish: coalesced((finishes) => finishAll(db, finishes), options),

@@ -60,7 +60,7 @@ describe('deliverBatch', () => {
       mailer,
       renderer: testRenderer(),
       links: testLinks,
-      ledger: new DeliveryLedger(handle),
+      ledger: new DeliveryLedger(handle, mailer.slots.size),
       stopping,
     });
     return (run.environment ?? activityEnvironment()).run(deliverBatch, batchId);
