@@ -11,6 +11,7 @@ export {
   messageId,
   type OutgoingMail,
 } from './mime.ts';
+export { KnownLines } from './mime-body.ts';
 export type { SendOutcome } from './send-outcome.ts';
 export type { WireMail } from './smtp-session.ts';
 

@@ -41,6 +41,8 @@ export interface MailFilling {
   headers?: Record<string, string>;
   /** Where it is returned to when it cannot be delivered; otherwise to its sender. Plain ASCII. */
   envelopeFrom?: string | undefined;
+  /** Shared by mails that were made from the same text. */
+  known?: KnownLines | undefined;
 }
 
 export interface OutgoingMail extends MailFrame, MailFilling {
@@ -84,7 +86,7 @@ export class MailSkeleton {
   }
 
   /** Undefined for a mail that needs more than we know (odd addresses, headers of odd scripts): nodemailer's turn. */
-  fill({ id, to, subject, html, text, headers = {}, envelopeFrom }: MailFilling): WireMail | undefined {
+  fill({ id, to, subject, html, text, headers = {}, envelopeFrom, known }: MailFilling): WireMail | undefined {
     const recipient = simpleAddress(to.email);
     const own = headersOf(Object.entries(headers));
     if (this.sender === undefined || this.head === undefined || recipient === undefined || own === undefined)
@@ -97,7 +99,7 @@ export class MailSkeleton {
     out.ascii(own);
     // Whoever sends a single mail need not remember it.
     if (this.filled++ > 0) this.known ??= new KnownLines();
-    writeBody({ html, text, id }, this.known);
+    writeBody({ html, text, id }, known ?? this.known);
     return { from: envelopeFrom ?? this.sender, to: recipient, utf8: false, raw: out.take() };
   }
 }

@@ -7,7 +7,7 @@ import { takeApartStale } from '../services/emails/delivery-batch.ts';
 import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
 import { releaseAllHeld } from '../services/emails/hold.ts';
 import { settleNotices } from '../services/emails/settle-notices.ts';
-import { tellResults } from '../services/emails/tell-results.ts';
+import { RESULTS_AT_ONCE, tellResults } from '../services/emails/tell-results.ts';
 import { type ClaimedIntent, claimIntents } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
 import { type Settlement, settleIntents } from '../services/outbox/settle.ts';
@@ -60,8 +60,7 @@ export class Relay {
 
   start(): void {
     for (const lane of lanes) this.loop(lane, () => (lane === 'mail' ? this.mailRound() : this.round(lane)));
-    const { db, billing } = this.options;
-    this.loop('results', async () => ((await tellResults(db, undefined, { billing })) > 0 ? 'more' : 'idle'));
+    this.loop('results', () => this.resultsRound());
     this.loop('notices', async () => ((await settleNotices(this.options.db)) > 0 ? 'more' : 'idle'));
     this.loop('matches', async () => ((await matchEvents(this.options.db)).events > 0 ? 'more' : 'idle'));
   }
@@ -74,6 +73,12 @@ export class Relay {
   /** What is being carried out is finished. */
   async stop(): Promise<void> {
     await Promise.all([...this.loops.values()].map((loop) => loop.stop()));
+  }
+
+  /** Few results are left for the next wake-up, by a batch that ends: the next ones come along. */
+  private async resultsRound(): Promise<Pace> {
+    const { db, billing } = this.options;
+    return (await tellResults(db, RESULTS_AT_ONCE, { billing })) < RESULTS_AT_ONCE ? 'idle' : 'more';
   }
 
   /** For mail the due row of the ledger is the intent; it is folded into batches here. */

@@ -26,4 +26,7 @@ export class FixedMails {
   }
 }
 
+/** What a subject becomes in which there is nothing to render; undefined where there is. */
+export const fixedSubject = (source: string): string | undefined => (isFixed(source) ? oneLine(source) : undefined);
+
 const isFixed = (source: string): boolean => !source.includes('{{') && !source.includes('{%') && !source.includes('{#');

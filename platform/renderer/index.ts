@@ -6,6 +6,7 @@ import { Pool } from './pool.ts';
 import type { Rendered, Variables } from './protocol.ts';
 import type { ProcessLimits } from './renderer-process.ts';
 
+export { fixedSubject } from './fixed.ts';
 export type { TemplateFault } from './language/fault.ts';
 export { checkTemplate } from './language/template.ts';
 export type { Mail } from './mail.ts';

@@ -3,8 +3,8 @@ import type { Email } from '../../db/models/email.ts';
 import type { Project } from '../../db/models/project.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { statement } from '../../db/statement.ts';
-import type { OutgoingMail } from '../../platform/mailer.ts';
-import { plainMail, type Renderer, type RenderItem } from '../../platform/renderer/index.ts';
+import { KnownLines, type OutgoingMail } from '../../platform/mailer.ts';
+import { fixedSubject, plainMail, type Renderer, type RenderItem } from '../../platform/renderer/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { footerFor } from '../templates/footer.ts';
 import { variablesOf } from '../templates/variables.ts';
@@ -88,13 +88,16 @@ export async function prepareMails(
 function byTemplate(rows: ContentRow[]): ContentRow[][] {
   const groups = new Map<string, ContentRow[]>();
   for (const row of rows) {
-    const key = `${row.subject}\n${row.html}`;
+    const key = `${templateSubject(row)}\n${row.html}`;
     const group = groups.get(key);
     if (group) group.push(row);
     else groups.set(key, [row]);
   }
   return [...groups.values()];
 }
+
+/** Those with nothing to render stay out of it: each may have its own, and they still are of one template. */
+const templateSubject = ({ subject }: ContentRow): string => (fixedSubject(subject) === undefined ? subject : '');
 
 async function renderGroup(
   { db, renderer, links }: PrepareDeps,
@@ -103,26 +106,34 @@ async function renderGroup(
 ): Promise<void> {
   const [first] = rows;
   if (!first) return;
-  const { subject, html } = first;
+  const { html } = first;
+  const subject = templateSubject(first);
   const items = rows.map((row) => itemOf(row, links));
   const results = await renderer.render({ subject, html, items });
   const mails = await Promise.all(
     rows.map(async (row, place) => {
       const [item, result] = [items[place] ?? itemOf(row, links), results[place]];
-      return { row, item, texts: result?.ok ? result : await withoutTemplate(renderer, row, item) };
+      const texts = result?.ok
+        ? { ...result, subject: fixedSubject(row.subject) ?? result.subject }
+        : await withoutTemplate(renderer, row, item);
+      return { row, item, texts };
     }),
   );
   // Kept before anybody can ask what was sent. Most subjects have no variables, and cost nothing here.
   const made = mails.filter(({ row, texts }) => texts.subject !== (row.rendered_subject ?? row.subject));
   if (made.length > 0) await keepSubjects(db, [made.map(({ row }) => row.id), made.map(({ texts }) => texts.subject)]);
+  const known = rows.length >= KIN ? new KnownLines() : undefined;
   for (const { row, item, texts } of mails)
     ready({
       id: row.id,
       projectId: row.project_id,
-      content: contentOf(row, item, texts, links),
+      content: { ...contentOf(row, item, texts, links), known },
       attachmentSet: row.attachment_set,
     });
 }
+
+/** From so many on it pays to remember what they share. */
+const KIN = 5;
 
 interface Texts {
   subject: string;

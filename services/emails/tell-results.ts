@@ -12,7 +12,7 @@ import {
   recordMailEvents,
 } from './mail-events.ts';
 
-const BATCH = 200;
+export const RESULTS_AT_ONCE = 200;
 
 /**
  * For whoever writes a result: an insert of the mails in `source`, a row of the ledger each. So the ledger itself, which
@@ -50,7 +50,7 @@ const read = statement<ResultRow>(
  * Records `email.sent` and `email.failed` for mail whose result is in the ledger, each once. Delivery itself never waits
  * for a contact. Where there is `billing`, what was sent is noted for it. Gives back how many there were.
  */
-export async function tellResults(db: Db, limit = BATCH, { billing = false } = {}): Promise<number> {
+export async function tellResults(db: Db, limit = RESULTS_AT_ONCE, { billing = false } = {}): Promise<number> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const picked = await pick(trx, [limit]);

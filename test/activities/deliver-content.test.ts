@@ -98,6 +98,23 @@ describe('the mail that leaves', () => {
     expect(bodies).to.have.members(['one', 'two']);
   });
 
+  it('has its own subject and values beside others with the same body', async () => {
+    const body = `<p>For {{ who }}</p>\n<p>${'a = b, '.repeat(30)}</p>\n<p>.</p>`;
+    const names = Array.from({ length: 8 }, (_, n) => `kin${n}`);
+    for (const who of names) {
+      const subject = who === 'kin5' ? 'News for {{ who }}' : `News\u0007for ${who}`;
+      await accept({ to: [{ email: `${who}@example.com` }], subject, body, data: { who } });
+    }
+    await deliver();
+    const mails = await Promise.all(smtp.mails.map((mail) => mail.parsed()));
+    expect(mails.map(({ subject }) => subject)).to.have.members(names.map((who) => `News for ${who}`));
+    for (const { subject, html, text } of mails) {
+      const who = subject?.slice('News for '.length);
+      expect(html?.trim()).to.equal(body.replace('{{ who }}', who ?? ''));
+      expect(text).to.match(new RegExp(`^For ${who}\\n`));
+    }
+  });
+
   it('has what a workflow knows by event.*, and by its own name where the contact has none', async () => {
     const event = { value: { code: 'X', plan: 'old' }, persistent: false };
     const input = {
