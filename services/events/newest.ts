@@ -28,16 +28,26 @@ export interface Stretch {
   limit: number;
 }
 
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** $2 to $6 of every statement here, behind the project. */
 export const stretchValues = ({ before, range, limit }: Stretch): unknown[] => [
-  before?.at ?? null,
-  before?.id ?? LAST_ID,
+  ...beginning(before, range.to),
   range.from ?? '-infinity',
   range.to ?? 'infinity',
   limit,
 ];
+
+/**
+ * The one place that the walk goes back from: where the page before has ended, or where the range does. Told apart, the
+ * index would be read from the former on, and all that is newer than the range with it.
+ */
+function beginning(before: Place | null, to: Date | undefined): [at: string | null, id: string] {
+  const end = to && BigInt(to.getTime()) * 1000n;
+  if (end !== undefined && (!before || BigInt(before.at) >= end)) return [String(end), FIRST_ID];
+  return before ? [before.at, before.id] : [null, LAST_ID];
+}
 
 export const micros = (at: string): string => `(extract(epoch from ${at}) * 1000000)::bigint`;
 const BEFORE = `coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity')`;
@@ -62,7 +72,8 @@ const ofTypes = statement<EventRow>(
    cross join lateral (${newest('activity_type(name, data) = wanted.type')}) found
    order by found.created_at desc, found.id desc limit $6`,
 );
-const ofName = statement<EventRow>('events-newest-of-name', newest('name = $7'));
+// A sub-query, so that the plan does not depend on the name: it is the same for all, and made once for all months.
+const ofName = statement<EventRow>('events-newest-of-name', newest('name = (select $7::text)'));
 const ofContact = statement<EventRow>(
   'events-newest-of-contact',
   newest('contact_id = $7 and ($8::text[] is null or activity_type(name, data) = any ($8::text[]))'),
