@@ -16,11 +16,12 @@ export const RESULTS_AT_ONCE = 200;
 
 /**
  * For whoever writes a result: an insert of the mails in `source`, a row of the ledger each. So the ledger itself, which
- * has many indexes, is not written once more when they are told.
+ * has many indexes, is not written once more when they are told. A mail whose last result is still to be told is locked
+ * there: whoever tells meanwhile would take its place in the queue along with the result from before.
  */
 export const tellingOf = (source: string): string =>
   `insert into email_results (email_id, contact_id) select id, contact_id from (select * from ${source}) result
-   where not quiet on conflict do nothing`;
+   where not quiet on conflict (email_id) do update set contact_id = excluded.contact_id`;
 
 // Others may tell results at the same time: what one has in hand the other passes over.
 const pick = statement<{ email_id: string; contact_id: string }>(

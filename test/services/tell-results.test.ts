@@ -4,7 +4,7 @@ import type { Email } from '../../db/models/email.ts';
 import { deleteContacts } from '../../services/contacts/delete.ts';
 import { resendEmail } from '../../services/emails/resend.ts';
 import { sendEmails } from '../../services/emails/send.ts';
-import { tellResults } from '../../services/emails/tell-results.ts';
+import { tellingOf, tellResults } from '../../services/emails/tell-results.ts';
 import { leaveResults } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
@@ -113,6 +113,21 @@ describe('telling results', () => {
     });
     expect(await telling).to.equal(1);
     expect(await events()).to.have.length(1);
+  });
+
+  it('misses no result that is being written while one from before is still to be told', async () => {
+    const [mail] = await accept('late@example.com');
+    const id = mail?.email ?? '';
+    await become(id, { status: 'FAILED', reason: '550 no' });
+    await inTransaction(world.db, async (trx) => {
+      await trx.raw(
+        `with sent as (update emails set status = 'SENT', sent_at = now() where id = ? returning *) ${tellingOf('sent')}`,
+        [id],
+      );
+      expect(await tellResults(world.db), 'it is in hand').to.equal(0);
+    });
+    expect(await tellResults(world.db)).to.equal(1);
+    expect((await events()).map(({ name }) => name)).to.deep.equal(['email.sent']);
   });
 
   it('tells of a contact that is deleted without what was said to it', async () => {
