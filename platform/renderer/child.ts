@@ -1,52 +1,85 @@
 // The process that templates are rendered in: it knows no files, no network and no secrets, has little memory, and can be
 // killed at any moment without harm to anybody else's mail.
 import { LimitError } from './language/budget.ts';
-import { type MailSources, renderMail } from './mail.ts';
-import type { Batch, Order, Rendered, Results, Variables } from './protocol.ts';
+import { type Drawn, drawMail, type MailSources } from './mail.ts';
+import type { Outline, Outlined } from './outline.ts';
+import type { Batch, Order, Refusal, Results, Variables } from './protocol.ts';
 
 /** Results go out after so much of them, and after so much time, since the parent takes silence for an endless loop. */
 const FLUSH_CHARACTERS = 256 * 1024;
 const FLUSH_MS = 100;
 
-function render(sources: MailSources, { footer, variables }: Order): Rendered {
+function render(sources: MailSources, { footer, variables }: Order): ({ ok: true } & Drawn) | Refusal {
   try {
     const { data, builtIn } = JSON.parse(variables) as Variables;
     // Without a prototype: a name that was not given is not there.
     const names: Record<string, unknown> = Object.assign(Object.create(null), data, builtIn, { data });
-    return { ok: true, ...renderMail(sources, footer, names) };
+    return { ok: true, ...drawMail(sources, footer, names) };
   } catch (error) {
     const reason = error instanceof LimitError ? error.reason : 'error';
     return { ok: false, reason, message: error instanceof Error ? error.message : String(error) };
   }
 }
 
+/** What is there and not sent yet. */
+class Answer {
+  private readonly results: Results['results'] = [];
+  private readonly outlines = new Map<Outline, number>();
+  private size = 0;
+  private readonly since = performance.now();
+
+  add(result: ReturnType<typeof render> | null): void {
+    if (!result?.ok) this.results.push(result);
+    else if (result.outlined) this.addOutlined(result.subject, result.outlined);
+    else {
+      this.results.push(result);
+      this.size += result.html.length + result.text.length;
+    }
+  }
+
+  private addOutlined(subject: string, { outline, values }: Outlined): void {
+    let number = this.outlines.get(outline);
+    if (number === undefined) {
+      number = this.outlines.size;
+      this.outlines.set(outline, number);
+      this.size += outline.html.length * 2;
+    }
+    this.results.push({ ok: true, subject, outline: number, values });
+    for (const value of values) this.size += value.length;
+  }
+
+  get isDue(): boolean {
+    return this.size >= FLUSH_CHARACTERS || performance.now() - this.since >= FLUSH_MS;
+  }
+
+  get isEmpty(): boolean {
+    return this.results.length === 0;
+  }
+
+  /** Waits until it is written: the parent's memory is its own to fill. */
+  send(): Promise<void> {
+    const message: Results = { outlines: [...this.outlines.keys()], results: this.results };
+    return new Promise((resolve) => {
+      if (process.send) process.send(message, undefined, {}, () => resolve());
+      else resolve();
+    });
+  }
+}
+
 async function work(batch: Batch): Promise<void> {
-  let results: Results = [];
-  let size = 0;
-  let since = performance.now();
+  let answer = new Answer();
   for (const group of batch) {
     let tooMuch = false;
     for (const order of group.orders) {
-      const result: Rendered | null = tooMuch ? null : render(group, order);
-      results.push(result);
-      if (result?.ok) size += result.html.length + result.text.length;
-      else if (result) tooMuch = result.reason !== 'error';
-      if (size < FLUSH_CHARACTERS && performance.now() - since < FLUSH_MS) continue;
-      await send(results);
-      results = [];
-      size = 0;
-      since = performance.now();
+      const result: ReturnType<typeof render> | null = tooMuch ? null : render(group, order);
+      answer.add(result);
+      if (result && !result.ok) tooMuch = result.reason !== 'error';
+      if (!answer.isDue) continue;
+      await answer.send();
+      answer = new Answer();
     }
   }
-  if (results.length > 0) await send(results);
-}
-
-/** Waits until it is written: the parent's memory is its own to fill. */
-function send(results: Results): Promise<void> {
-  return new Promise((resolve) => {
-    if (process.send) process.send(results, undefined, {}, () => resolve());
-    else resolve();
-  });
+  if (!answer.isEmpty) await answer.send();
 }
 
 // Ctrl-C in a terminal reaches every process; the parent decides when this one ends.
@@ -54,4 +87,4 @@ process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
 process.on('disconnect', () => process.exit());
 process.on('message', (batch: Batch) => void work(batch));
-void send([]);
+void new Answer().send();

@@ -6,10 +6,14 @@ import { Pool } from './pool.ts';
 import type { Rendered, Variables } from './protocol.ts';
 import type { ProcessLimits } from './renderer-process.ts';
 
+export { bodyEnd } from './body-end.ts';
 export { fixedSubject } from './fixed.ts';
+export { escapeHtml } from './language/escape.ts';
 export type { TemplateFault } from './language/fault.ts';
+export { type Mark, marksIn, takeApart } from './language/marks.ts';
 export { checkTemplate } from './language/template.ts';
 export type { Mail } from './mail.ts';
+export type { Outline, Outlined } from './outline.ts';
 export { plainMail } from './plain-mail.ts';
 export type { Refusal, RefusalReason, Rendered, Variables } from './protocol.ts';
 

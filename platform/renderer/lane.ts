@@ -1,6 +1,7 @@
 import type { MailSources } from './mail.ts';
 import type { Batch, Order, Rendered } from './protocol.ts';
 import { CannotStart, ProcessDied, type ProcessLimits, RendererProcess } from './renderer-process.ts';
+import { readResults } from './shared-outlines.ts';
 import { Turns } from './turns.ts';
 
 /** One mail on its way; those of one job share their template. */
@@ -108,7 +109,7 @@ export class Lane<Job extends MailSources> {
     let next = 0;
     try {
       await process.run(batchOf(units), (results) => {
-        for (const result of results) {
+        for (const result of readResults(results)) {
           const unit = units[next++];
           if (unit && result) this.options.rendered(unit, result);
           else if (unit) this.options.putBack(unit);

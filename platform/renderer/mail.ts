@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache';
+import { bodyEnd } from './body-end.ts';
 import { Budget } from './language/budget.ts';
-import { Marks, putTogether, takeApart } from './language/marks.ts';
+import { Marks, marksIn, takeApart } from './language/marks.ts';
 import { replacementTemplate } from './language/replace-variables.ts';
 import { Run } from './language/run.ts';
 import { compileTemplate, type Template } from './language/template.ts';
+import { type Outline, type Outlined, textOf } from './outline.ts';
 import { plainText } from './plain-text.ts';
 
 export interface MailSources {
@@ -17,10 +19,17 @@ export interface Mail {
   subject: string;
   html: string;
   text: string;
+  /** What it was put together from, where it was. */
+  outlined?: Outlined;
 }
+
+/** The text part may still have to be made, from the outline. */
+export type Drawn = Omit<Mail, 'text'> & ({ text: string; outlined?: never } | { outlined: Outlined });
 
 /** RFC 5322 allows no longer line, and the contract no longer subject. */
 const MAX_SUBJECT = 998;
+/** With more it is put together here: whoever else did it would have a mail in hand that is nothing but values. */
+const MOST_MARKS = 1000;
 const CACHE_CHARACTERS = 16 * 1024 * 1024;
 
 const templates = new LRUCache<string, Template>({
@@ -28,17 +37,17 @@ const templates = new LRUCache<string, Template>({
   maxSize: CACHE_CHARACTERS,
   sizeCalculation: ({ source }) => source.length + 100,
 });
-const texts = new LRUCache<string, string[]>({
+const outlines = new LRUCache<string, Outline>({
   max: 2000,
   maxSize: CACHE_CHARACTERS,
-  sizeCalculation: (pieces, outline) => outline.length + pieces.length * 50,
+  sizeCalculation: ({ html, text }) => html.length + text.length * 50,
 });
 
 /**
  * `footer` is a template as well, written at the end of the body. Throws a LimitError for a template that asks for more
  * than a mail may cost.
  */
-export function renderMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Mail {
+export function drawMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Drawn {
   const { subject, html, plain } = sources;
   if (plain) return { subject: renderSubject(subject, variables), html: unescaped(html, variables), text: '' };
   const body = templateOf(html);
@@ -52,12 +61,16 @@ export function renderMail(sources: MailSources, footer: string, variables: Reco
   };
   const top = written(body);
   const bottom = written(foot);
-  const whole = atEnd(top.out, bottom.out);
-  return {
-    subject: renderSubject(subject, variables),
-    html: whole,
-    text: marks.usable ? textOf(atEnd(top.outline, bottom.outline), marks.values) : plainText(whole),
-  };
+  const whole = { subject: renderSubject(subject, variables), html: atEnd(top.out, bottom.out) };
+  if (!marks.usable) return { ...whole, text: plainText(whole.html) };
+  const outlined = { outline: outlineOf(atEnd(top.outline, bottom.outline)), values: marks.values };
+  return outlined.outline.crowded ? { ...whole, text: textOf(outlined) } : { ...whole, outlined };
+}
+
+/** The same, with its text. */
+export function renderMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Mail {
+  const drawn = drawMail(sources, footer, variables);
+  return drawn.outlined ? { ...drawn, text: textOf(drawn.outlined) } : drawn;
 }
 
 const renderSubject = (source: string, variables: Record<string, unknown>): string =>
@@ -84,17 +97,16 @@ function templateOf(source: string): Template {
   return template;
 }
 
-function textOf(outline: string, values: string[]): string {
-  let pieces = texts.get(outline);
-  if (!pieces) {
-    pieces = takeApart(plainText(outline));
-    texts.set(outline, pieces);
-  }
-  return putTogether(pieces, values);
+function outlineOf(html: string): Outline {
+  const known = outlines.get(html);
+  if (known) return known;
+  const outline = { html, text: takeApart(plainText(html)), crowded: marksIn(html).length > MOST_MARKS };
+  outlines.set(html, outline);
+  return outline;
 }
 
 function atEnd(html: string, foot: string): string {
   if (foot === '') return html;
-  const end = Math.max(html.lastIndexOf('</body'), html.lastIndexOf('</BODY'));
-  return end === -1 ? html + foot : html.slice(0, end) + foot + html.slice(end);
+  const end = bodyEnd(html);
+  return html.slice(0, end) + foot + html.slice(end);
 }

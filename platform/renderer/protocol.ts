@@ -1,5 +1,6 @@
 import type { LimitReason } from './language/budget.ts';
 import type { Mail } from './mail.ts';
+import type { Outline } from './outline.ts';
 
 /** One mail to be made. */
 export interface Order {
@@ -30,11 +31,16 @@ export interface Refusal {
 
 export type Rendered = ({ ok: true } & Mail) | Refusal;
 
-/**
- * From the child: results in the order of the batch, as they are there; an empty list says that it is ready. Null stands
- * for a mail that was not tried, because one of the same template broke a limit.
- */
-export type Results = (Rendered | null)[];
+/** From the child: results in the order of the batch, as they are there; an empty list says that it is ready. */
+export interface Results {
+  /** Each is told once, however many results name it. */
+  outlines: Outline[];
+  /** Null stands for a mail that was not tried, because one of the same template broke a limit. */
+  results: (Result | null)[];
+}
+
+/** A mail by the number of its outline and its values, where it has one. */
+export type Result = { ok: true; subject: string; outline: number; values: string[] } | Rendered;
 
 /** What the variables of a mail are made of. */
 export interface Variables {

@@ -106,7 +106,7 @@ export class RendererProcess {
     this.ready = true;
     const running = this.running;
     if (!running) return;
-    running.left -= results.length;
+    running.left -= results.results.length;
     if (running.left > 0) this.watch();
     else this.rest();
     running.onResults(results);

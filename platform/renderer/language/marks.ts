@@ -2,11 +2,14 @@
 const OPEN = '\ue000';
 const CLOSE = '\ue001';
 const MARK = /\ue000([0-9]+)\ue001/;
+const MARKS = new RegExp(MARK, 'g');
 const ANY_MARK = /[\ue000\ue001]/;
 export const hasMarks = (text: string): boolean => ANY_MARK.test(text);
 /** Text that an HTML reader takes over as it is: no blanks but single ones between words. */
 const PLAIN = /^[^\s\u200b\ue000\ue001]+(?: [^\s\u200b\ue000\ue001]+)*$/;
 
+/** Half a character: the other half may be the beginning of what comes next. */
+const LONE = /\p{Surrogate}/u;
 /** What comes next belongs to the name of a tag or an entity. */
 const UNFINISHED = /(?:<[^\s>]*|&[#\w]*)$/;
 const MAX_LENGTH = 500;
@@ -27,7 +30,8 @@ export class Marks {
 
   /** What stands in the outline for `value`, which is written as `html` after `before`. */
   mark(value: string, html: string, before: string): string {
-    if (value.length > MAX_LENGTH || !PLAIN.test(value) || UNFINISHED.test(before)) return this.plain(html);
+    if (value.length > MAX_LENGTH || !PLAIN.test(value) || LONE.test(value) || UNFINISHED.test(before))
+      return this.plain(html);
     let number = this.numbers.get(value);
     if (number === undefined) {
       number = this.numbers.size;
@@ -59,8 +63,20 @@ export class Marks {
 /** A text with marks, taken apart: pieces of text and, at every odd place, the number of a value. */
 export const takeApart = (text: string): string[] => text.split(MARK);
 
+/** Where a mark stands in an outline. */
+export interface Mark {
+  start: number;
+  end: number;
+}
+
+export const marksIn = (outline: string): Mark[] =>
+  [...outline.matchAll(MARKS)].map(({ 0: { length }, index }) => ({ start: index, end: index + length }));
+
 export function putTogether(pieces: string[], values: string[]): string {
   let text = '';
-  for (const [place, piece] of pieces.entries()) text += place % 2 === 0 ? piece : (values[Number(piece)] ?? '');
+  for (let place = 0; place < pieces.length; place++) {
+    const piece = pieces[place] ?? '';
+    text += place % 2 === 0 ? piece : (values[Number(piece)] ?? '');
+  }
   return text;
 }

@@ -70,7 +70,8 @@ describe('hostile templates', () => {
       ]);
       expect(attack).to.have.lengthOf(1);
       expect(attack[0]).to.include({ ok: false }).and.have.property('reason').that.is.oneOf(['time', 'size']);
-      expect(other).to.deep.equal([{ ok: true, subject: 'Hi Bo', html: '<p>Bo</p>', text: 'Bo' }]);
+      expect(other).to.have.lengthOf(1);
+      expect(other[0]).to.include({ ok: true, subject: 'Hi Bo', html: '<p>Bo</p>', text: 'Bo' });
     });
 
   it('are refused in a subject, too', async () => {

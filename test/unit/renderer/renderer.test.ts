@@ -59,7 +59,7 @@ describe('the renderer', () => {
     withRenderer({}, async (own) => {
       const fixed = { subject: 'Your\nreceipt', html: '<p>Thank you &amp; goodbye</p>' };
       const [first] = await own.render({ ...fixed, items: people(1) });
-      expect(first).to.deep.equal({ ok: true, subject: 'Your receipt', html: fixed.html, text: 'Thank you & goodbye' });
+      expect(first).to.include({ ok: true, subject: 'Your receipt', html: fixed.html, text: 'Thank you & goodbye' });
       await own.close();
       expect(own.pids).to.deep.equal([]);
       expect(await own.render({ ...fixed, items: people(3) })).to.deep.equal([first, first, first]);
@@ -70,16 +70,58 @@ describe('the renderer', () => {
       }
     }));
 
+  it('says of mails that went the same way what they share, and what is their own', async () => {
+    const html =
+      '{% if vip %}<b>{{ name }}</b>{% else %}<i title="{{ name }}">{{ name }} &amp; {{ plan }}</i>{% endif %}';
+    const of = (data: Record<string, unknown>) => renderer.render({ subject: '', html, items: [item(data)] });
+    const results = [
+      ...(await of({ name: 'A & "B"', plan: 'x' })),
+      ...(await of({ name: 'Bo', plan: '<y>' })),
+      ...(await of({ name: 'Cy', vip: true })),
+      ...(await of({ name: 'two\nlines', plan: 'x' })),
+    ];
+    const shared = results.map((result) => (result.ok ? result.outlined : undefined));
+    expect(shared.map((one) => one?.values)).to.deep.equal([['A & "B"', 'x'], ['Bo', '<y>'], ['Cy'], ['x']]);
+    expect(shared[1]?.outline).to.equal(shared[0]?.outline);
+    expect(new Set(shared.map((one) => one?.outline))).to.have.property('size', 3);
+    expect(results.map((result) => result.ok && result.html)).to.deep.equal([
+      '<i title="A &amp; &quot;B&quot;">A &amp; &quot;B&quot; &amp; x</i>',
+      '<i title="Bo">Bo &amp; &lt;y&gt;</i>',
+      '<b>Cy</b>',
+      '<i title="two\nlines">two\nlines &amp; x</i>',
+    ]);
+    expect(results.map((result) => result.ok && result.text)).to.deep.equal([
+      'A & "B" & x',
+      'Bo & <y>',
+      'Cy',
+      'two lines & x',
+    ]);
+  });
+
+  it('gives whole mails where values are all there is, and where somebody else’s text looks like our marks', async () => {
+    const many = { subject: '', html: '{% for n in range(1500) %}{{ name }} {% endfor %}', items: people(1) };
+    const odd = { subject: '', html: '<p>\ue0000\ue001 {{ name }}</p>', items: people(1) };
+    const [first, second] = [...(await renderer.render(many)), ...(await renderer.render(odd))];
+    expect(first)
+      .to.include({ ok: true, html: 'P0 '.repeat(1500) })
+      .and.not.have.property('outlined');
+    expect(second).to.include({ ok: true, html: '<p>\ue0000\ue001 P0</p>' }).and.not.have.property('outlined');
+  });
+
+  it('never takes half a character for a value', async () => {
+    const html = '{{ name[0] }}{{ name[1] }}!';
+    const [result] = await renderer.render({ subject: '', html, items: [item({ name: '😀' })] });
+    expect(result).to.include({ html: '😀!', text: '😀!' });
+    expect(result?.ok && result.outlined?.values).to.deep.equal([]);
+  });
+
   it('gives one result per item, in their order', async () => {
     const results = await renderer.render({ ...mail, items: people(1000) });
-    expect(results).to.deep.equal(
-      people(1000).map(({ data: { name } }) => ({
-        ok: true,
-        subject: `Hi ${name}`,
-        html: `<p>${name}</p>`,
-        text: name,
-      })),
-    );
+    expect(results).to.have.lengthOf(1000);
+    for (const [place, { data }] of people(1000).entries()) {
+      const { name } = data;
+      expect(results[place]).to.include({ ok: true, subject: `Hi ${name}`, html: `<p>${name}</p>`, text: name });
+    }
     expect(await renderer.render({ ...mail, items: [] })).to.deep.equal([]);
   });
 
@@ -187,7 +229,7 @@ describe('the renderer', () => {
       const shipped = ((await import(compiled)) as typeof rendererModule).createRenderer({ log, processes: 1 });
       try {
         const [result] = await shipped.render({ ...mail, items: people(1) });
-        expect(result).to.deep.equal({ ok: true, subject: 'Hi P0', html: '<p>P0</p>', text: 'P0' });
+        expect(result).to.include({ ok: true, subject: 'Hi P0', html: '<p>P0</p>', text: 'P0' });
         const [pid] = shipped.pids;
         const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
         const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
