@@ -32,7 +32,7 @@ export const trackingBench: Bench = {
 };
 
 function dressing(): Measure {
-  const shared = { projectId: newId(), campaignId: newId(), sourceType: 'CAMPAIGN', type: 'MARKETING' } as const;
+  const shared = { projectId: newId(), type: 'MARKETING' } as const;
   const rest = { from: 'shop@example.com', tracking: 'ENABLED', headers: null } as const;
   const ours = microseconds(() => {
     const mail: DressedMail = { ...shared, ...rest, id: newId(), unsubscribeUrl: 'https://mail.example.com/u' };

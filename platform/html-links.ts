@@ -23,42 +23,57 @@ const [SHORTEST_RAW, LONGEST_RAW] = [3, 8];
 export function replaceLinks(html: string, replace: (target: string) => string | undefined): string {
   let out = '';
   let copied = 0;
-  for (const [start, end] of linksIn(html)) {
-    const target = decoded(html.slice(start, end));
+  for (const [start, end] of linksIn(html).links) {
+    const target = linkTarget(html.slice(start, end));
     const replacement = target === undefined ? undefined : replace(target);
     if (replacement === undefined) continue;
-    out += html.slice(copied, start) + escaped(replacement);
+    out += html.slice(copied, start) + inAttribute(replacement);
     copied = end;
   }
   return copied === 0 ? html : out + html.slice(copied);
 }
 
-type Span = [start: number, end: number];
+export type Span = [start: number, end: number];
 
-/** Where the values of the links' `href` stand. */
-function linksIn(html: string): Span[] {
-  const links: Span[] = [];
-  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at)) {
-    const next = html.charCodeAt(at + 1);
-    if (isLetter(next)) at = openingTag(html, at + 1, links);
-    // `</ a>` is a comment to browsers, and a `<` before anything else is text.
-    else if (next === SLASH && isLetter(html.charCodeAt(at + 2))) at = tag(html, nameEnd(html, at + 2));
-    else if (next === BANG && html.startsWith('<!--', at)) at = commentEnd(html, at + 4);
-    else if (next === BANG || next === QUESTION || next === SLASH) at = past(html, '>', at + 2);
-    else at++;
-  }
-  return links;
+export interface FoundLinks {
+  /** The values of the links' `href`. */
+  links: Span[];
+  /** Where text without quotes, `<` and `>` may be put in without any other link being found: text, and values in quotes. */
+  open?: Span[];
 }
 
-function openingTag(html: string, start: number, links: Span[]): number {
+/** Gives back `found`, with what there is. */
+export function linksIn(html: string, found: FoundLinks = { links: [] }): FoundLinks {
+  let behind = 0;
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', behind)) {
+    found.open?.push([behind, at]);
+    behind = piece(html, at, found);
+  }
+  found.open?.push([behind, html.length]);
+  return found;
+}
+
+/** Goes from a `<` to behind what it begins. */
+function piece(html: string, at: number, found: FoundLinks): number {
+  const next = html.charCodeAt(at + 1);
+  if (isLetter(next)) return openingTag(html, at + 1, found);
+  // `</ a>` is a comment to browsers, and a `<` before anything else is text.
+  if (next === SLASH && isLetter(html.charCodeAt(at + 2))) return tag(html, nameEnd(html, at + 2), found, false);
+  if (next === BANG && html.startsWith('<!--', at)) return commentEnd(html, at + 4);
+  return next === BANG || next === QUESTION || next === SLASH ? past(html, '>', at + 2) : at + 1;
+}
+
+function openingTag(html: string, start: number, found: FoundLinks): number {
   const end = nameEnd(html, start);
   const length = end - start;
-  if (isLinkName(html, start, length)) return tag(html, end, links);
+  if (isLinkName(html, start, length)) return tag(html, end, found, true);
   const rawText = length >= SHORTEST_RAW && length <= LONGEST_RAW && RAW_TEXT.get(html.slice(start, end).toLowerCase());
-  const behind = tag(html, end);
+  const behind = tag(html, end, found, false);
   if (!rawText) return behind;
   rawText.lastIndex = behind;
-  return rawText.exec(html)?.index ?? html.length;
+  const rawEnd = rawText.exec(html)?.index ?? html.length;
+  found.open?.push([behind, rawEnd]);
+  return rawEnd;
 }
 
 /** `a` and `area`. */
@@ -84,10 +99,10 @@ function commentEnd(html: string, from: number): number {
 }
 
 /**
- * Goes over the attributes of a tag, to behind its `>`, and notes the value of its `href`. A tag that never ends is none,
+ * Goes over the attributes of a tag, to behind its `>`, and notes the `href` of a link. A tag that never ends is none,
  * and nothing behind its beginning is one.
  */
-function tag(html: string, from: number, links?: Span[]): number {
+function tag(html: string, from: number, found: FoundLinks, isLink: boolean): number {
   let href: Span | undefined;
   let at = from;
   for (;;) {
@@ -97,7 +112,7 @@ function tag(html: string, from: number, links?: Span[]): number {
     const name = at;
     // The first character may even be `=`.
     at = attributeNameEnd(html, at + 1);
-    const isHref = links !== undefined && at - name === 4 && html.slice(name, at).toLowerCase() === 'href';
+    const isHref = isLink && at - name === 4 && html.slice(name, at).toLowerCase() === 'href';
     at = skip(html, at);
     if (html.charCodeAt(at) !== EQUALS) continue;
     at = skip(html, at + 1);
@@ -107,11 +122,12 @@ function tag(html: string, from: number, links?: Span[]): number {
     const start = quoted ? at + 1 : at;
     const end = quoted ? html.indexOf(quote === DOUBLE ? '"' : "'", start) : unquotedEnd(html, start);
     if (end === -1 || end >= html.length) return html.length;
+    if (quoted) found.open?.push([start, end]);
     // Of two attributes with one name the first counts.
     if (isHref) href ??= [start, end];
     at = quoted ? end + 1 : end;
   }
-  if (href) links?.push(href);
+  if (href) found.links.push(href);
   return at + 1;
 }
 
@@ -153,8 +169,8 @@ const NAMED = new Map([
 ]);
 const ENTITY = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z][a-z0-9]*));/gi;
 
-/** The value of an attribute; undefined where it has names for characters that we do not know. */
-function decoded(value: string): string | undefined {
+/** Where a link leads by the value of its `href`; undefined where it has names for characters that we do not know. */
+export function linkTarget(value: string): string | undefined {
   if (!value.includes('&')) return value;
   let known = true;
   const text = value.replace(ENTITY, (whole, hex?: string, decimal?: string, name?: string) => {
@@ -168,6 +184,6 @@ function decoded(value: string): string | undefined {
 const characterOf = (code: number): string | undefined =>
   code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : undefined;
 
-/** Whatever quotes it stands in, or none. */
-const escaped = (value: string): string =>
+/** As the value of an attribute, whatever quotes it stands in, or none. */
+export const inAttribute = (value: string): string =>
   /[&"'<>\s`=]/.test(value) ? value.replace(/[&"'<>\s`=]/g, (one) => `&#${one.charCodeAt(0)};`) : value;

@@ -7,6 +7,7 @@ export {
   composeMail,
   type MailAddress,
   type MailAttachment,
+  type MailForm,
   MailSkeleton,
   messageId,
   type OutgoingMail,

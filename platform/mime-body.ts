@@ -20,6 +20,11 @@ export class Scratch {
     this.length += this.room(text.length * 3).write(text, this.length);
   }
 
+  copy(bytes: Buffer): void {
+    this.room(bytes.length).set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
   /** A copy of what is there, and begins anew. What was large once is not kept for ever. */
   take(): Buffer {
     const taken = Buffer.from(this.bytes.subarray(0, this.length));
@@ -41,13 +46,17 @@ export interface EncodedText {
 }
 
 /** Text in which a third of the bytes is not ASCII is shorter in base64; all other stays readable, and unsuspected. */
+export function isWide(bytes: Buffer): boolean {
+  let wide = 0;
+  for (const byte of bytes) wide += byte >>> 7;
+  return wide * 3 > bytes.length;
+}
+
 export function encodeText(text: string, known?: KnownLines): EncodedText {
   const quoted = (bytes: string) => (known ? known.quotedPrintable(bytes) : quotedPrintable(bytes));
   if (Buffer.byteLength(text) === text.length) return { encoding: 'quoted-printable', text: quoted(text) };
   const bytes = Buffer.from(text);
-  let wide = 0;
-  for (const byte of bytes) wide += byte >>> 7;
-  if (wide * 3 > bytes.length) return { encoding: 'base64', text: inLines(bytes.toString('base64')) };
+  if (isWide(bytes)) return { encoding: 'base64', text: inLines(bytes.toString('base64')) };
   return { encoding: 'quoted-printable', text: quoted(bytes.toString('latin1')) };
 }
 

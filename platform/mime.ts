@@ -1,8 +1,9 @@
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { type DkimKey, withSignature } from './dkim.ts';
-import { encodeText, KnownLines, Scratch, withWholeLines } from './mime-body.ts';
+import { encodeText, KnownLines, Scratch, type TransferEncoding, withWholeLines } from './mime-body.ts';
 import { addressHeader, isPrintable, onOneLine, simpleAddress, structuredHeader, textHeader } from './mime-head.ts';
+import type { QuotedForm } from './quoted-form.ts';
 import type { WireMail } from './smtp-session.ts';
 
 export interface MailAddress {
@@ -29,29 +30,40 @@ export interface MailFrame {
   dkim?: DkimKey | undefined;
 }
 
-/** What is each mail's own. */
-export interface MailFilling {
+/** What is each mail's own, but for its body. */
+export interface MailHead {
   /** Makes the Message-ID, together with the sender's domain: the same mail always has the same one. */
   id: string;
   to: MailAddress;
   subject: string;
-  html: string;
-  text?: string;
   /** Beside those of the frame, e.g. List-Unsubscribe. */
   headers?: Record<string, string>;
   /** Where it is returned to when it cannot be delivered; otherwise to its sender. Plain ASCII. */
   envelopeFrom?: string | undefined;
+}
+
+export interface MailFilling extends MailHead {
+  html: string;
+  text?: string;
   /** Shared by mails that were made from the same text. */
   known?: KnownLines | undefined;
+}
+
+/** The body of many mails. */
+export interface MailForm<Filling> {
+  html: QuotedForm<Filling>;
+  text: QuotedForm<Filling> | undefined;
 }
 
 export interface OutgoingMail extends MailFrame, MailFilling {
   attachments?: MailAttachment[];
 }
 
-export function messageId({ id, from }: Pick<OutgoingMail, 'id' | 'from'>): string {
-  const domain = from.email.slice(from.email.lastIndexOf('@') + 1);
-  return `<${id}@${domainToASCII(domain) || domain}>`;
+export const messageId = ({ id, from }: Pick<OutgoingMail, 'id' | 'from'>): string => `<${id}@${idDomain(from)}>`;
+
+function idDomain({ email }: MailAddress): string {
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  return domainToASCII(domain) || domain;
 }
 
 /** Throws for a mail that cannot be written as one. */
@@ -68,6 +80,9 @@ export class MailSkeleton {
   private readonly frame: MailFrame;
   private readonly sender: string | undefined;
   private readonly head: string | undefined;
+  private readonly idDomain: string;
+  /** The last one that was written; mostly they all have the same. */
+  private subject = { text: '', header: textHeader('Subject', '') };
   private known: KnownLines | undefined;
   private filled = 0;
 
@@ -75,6 +90,7 @@ export class MailSkeleton {
     this.frame = frame;
     this.sender = simpleAddress(frame.from.email);
     this.head = this.sender && commonHead(this.sender, frame);
+    this.idDomain = idDomain(frame.from);
   }
 
   /** Throws for a mail that cannot be written as one. */
@@ -85,22 +101,44 @@ export class MailSkeleton {
     return dkim ? { ...composed, raw: await withSignature(composed.raw, dkim) } : composed;
   }
 
+  /** The same for a body that is a form. Undefined for a mail that needs more than a form: it must be composed. */
+  composeForm<T>(mail: MailHead, form: MailForm<T>, filling: T): WireMail | Promise<WireMail> | undefined {
+    const { dkim } = this.frame;
+    const composed = this.fillForm(mail, form, filling);
+    return composed && dkim ? withSignature(composed.raw, dkim).then((raw) => ({ ...composed, raw })) : composed;
+  }
+
   /** Undefined for a mail that needs more than we know (odd addresses, headers of odd scripts): nodemailer's turn. */
-  fill({ id, to, subject, html, text, headers = {}, envelopeFrom, known }: MailFilling): WireMail | undefined {
+  fill(mail: MailFilling): WireMail | undefined {
+    const envelope = this.begin(mail);
+    if (!envelope) return undefined;
+    // Whoever sends a single mail need not remember it.
+    if (this.filled++ > 0) this.known ??= new KnownLines();
+    const { id, html, text, known = this.known } = mail;
+    writeBody(id, textPart(html, known), text ? textPart(text, known) : undefined);
+    return { ...envelope, utf8: false, raw: out.take() };
+  }
+
+  fillForm<T>(mail: MailHead, { html, text }: MailForm<T>, filling: T): WireMail | undefined {
+    const envelope = this.begin(mail);
+    if (!envelope) return undefined;
+    writeBody(mail.id, formPart(html, filling), text && formPart(text, filling));
+    return { ...envelope, utf8: false, raw: out.take() };
+  }
+
+  /** Writes the head. */
+  private begin({ id, to, subject, headers = {}, envelopeFrom }: MailHead): Pick<WireMail, 'from' | 'to'> | undefined {
     const recipient = simpleAddress(to.email);
     const own = headersOf(Object.entries(headers));
     if (this.sender === undefined || this.head === undefined || recipient === undefined || own === undefined)
       return undefined;
+    if (subject !== this.subject.text) this.subject = { text: subject, header: textHeader('Subject', subject) };
     out.length = 0;
-    out.ascii(this.head);
-    out.ascii(addressHeader('To', recipient, to.name));
-    out.ascii(textHeader('Subject', subject));
-    out.ascii(`Message-ID: ${messageId({ id, from: this.frame.from })}\r\nDate: ${dateNow()}\r\n`);
-    out.ascii(own);
-    // Whoever sends a single mail need not remember it.
-    if (this.filled++ > 0) this.known ??= new KnownLines();
-    writeBody({ html, text, id }, known ?? this.known);
-    return { from: envelopeFrom ?? this.sender, to: recipient, utf8: false, raw: out.take() };
+    out.ascii(
+      `${this.head}${addressHeader('To', recipient, to.name)}${this.subject.header}` +
+        `Message-ID: <${id}@${this.idDomain}>\r\nDate: ${dateNow()}\r\n${own}`,
+    );
+    return { from: envelopeFrom ?? this.sender, to: recipient };
   }
 }
 
@@ -132,25 +170,39 @@ function headersOf(entries: [string, string][]): string | undefined {
   return lines;
 }
 
-function writeBody({ html, text, id }: Pick<MailFilling, 'html' | 'text' | 'id'>, known?: KnownLines): void {
+interface Part {
+  encoding: TransferEncoding;
+  write(): void;
+}
+
+function textPart(content: string, known?: KnownLines): Part {
+  const { encoding, text } = encodeText(content, known);
+  return { encoding, write: () => out.ascii(text) };
+}
+
+const formPart = <T>(form: QuotedForm<T>, filling: T): Part => ({
+  encoding: 'quoted-printable',
+  write: () => form.write(out, filling),
+});
+
+function writeBody(id: string, html: Part, text: Part | undefined): void {
   if (!text) {
-    writePart('html', html, known);
+    writePart('html', html);
     out.ascii('\r\n');
     return;
   }
   // `=_` cannot be part of quoted-printable, nor `_` of base64.
   const border = `=_${id}`;
   out.ascii(`Content-Type: multipart/alternative;\r\n boundary="${border}"\r\n\r\n--${border}\r\n`);
-  writePart('plain', text, known);
+  writePart('plain', text);
   out.ascii(`\r\n--${border}\r\n`);
-  writePart('html', html, known);
+  writePart('html', html);
   out.ascii(`\r\n--${border}--\r\n`);
 }
 
-function writePart(kind: 'plain' | 'html', content: string, known?: KnownLines): void {
-  const { encoding, text } = encodeText(content, known);
+function writePart(kind: 'plain' | 'html', { encoding, write }: Part): void {
   out.ascii(`Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`);
-  out.ascii(text);
+  write();
 }
 
 let [second, date] = [0, ''];

@@ -4,17 +4,20 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { Project } from '../../db/models/project.ts';
 import { statement } from '../../db/statement.ts';
 import { MailSkeleton, type SendOutcome, type WireMail } from '../../platform/mailer.ts';
-import { plainMail, type Renderer, type RenderItem } from '../../platform/renderer/index.ts';
+import { type Outlined, plainMail, type Renderer, type RenderItem } from '../../platform/renderer/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { senderDomain } from '../domains/name.ts';
 import type { DeliveryDeps } from '../emails/deliver.ts';
-import { type DressedMail, dressHeaders, dressHtml } from '../emails/dress.ts';
+import { bulkHeaders, type DressedMail, dressHeaders, tracksOf, withTracks } from '../emails/dress.ts';
+import { fillingOf, formOf } from '../emails/dress-form.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { footerFor } from '../templates/footer.ts';
 import { variablesOf } from '../templates/variables.ts';
 
-/** Takes about half a millisecond. */
-const AT_ONCE = 4;
+/** So long others wait while mails are written. */
+const AT_ONCE_MS = 0.5;
+/** The pages of a contact: unsubscribeUrl is one of these, too. */
+const CONTACT_LINKS = /subscribeUrl|manageUrl/;
 
 type Refused = Extract<SendOutcome, { kind: 'refused' }>;
 
@@ -61,21 +64,26 @@ export class CampaignContent {
   private readonly campaign: Campaign;
   private readonly project: Sender;
   private readonly skeleton: MailSkeleton;
+  /** They are signed for each mail, and most bodies that are not MARKETING show none. */
+  private readonly hasContactLinks: boolean;
 
   private constructor(deps: ContentDeps, campaign: Campaign, project: Sender, skeleton: MailSkeleton) {
     this.deps = deps;
     this.campaign = campaign;
     this.project = project;
     this.skeleton = skeleton;
+    const { type, subject, body } = campaign;
+    this.hasContactLinks = type === 'MARKETING' || CONTACT_LINKS.test(subject) || CONTACT_LINKS.test(body);
   }
 
   static async of(deps: ContentDeps, campaign: Campaign): Promise<CampaignContent> {
-    const { projectId, fromEmail, fromName, replyTo } = campaign;
+    const { id: campaignId, projectId, fromEmail, fromName, replyTo } = campaign;
     const project = await Project.query(deps.db).findById(projectId).select('language', 'tracking');
     const domain = senderDomain(fromEmail);
     const signer = await deps.signerFor?.(projectId, domain);
     const from = { email: fromEmail, name: fromName };
-    const skeleton = new MailSkeleton({ from, replyTo, ...(signer && { dkim: { domain, ...signer } }) });
+    const headers = bulkHeaders({ projectId, campaignId, from: fromEmail });
+    const skeleton = new MailSkeleton({ from, replyTo, headers, ...(signer && { dkim: { domain, ...signer } }) });
     return new CampaignContent(deps, campaign, project ?? { language: 'en', tracking: 'ENABLED' }, skeleton);
   }
 
@@ -86,14 +94,18 @@ export class CampaignContent {
     const items = there.map((row) => this.itemOf(row));
     const { subject, body: html } = this.campaign;
     const results = await this.deps.renderer.render({ subject, html, items });
-    const ready: Promise<ReadyMail>[] = [];
+    const ready: (ReadyMail | Promise<ReadyMail>)[] = [];
+    let until = 0;
     for (const [place, row] of there.entries()) {
       // Written in one go they would keep those who send from their connections.
-      if (place % AT_ONCE === 0) await immediate();
+      if (performance.now() > until) {
+        await immediate();
+        until = performance.now() + AT_ONCE_MS;
+      }
       const [item, result] = [items[place] ?? this.itemOf(row), results[place]];
       // A template that asks for too much never fails a mail.
-      const texts = result?.ok ? result : plainMail({ subject, html: html + (item.footer ?? '') }, item);
-      ready.push(this.write(row, item, texts));
+      const made = result?.ok ? result : plainMail({ subject, html: html + (item.footer ?? '') }, item);
+      ready.push(this.write(row, item, made));
     }
     const gone = rows.filter((row) => !isThere(row));
     return [...(await Promise.all(ready)), ...gone.map(({ id }) => ({ id, to: null, subject: null, mail: nobody }))];
@@ -104,42 +116,54 @@ export class CampaignContent {
     const { language } = this.project;
     const variables = variablesOf({
       contact: { id: contactId, email, subscribed, createdAt: created_at, data },
-      links: this.deps.links.contactLinks({ contactId, emailId }),
+      ...(this.hasContactLinks && { links: this.deps.links.contactLinks({ contactId, emailId }) }),
       language,
     });
     if (this.campaign.type !== 'MARKETING') return variables;
     return { ...variables, footer: footerFor(data.locale, language) };
   }
 
-  private async write(row: Recipient, item: RenderItem, texts: Texts): Promise<ReadyMail> {
-    const { id, email } = row;
-    const { subject, html, text } = texts;
-    const dressed = this.dressed(id, String(item.builtIn.unsubscribeUrl));
-    const mail = await this.skeleton
-      .compose({
-        id,
-        to: { email },
-        subject,
-        html: dressHtml(this.deps.links, dressed, html),
-        ...(text && { text }),
-        ...dressHeaders(this.deps.links, dressed, html),
-      })
-      .catch((error: Error) => ({ kind: 'refused', reason: `cannot be written as a mail: ${error.message}` }) as const);
-    return { id, to: email, subject: subject === this.campaign.subject ? null : subject, mail };
+  private write(row: Recipient, item: RenderItem, made: Made): ReadyMail | Promise<ReadyMail> {
+    const { id, email: to } = row;
+    const subject = made.subject === this.campaign.subject ? null : made.subject;
+    const mail = this.compose(row, item, made);
+    return mail instanceof Promise ? mail.then((mail) => ({ id, to, subject, mail })) : { id, to, subject, mail };
   }
 
-  private dressed(id: string, unsubscribeUrl: string): DressedMail {
-    const { id: campaignId, projectId, type, fromEmail: from } = this.campaign;
-    const { tracking } = this.project;
-    return { id, projectId, sourceType: 'CAMPAIGN', campaignId, type, from, tracking, headers: null, unsubscribeUrl };
+  private compose(
+    { id, email }: Recipient,
+    { builtIn }: RenderItem,
+    made: Made,
+  ): WireMail | Promise<WireMail | Refused> {
+    const { links } = this.deps;
+    const { subject, html, text, outlined } = made;
+    const mail = this.dressed(id, builtIn.unsubscribeUrl);
+    const tracks = tracksOf(links, mail);
+    const head = { id, to: { email }, subject, ...dressHeaders(links, mail, html) };
+    const form = outlined && formOf(outlined.outline, tracks !== undefined);
+    const filled = form && this.skeleton.composeForm(head, form, fillingOf(outlined, tracks));
+    const written = filled ?? this.skeleton.compose({ ...head, html: withTracks(html, tracks), ...(text && { text }) });
+    return written instanceof Promise ? written.catch(unwritable) : written;
+  }
+
+  private dressed(id: string, unsubscribeUrl: unknown): DressedMail {
+    const { projectId, type, fromEmail: from } = this.campaign;
+    const url = typeof unsubscribeUrl === 'string' ? unsubscribeUrl : undefined;
+    return { id, projectId, type, from, tracking: this.project.tracking, headers: null, unsubscribeUrl: url };
   }
 }
 
-interface Texts {
+interface Made {
   subject: string;
   html: string;
   text?: string;
+  outlined?: Outlined;
 }
+
+const unwritable = ({ message }: Error): Refused => ({
+  kind: 'refused',
+  reason: `cannot be written as a mail: ${message}`,
+});
 
 const nobody: Refused = { kind: 'refused', reason: 'its recipient is gone' };
 

@@ -173,8 +173,6 @@ function contentOf(row: ContentRow, item: RenderItem, { subject, html, text }: T
   const mail: DressedMail = {
     id: row.id,
     projectId: row.project_id,
-    sourceType: row.source_type,
-    campaignId: row.campaign_id,
     type: row.type,
     from: row.from_email,
     tracking: row.tracking,

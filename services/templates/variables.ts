@@ -5,7 +5,8 @@ export interface VariableSources {
   contact: { id: string; email: string; subscribed: boolean; createdAt: Date; data: Data };
   /** Values that were sent along for this mail alone; they win over the contact's. */
   passing?: Data;
-  links: { unsubscribeUrl: string; subscribeUrl: string; manageUrl: string };
+  /** The pages of the contact; without them where the template names none. */
+  links?: { unsubscribeUrl: string; subscribeUrl: string; manageUrl: string };
   /** The project's. */
   language: string;
   /** What `event.*` stands for in workflow mail. Its values go by their own names, too, where the contact has none. */

@@ -69,11 +69,10 @@ describe('what we add to a mail', () => {
   interface Wish extends Partial<SendInput> {
     type?: TemplateType;
     /** Straight into the ledger, for what no request can say. */
-    row?: Record<string, unknown>;
     untracked?: boolean;
   }
 
-  async function sent({ type = 'TRANSACTIONAL', row, untracked, ...input }: Wish = {}): Promise<Sent> {
+  async function sent({ type = 'TRANSACTIONAL', untracked, ...input }: Wish = {}): Promise<Sent> {
     const content = { from: { email: `shop@${project.senderDomain}` }, subject: 'Hello', body: '<p>Hello</p>' };
     const to = [{ email: `dress${++people}@example.com` }];
     const { emails } = await sendEmails(db, project.access, { to, subscribed: true, ...content, ...input });
@@ -81,7 +80,6 @@ describe('what we add to a mail', () => {
     await db('email_contents')
       .where({ emailId: id })
       .update({ type, untracked: untracked ?? false });
-    if (row) await db('emails').where({ id }).update(row);
     await deliver();
     const mail = smtp.mails.at(-1);
     if (!mail) throw new Error('no mail came');
@@ -206,28 +204,10 @@ describe('what we add to a mail', () => {
     });
   });
 
-  describe('bulk headers', () => {
-    const bulk = ['precedence', 'x-auto-response-suppress', 'list-id', 'feedback-id'];
-    const campaign = { sourceType: 'CAMPAIGN', campaignId: '01900000-0000-7000-8000-000000000001' };
-
-    it('mark mail of campaigns', async () => {
-      const mail = await sent({ row: campaign });
-      expect(header(mail, 'precedence')).to.equal('bulk');
-      expect(header(mail, 'x-auto-response-suppress')).to.equal('OOF, AutoReply');
-      expect(header(mail, 'list-id')).to.equal(`<${project.id}.${project.senderDomain}>`);
-      expect(header(mail, 'feedback-id')).to.equal(`${campaign.campaignId}:${project.id}:campaign:everpost`);
-    });
-
-    it('mark no other mail', async () => {
-      const mail = await sent({ type: 'MARKETING' });
-      for (const name of bulk) expect(header(mail, name), name).to.equal(undefined);
-    });
-
-    for (const name of bulk)
-      it(`let the caller say ${name}`, async () => {
-        const mail = await sent({ row: { ...campaign, campaignId: null }, headers: { [name.toUpperCase()]: 'own' } });
-        expect(header(mail, name)).to.equal('own');
-      });
+  it('has nothing of what marks mail of campaigns', async () => {
+    const mail = await sent({ type: 'MARKETING' });
+    for (const name of ['precedence', 'x-auto-response-suppress', 'list-id', 'feedback-id'])
+      expect(header(mail, name), name).to.equal(undefined);
   });
 
   describe('tracking', () => {

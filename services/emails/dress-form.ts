@@ -1,0 +1,125 @@
+import { inAttribute, linksIn, linkTarget, type Span } from '../../platform/html-links.ts';
+import type { MailForm } from '../../platform/mailer.ts';
+import { type FormPiece, QuotedForm } from '../../platform/quoted-form.ts';
+import {
+  bodyEnd,
+  escapeHtml,
+  marksIn,
+  type Outline,
+  type Outlined,
+  putTogether,
+  takeApart,
+} from '../../platform/renderer/index.ts';
+import type { Tracks } from './dress.ts';
+
+/** What is one mail's own. */
+export interface DressFilling {
+  values: string[];
+  escaped: string[];
+  tracks: Tracks | undefined;
+}
+
+export const fillingOf = ({ values }: Outlined, tracks: Tracks | undefined): DressFilling => ({
+  values,
+  escaped: values.map(escapeHtml),
+  tracks,
+});
+
+export type DressForm = MailForm<DressFilling>;
+type Piece = FormPiece<DressFilling>;
+
+const MOST_HOLES = 1_000;
+
+/** Undefined for one that was seen once, null for one that no form can be made of. */
+type Known = DressForm | null | undefined;
+const [tracked, untracked] = [new WeakMap<Outline, Known>(), new WeakMap<Outline, Known>()];
+
+/**
+ * The body of all mails with this outline, as `withTracks` would leave it. Undefined where it is not sure to be that,
+ * and for the first mail: many outlines have no second.
+ */
+export function formOf(outline: Outline, isTracked: boolean): DressForm | undefined {
+  const forms = isTracked ? tracked : untracked;
+  let form = forms.get(outline);
+  if (form === undefined && forms.has(outline)) form = madeOf(outline, isTracked) ?? null;
+  forms.set(outline, form);
+  return form ?? undefined;
+}
+
+function madeOf({ html, text }: Outline, isTracked: boolean): DressForm | undefined {
+  const pieces = isTracked ? trackedPieces(html) : valuesIn(html);
+  if (!pieces || pieces.length > MOST_HOLES * 2) return undefined;
+  const htmlForm = QuotedForm.of(pieces);
+  const isEmpty = text.length === 1 && text[0] === '';
+  const textForm = isEmpty
+    ? undefined
+    : QuotedForm.of<DressFilling>(
+        text.map((piece, place) => (place % 2 === 0 ? piece : ({ values }) => values[Number(piece)] ?? '')),
+      );
+  return htmlForm && (isEmpty || textForm) ? { html: htmlForm, text: textForm } : undefined;
+}
+
+const valuesIn = (html: string): Piece[] =>
+  takeApart(html).map((piece, place) => (place % 2 === 0 ? piece : ({ escaped }) => escaped[Number(piece)] ?? ''));
+
+/** Undefined where a value could decide over what is a link, or where the body ends. */
+function trackedPieces(html: string): Piece[] | undefined {
+  const open: Span[] = [];
+  const { links } = linksIn(html, { links: [], open });
+  const end = bodyEnd(html);
+  if (!areOpen(html, open) || links.some(([start, stop]) => start <= end && end < stop)) return undefined;
+  const pieces: Piece[] = [];
+  let at = 0;
+  const upTo = (place: number) => {
+    pieces.push(...valuesIn(html.slice(at, place)));
+    at = place;
+  };
+  const pixel = () => {
+    upTo(end);
+    pieces.push(({ tracks }) => tracks?.pixel ?? '');
+  };
+  let hasPixel = false;
+  for (const [start, stop] of links) {
+    if (start > end && !hasPixel) {
+      pixel();
+      hasPixel = true;
+    }
+    upTo(start);
+    pieces.push(linkPiece(html.slice(start, stop)));
+    at = stop;
+  }
+  if (!hasPixel) pixel();
+  upTo(html.length);
+  return pieces;
+}
+
+function linkPiece(value: string): Piece {
+  const parts = takeApart(value);
+  if (parts.length > 1)
+    return ({ escaped, tracks }) => {
+      const whole = putTogether(parts, escaped);
+      return followed(whole, linkTarget(whole), tracks);
+    };
+  const target = linkTarget(value);
+  return target === undefined ? value : ({ tracks }) => followed(value, target, tracks);
+}
+
+function followed(value: string, target: string | undefined, tracks: Tracks | undefined): string {
+  const url = target === undefined ? undefined : tracks?.follow(target);
+  return url === undefined ? value : inAttribute(url);
+}
+
+/** A name of a tag that is not over: what comes next belongs to it, whether it is one by now or not. */
+const TAG_BEGUN = /<[^\s>]*$/;
+/** The longest name that matters is that of `</noframes`. */
+const LONGEST_NAME = 12;
+
+/** A value that is escaped changes nothing about tags where it stands in a text, or between quotes. */
+function areOpen(html: string, open: Span[]): boolean {
+  let place = 0;
+  return marksIn(html).every(({ start, end }) => {
+    while ((open[place]?.[1] ?? html.length) < end) place++;
+    const from = open[place]?.[0] ?? html.length;
+    return from <= start && !TAG_BEGUN.test(html.slice(Math.max(0, start - LONGEST_NAME), start));
+  });
+}
