@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { SigningKeys } from './cursor.ts';
+import { hmacHex } from './hmac.ts';
 
 const SIGNATURE_BYTES = 16;
 /** Longer than any address that goes around; whatever is longer is not looked at. */
@@ -26,6 +27,5 @@ export function openToken(keys: SigningKeys, purpose: string, token: string): Bu
 }
 
 function signature(key: string, purpose: string, content: Uint8Array): Buffer {
-  const hmac = createHmac('sha256', key).update(`token\0${purpose}\0`).update(content);
-  return hmac.digest().subarray(0, SIGNATURE_BYTES);
+  return Buffer.from(hmacHex(key, `token\0${purpose}\0`, content).slice(0, SIGNATURE_BYTES * 2), 'hex');
 }

@@ -2,7 +2,7 @@
 
 export const ID_BYTES = 16;
 
-export const bytesOf = (id: string): Buffer => Buffer.from(id.replaceAll('-', ''), 'hex');
+export const bytesOf = (...ids: string[]): Buffer => Buffer.from(ids.join('').replaceAll('-', ''), 'hex');
 
 export const idOf = (bytes: Buffer): string =>
   bytes.toString('hex', 0, ID_BYTES).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

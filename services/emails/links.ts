@@ -50,7 +50,7 @@ export class MailLinks {
   }
 
   contactLinks({ contactId, emailId }: PageToken): ContactLinks {
-    const token = signToken(this.keys, CONTACT, Buffer.concat([bytesOf(contactId), bytesOf(emailId)]));
+    const token = signToken(this.keys, CONTACT, bytesOf(contactId, emailId));
     return {
       unsubscribeUrl: `${this.baseUrl}/unsubscribe/${token}`,
       subscribeUrl: `${this.baseUrl}/subscribe/${token}`,

@@ -1,9 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { SigningKeys } from '../../platform/cursor.ts';
+import { hmacHex } from '../../platform/hmac.ts';
 
 /** Says in every mail which one it is; whoever returns it, or tells us of it, gives it back. */
 export const MARK_HEADER = 'X-Everpost-Id';
 
+const NOTHING = new Uint8Array();
 const TOKEN = /^([0-9a-f]{32})-([0-9a-f]{20})$/;
 
 /**
@@ -25,7 +27,7 @@ export function openReturnToken(keys: SigningKeys, token: string): string | unde
 }
 
 function signature(key: string, id: string): string {
-  return createHmac('sha256', key).update(`return\0${id}`).digest('hex').slice(0, 20);
+  return hmacHex(key, `return\0${id}`, NOTHING).slice(0, 20);
 }
 
 const LOCAL_PART = 'b-';

@@ -41,7 +41,7 @@ export class TrackedLinks {
   }
 
   of({ id, projectId }: { id: string; projectId: string }): TrackedMail {
-    const mail = signToken(this.keys, MAIL, Buffer.concat([bytesOf(id), bytesOf(projectId)]));
+    const mail = signToken(this.keys, MAIL, bytesOf(id, projectId));
     const click = `${this.baseUrl}/t/c/${mail}.`;
     return {
       openUrl: `${this.baseUrl}/t/o/${mail}`,
@@ -53,6 +53,8 @@ export class TrackedLinks {
   }
 
   private targetToken(projectId: string, target: string): string {
+    // Each contact has its own, which nobody else will ask for again.
+    if (this.isOurs(target)) return '';
     const key = `${projectId} ${target}`;
     let token = this.targets.get(key);
     if (token === undefined) {
@@ -68,8 +70,11 @@ export class TrackedLinks {
     const address = target.replace(AROUND, '');
     if (Buffer.byteLength(address) > LONGEST_TARGET) return undefined;
     if (!/^https?:\/\/[^/]/i.test(address) || address.includes('{{') || !URL.canParse(address)) return undefined;
-    const isOurs = address.startsWith(this.baseUrl) && OURS.test(address.slice(this.baseUrl.length));
-    return isOurs ? undefined : address;
+    return this.isOurs(address) ? undefined : address;
+  }
+
+  private isOurs(address: string): boolean {
+    return address.startsWith(this.baseUrl) && OURS.test(address.slice(this.baseUrl.length));
   }
 }
 
