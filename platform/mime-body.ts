@@ -27,7 +27,8 @@ export class Scratch {
 
   /** A copy of what is there, and begins anew. What was large once is not kept for ever. */
   take(): Buffer {
-    const taken = Buffer.from(this.bytes.subarray(0, this.length));
+    const taken = roomFor(this.length);
+    this.bytes.copy(taken, 0, 0, this.length);
     this.length = 0;
     if (this.bytes.length > KEPT) this.bytes = Buffer.allocUnsafeSlow(64 * 1024);
     return taken;
@@ -35,6 +36,18 @@ export class Scratch {
 }
 
 const KEPT = 4 * 1024 * 1024;
+
+/** Mails leave about in the order in which they were written; to ask for each one's memory alone costs more than the copy. */
+const SLAB = 256 * 1024;
+let slab = Buffer.alloc(0);
+let used = 0;
+
+function roomFor(length: number): Buffer {
+  if (length > SLAB / 8) return Buffer.allocUnsafeSlow(length);
+  if (used + length > slab.length) [slab, used] = [Buffer.allocUnsafeSlow(SLAB), 0];
+  used += length;
+  return slab.subarray(used - length, used);
+}
 
 export type TransferEncoding = 'quoted-printable' | 'base64';
 
@@ -74,6 +87,8 @@ const WIDTH = 75;
 const escaped = (byte: string): string => `=${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 const UNPRINTABLE = /[^\t\n\r\x20-\x7e]|\r(?!\n)/;
 const UNPRINTABLES = new RegExp(UNPRINTABLE, 'g');
+/** Such as an address: there is nothing in it to encode. */
+const ONE_WORD = /^[!-<>-~]*$/;
 const SPACES_AT_END = /[ \t](?=\r?\n|$)/g;
 
 /**
@@ -82,9 +97,7 @@ const SPACES_AT_END = /[ \t](?=\r?\n|$)/g;
  * dot on the wire, and no mailbox file a `>` that would break the signature.
  */
 export function quotedPrintable(bytes: string): string {
-  let safe = bytes.replaceAll('=', '=3D');
-  if (UNPRINTABLE.test(safe)) safe = safe.replace(UNPRINTABLES, escaped);
-  safe = safe.replace(SPACES_AT_END, escaped);
+  const safe = ONE_WORD.test(bytes) ? bytes : printable(bytes);
   const out: string[] = [];
   for (let begin = 0; begin <= safe.length; ) {
     const { end, next } = lineAt(safe, begin);
@@ -92,6 +105,11 @@ export function quotedPrintable(bytes: string): string {
     begin = next;
   }
   return out.join('\r\n');
+}
+
+function printable(bytes: string): string {
+  const safe = bytes.replaceAll('=', '=3D');
+  return (UNPRINTABLE.test(safe) ? safe.replace(UNPRINTABLES, escaped) : safe).replace(SPACES_AT_END, escaped);
 }
 
 /** Where a line ends, and where the next one begins: behind the text, when there is none. */

@@ -115,14 +115,14 @@ export class MailSkeleton {
     // Whoever sends a single mail need not remember it.
     if (this.filled++ > 0) this.known ??= new KnownLines();
     const { id, html, text, known = this.known } = mail;
-    writeBody(id, textPart(html, known), text ? textPart(text, known) : undefined);
+    writeBody(id, new TextPart(html, known), text ? new TextPart(text, known) : undefined);
     return { ...envelope, utf8: false, raw: out.take() };
   }
 
   fillForm<T>(mail: MailHead, { html, text }: MailForm<T>, filling: T): WireMail | undefined {
     const envelope = this.begin(mail);
     if (!envelope) return undefined;
-    writeBody(mail.id, formPart(html, filling), text && formPart(text, filling));
+    writeBody(mail.id, new FilledPart(html, filling), text && new FilledPart(text, filling));
     return { ...envelope, utf8: false, raw: out.take() };
   }
 
@@ -175,15 +175,35 @@ interface Part {
   write(): void;
 }
 
-function textPart(content: string, known?: KnownLines): Part {
-  const { encoding, text } = encodeText(content, known);
-  return { encoding, write: () => out.ascii(text) };
+class TextPart implements Part {
+  readonly encoding: TransferEncoding;
+  private readonly text: string;
+
+  constructor(content: string, known?: KnownLines) {
+    const { encoding, text } = encodeText(content, known);
+    this.encoding = encoding;
+    this.text = text;
+  }
+
+  write(): void {
+    out.ascii(this.text);
+  }
 }
 
-const formPart = <T>(form: QuotedForm<T>, filling: T): Part => ({
-  encoding: 'quoted-printable',
-  write: () => form.write(out, filling),
-});
+class FilledPart<T> implements Part {
+  readonly encoding = 'quoted-printable';
+  private readonly form: QuotedForm<T>;
+  private readonly filling: T;
+
+  constructor(form: QuotedForm<T>, filling: T) {
+    this.form = form;
+    this.filling = filling;
+  }
+
+  write(): void {
+    this.form.write(out, this.filling);
+  }
+}
 
 function writeBody(id: string, html: Part, text: Part | undefined): void {
   if (!text) {
@@ -200,9 +220,9 @@ function writeBody(id: string, html: Part, text: Part | undefined): void {
   out.ascii(`\r\n--${border}--\r\n`);
 }
 
-function writePart(kind: 'plain' | 'html', { encoding, write }: Part): void {
-  out.ascii(`Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`);
-  write();
+function writePart(kind: 'plain' | 'html', part: Part): void {
+  out.ascii(`Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: ${part.encoding}\r\n\r\n`);
+  part.write();
 }
 
 let [second, date] = [0, ''];

@@ -7,8 +7,9 @@ export type FormPiece<Filling> = string | Hole<Filling>;
 
 /** A line may end anywhere without the text having one there (RFC 2045, 6.7). */
 const SOFT_BREAK = '=\r\n';
-/** Text that is as it is in quoted-printable, on a line of its own. */
-const AS_IT_IS = /^[!-\-/-<>-EG-~](?:[ -<>-~]{0,72}[!-<>-~])?$/;
+/** Text that is as it is in quoted-printable, on a line of its own, where that is long enough. */
+const AS_IT_IS = /^[!-\-/-<>-EG-~](?:[ -<>-~]*[!-<>-~])?$/;
+const LINE = 75;
 
 /**
  * A text that many mails share but for a few places, written as quoted-printable once. Each hole has lines of its own,
@@ -43,7 +44,8 @@ export class QuotedForm<Filling> {
       const strip = this.strips[place];
       if (strip) out.copy(strip);
       const text = this.holes[place]?.(filling);
-      if (text !== undefined) out.ascii(AS_IT_IS.test(text) ? text : quotedPrintable(asBytes(text)));
+      if (text !== undefined)
+        out.ascii(text.length <= LINE && AS_IT_IS.test(text) ? text : quotedPrintable(asBytes(text)));
     }
   }
 }
@@ -55,4 +57,6 @@ function stripOf(text: string, afterHole: boolean, beforeHole: boolean): Buffer 
   return Buffer.from(begins + written + ends, 'latin1');
 }
 
-const asBytes = (text: string): string => Buffer.from(text).toString('latin1');
+/** One a character. */
+const asBytes = (text: string): string =>
+  Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');

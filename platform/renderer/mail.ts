@@ -43,6 +43,9 @@ const outlines = new LRUCache<string, Outline>({
   sizeCalculation: ({ html, text }) => html.length + text.length * 50,
 });
 
+const MOST_RECENT = 4;
+const recent: Outline[] = [];
+
 /**
  * `footer` is a template as well, written at the end of the body. Throws a LimitError for a template that asks for more
  * than a mail may cost.
@@ -98,8 +101,16 @@ function templateOf(source: string): Template {
 }
 
 function outlineOf(html: string): Outline {
-  const known = outlines.get(html);
-  if (known) return known;
+  // To look one up takes ten times as long as to compare it with those that came last.
+  const last = recent.find((outline) => outline.html === html);
+  if (last) return last;
+  const outline = outlines.get(html) ?? newOutline(html);
+  recent.unshift(outline);
+  recent.length = Math.min(recent.length, MOST_RECENT);
+  return outline;
+}
+
+function newOutline(html: string): Outline {
   const outline = { html, text: takeApart(plainText(html)), crowded: marksIn(html).length > MOST_MARKS };
   outlines.set(html, outline);
   return outline;

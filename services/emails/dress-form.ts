@@ -10,7 +10,7 @@ import {
   putTogether,
   takeApart,
 } from '../../platform/renderer/index.ts';
-import type { Tracks } from './dress.ts';
+import { PIXEL, type Tracks } from './dress.ts';
 
 /** What is one mail's own. */
 export interface DressFilling {
@@ -76,7 +76,7 @@ function trackedPieces(html: string): Piece[] | undefined {
   };
   const pixel = () => {
     upTo(end);
-    pieces.push(({ tracks }) => tracks?.pixel ?? '');
+    pieces.push(PIXEL[0], ({ tracks }) => tracks?.openUrl ?? '', PIXEL[1]);
   };
   let hasPixel = false;
   for (const [start, stop] of links) {

@@ -4,6 +4,7 @@ import { replaceLinks } from '../../platform/html-links.ts';
 import { bodyEnd } from '../../platform/renderer/index.ts';
 import type { MailLinks } from './links.ts';
 import { MARK_HEADER } from './return-token.ts';
+import type { TrackedMail as CountedMail } from './tracked-links.ts';
 
 /** What decides over whether it counts who reads a mail. */
 export interface TrackedMail {
@@ -29,33 +30,40 @@ export interface DressedMail extends TrackedMail {
 const MOST_LINKS = 300;
 
 /** What tells us of a mail that was opened, and of its links that were followed. */
-export interface Tracks {
+export class Tracks {
+  private readonly mail: CountedMail;
+  private left = MOST_LINKS;
+
+  constructor(mail: CountedMail) {
+    this.mail = mail;
+  }
+
   /** The address that a link is given instead of its own; undefined leaves it as it is. To be asked in their order. */
-  follow(target: string): string | undefined;
-  pixel: string;
+  follow(target: string): string | undefined {
+    const url = this.left > 0 ? this.mail.clickUrl(target) : undefined;
+    if (url !== undefined) this.left--;
+    return url;
+  }
+
+  /** Stands between the two pieces of `PIXEL`. */
+  get openUrl(): string {
+    return this.mail.openUrl;
+  }
 }
+
+export const PIXEL = ['<img src="', '" width="1" height="1" alt="" style="width:1px;height:1px;border:0">'] as const;
 
 /** Undefined for a mail that nobody shall be counted for. */
 export function tracksOf(links: MailLinks, mail: TrackedMail): Tracks | undefined {
-  if (!isTracked(mail)) return undefined;
-  const { openUrl, clickUrl } = links.tracked.of(mail);
-  let left = MOST_LINKS;
-  return {
-    follow: (target) => {
-      const url = left > 0 ? clickUrl(target) : undefined;
-      if (url !== undefined) left--;
-      return url;
-    },
-    pixel: `<img src="${openUrl}" width="1" height="1" alt="" style="width:1px;height:1px;border:0">`,
-  };
+  return isTracked(mail) ? new Tracks(links.tracked.of(mail)) : undefined;
 }
 
 /** A rendered body as it goes out: with links that count, and a pixel that tells that it was opened. */
 export function withTracks(html: string, tracks: Tracks | undefined): string {
   if (!tracks) return html;
-  const followed = replaceLinks(html, tracks.follow);
+  const followed = replaceLinks(html, (target) => tracks.follow(target));
   const end = bodyEnd(followed);
-  return followed.slice(0, end) + tracks.pixel + followed.slice(end);
+  return followed.slice(0, end) + PIXEL.join(tracks.openUrl) + followed.slice(end);
 }
 
 export const dressHtml = (links: MailLinks, mail: DressedMail, html: string): string =>

@@ -10,6 +10,27 @@ export interface TrackedMail {
   clickUrl(target: string): string | undefined;
 }
 
+class SignedMail implements TrackedMail {
+  private readonly links: TrackedLinks;
+  private readonly projectId: string;
+  private readonly token: string;
+
+  constructor(links: TrackedLinks, projectId: string, token: string) {
+    this.links = links;
+    this.projectId = projectId;
+    this.token = token;
+  }
+
+  get openUrl(): string {
+    return `${this.links.baseUrl}/t/o/${this.token}`;
+  }
+
+  clickUrl(target: string): string | undefined {
+    const token = this.links.targetToken(this.projectId, target);
+    return token === '' ? undefined : `${this.links.baseUrl}/t/c/${this.token}.${token}`;
+  }
+}
+
 const MAIL = 'mail';
 /** With the project in it: no tenant's links can be put into the events of another. */
 const targetOf = (projectId: string): string => `target ${projectId}`;
@@ -27,7 +48,7 @@ const AROUND = /^[\x00-\x20]+|[\x00-\x20]+$/g;
  * signing is most of what a link costs.
  */
 export class TrackedLinks {
-  private readonly baseUrl: string;
+  readonly baseUrl: string;
   private readonly keys: SigningKeys;
   /** Empty: not to be counted. */
   private readonly targets = new LRUCache<string, string>({
@@ -41,18 +62,11 @@ export class TrackedLinks {
   }
 
   of({ id, projectId }: { id: string; projectId: string }): TrackedMail {
-    const mail = signToken(this.keys, MAIL, bytesOf(id, projectId));
-    const click = `${this.baseUrl}/t/c/${mail}.`;
-    return {
-      openUrl: `${this.baseUrl}/t/o/${mail}`,
-      clickUrl: (target) => {
-        const token = this.targetToken(projectId, target);
-        return token === '' ? undefined : click + token;
-      },
-    };
+    return new SignedMail(this, projectId, signToken(this.keys, MAIL, bytesOf(id, projectId)));
   }
 
-  private targetToken(projectId: string, target: string): string {
+  /** Empty: not to be counted. */
+  targetToken(projectId: string, target: string): string {
     // Each contact has its own, which nobody else will ask for again.
     if (this.isOurs(target)) return '';
     const key = `${projectId} ${target}`;

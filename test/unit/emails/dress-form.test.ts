@@ -125,17 +125,7 @@ const value = fc.oneof(
       'body',
       '!--',
     ],
-    ...[
-      'x'.repeat(74),
-      'x'.repeat(75),
-      'x'.repeat(76),
-      'y '.repeat(100),
-      'é'.repeat(80),
-      'p;',
-      '\\',
-      '\u200b',
-      '\ue000',
-    ],
+    ...['x'.repeat(74), 'x'.repeat(75), 'x'.repeat(76), 'y '.repeat(100), 'é'.repeat(80), 'p;', '\\', '\u200b', '\x02'],
   ),
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.string({ unit: 'grapheme', maxLength: 120 }),
@@ -256,7 +246,7 @@ describe('a form of many mails', () => {
       expect(filledForm(mail, tracksOf(testLinks, counted))).to.equal(undefined);
     });
 
-  for (const html of ['<\ue0000\ue001>', '</title\ue0000\ue001', '<p title="</bo\ue0000\ue001">', '<!-\ue0000\ue001'])
+  for (const html of ['<\x020\x03>', '</title\x020\x03', '<p title="</bo\x020\x03">', '<!-\x020\x03'])
     it(`is not used where a value may go on with ${JSON.stringify(html)}`, () => {
       const outline = { html, text: ['x'], crowded: false };
       for (const _ of 'twice') expect(formOf(outline, true)).to.equal(undefined);

@@ -68,9 +68,9 @@ describe('the text part', () => {
         '&lt;',
         '\u200b',
         '\u00a0',
-        '\ue0000\ue001',
+        '\x020\x03',
         '0',
-        'x\ue000',
+        'x\x02',
       ),
     );
     fc.assert(
