@@ -3,6 +3,7 @@ import type { Listener } from '../db/listener.ts';
 import { type Lane, lanes } from '../db/models/outbox-row.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
+import { tidyWire } from '../services/campaigns/book.ts';
 import { takeApartStale } from '../services/emails/delivery-batch.ts';
 import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
 import { releaseAllHeld } from '../services/emails/hold.ts';
@@ -33,6 +34,7 @@ const CONCURRENCY = 10;
 const IDLE_MS = 1_000;
 const TROUBLE_MS = 5_000;
 const SWEEP_MS = 60_000;
+const TIDY_MS = 5_000;
 
 /** What happens in Postgres alone, Temporal away or not. */
 type Chore = 'results' | 'notices' | 'matches';
@@ -42,6 +44,7 @@ export class Relay {
   private readonly options: RelayOptions;
   private readonly loops = new Map<Lane | Chore, Loop>();
   private sweptAt = Number.NEGATIVE_INFINITY;
+  private tidiedAt = Number.NEGATIVE_INFINITY;
   private reachable = true;
 
   constructor(options: RelayOptions) {
@@ -78,6 +81,10 @@ export class Relay {
   /** Few results are left for the next wake-up, by a batch that ends: the next ones come along. */
   private async resultsRound(): Promise<Pace> {
     const { db, billing } = this.options;
+    if (performance.now() - this.tidiedAt > TIDY_MS) {
+      await tidyWire(db);
+      this.tidiedAt = performance.now();
+    }
     return (await tellResults(db, RESULTS_AT_ONCE, { billing })) < RESULTS_AT_ONCE ? 'idle' : 'more';
   }
 

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /** As 021 has it, with a say in which of the mails are still as they should be. */
-const beginCampaignMails = (isCurrent: string): string => `
+export const beginCampaignMails = (isCurrent: string): string => `
     create or replace function begin_campaign_mails(
       p_campaign_id uuid, p_batch_id uuid, p_token uuid, p_ids uuid[], p_subjects text[], p_recipients text[]
     ) returns table (id uuid, verdict text, reason text, attempts integer, unknown_outcomes integer) language plpgsql
@@ -53,10 +53,12 @@ const beginCampaignMails = (isCurrent: string): string => `
           e.unknown_outcomes;
     end $$;`;
 
+export const IS_CURRENT = 'and (k.id is null or k.email = ask.recipient)';
+
 // Mails are made ready a little ahead, and slowly sent where a campaign is throttled. One whose contact has got another
 // address meanwhile is passed over: it stays PENDING in its batch, and is made ready anew.
 export async function up(db: Knex): Promise<void> {
-  await db.raw(beginCampaignMails('and (k.id is null or k.email = ask.recipient)'));
+  await db.raw(beginCampaignMails(IS_CURRENT));
 }
 
 export async function down(db: Knex): Promise<void> {

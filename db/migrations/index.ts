@@ -22,6 +22,7 @@ import * as senders from './020-senders.ts';
 import * as leanLedger from './021-lean-ledger.ts';
 import * as oneStatementSteps from './022-one-statement-steps.ts';
 import * as currentAddress from './024-current-address.ts';
+import * as campaignWire from './025-campaign-wire.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -48,4 +49,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '021-lean-ledger': leanLedger,
   '022-one-statement-steps': oneStatementSteps,
   '024-current-address': currentAddress,
+  '025-campaign-wire': campaignWire,
 };

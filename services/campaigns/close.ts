@@ -2,8 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import { statement } from '../../db/statement.ts';
-import { settleInterrupted } from '../emails/delivery-batch.ts';
-import { leaseBatch } from '../emails/delivery-lease.ts';
+import { tidyWire } from './book.ts';
 
 /** A campaign of which nothing is pending is SENT. False: there is something. */
 export async function closeCampaign(db: Db, id: string): Promise<boolean> {
@@ -28,8 +27,9 @@ const cancelSome = statement<{ id: string }>(
   'campaign-cancel-rows',
   `update emails set status = 'CANCELLED', reason = 'campaign cancelled', updated_at = now()
    where status = 'PENDING' and id in (
-     select id from emails where campaign_id = $1 and status = 'PENDING' and id > $2 order by id limit $3
-     for update skip locked)
+     select id from emails where campaign_id = $1 and status = 'PENDING' and id > $2
+       and not exists (select 1 from campaign_wire w where w.email_id = emails.id)
+     order by id limit $3 for update skip locked)
    returning id`,
 );
 
@@ -44,24 +44,8 @@ export async function settleCancelled(db: Db, id: string): Promise<boolean> {
     last = rows.reduce((highest, row) => (row.id > highest ? row.id : highest), last);
     if (rows.length < CHUNK) break;
   }
-  await settleAbandoned(db, id);
+  await tidyWire(db);
   const left = (await countsOfCampaign(db, id)).pending;
   if (left === 0) await db('deliveryBatches').where({ campaignId: id }).del();
   return left === 0;
-}
-
-const abandoned = statement<{ id: string }>(
-  'campaign-abandoned',
-  `select b.id from delivery_batches b where b.campaign_id = $1 and b.lease_until <= now()
-   and exists (select 1 from emails e where e.batch_id = b.id and e.status = 'SENDING')`,
-);
-
-/** Mails whose worker died while it was sending them. */
-async function settleAbandoned(db: Db, id: string): Promise<void> {
-  for (const batch of await abandoned(db, [id])) {
-    const answer = await leaseBatch(db, batch.id);
-    if (!('lease' in answer)) continue;
-    await settleInterrupted(db, answer.lease);
-    await answer.lease.release();
-  }
 }

@@ -6,9 +6,11 @@ import { Slots } from '../../platform/slots.ts';
 import type { DeliveryDeps } from '../emails/deliver.ts';
 import type { ResultKind } from '../emails/delivery-settlement.ts';
 import type { MailLinks } from '../emails/links.ts';
+import { booker } from './book.ts';
 import type { BrakeLimits } from './brake.ts';
-import { beginner, finisher, postponer } from './ledger.ts';
+import { postponer } from './postpone.ts';
 import { Slice } from './slice.ts';
+import { Turns } from './turns.ts';
 
 export interface SliceDeps {
   db: Db;
@@ -39,20 +41,17 @@ export interface SliceEnd {
 /** What the slices of one process share. */
 export class CampaignSender {
   readonly deps: SliceDeps;
-  readonly begin: ReturnType<typeof beginner>;
-  readonly finish: ReturnType<typeof finisher>;
+  readonly turns: Turns;
+  /** Carries what has come of a mail over to the ledger. */
+  readonly book: ReturnType<typeof booker>;
   readonly postpone: ReturnType<typeof postponer>;
-  /** Mails that are begun and whose result is not written: never more than twice the connections. */
-  readonly inDoubt: Slots;
   private readonly lanes = new Map<string, { slots: Slots; users: number }>();
 
   constructor(deps: SliceDeps) {
     this.deps = deps;
-    const { size } = deps.mailer.slots;
-    this.begin = beginner(deps.db, size);
-    this.finish = finisher(deps.db, size);
+    this.turns = new Turns(deps.db, deps.mailer.slots.size);
+    this.book = booker(deps.db);
     this.postpone = postponer(deps.db);
-    this.inDoubt = new Slots(size * 2);
   }
 
   /** Sends what it can of a campaign for a while. It may be called as often as one likes, also several times at once. */

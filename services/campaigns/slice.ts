@@ -12,6 +12,7 @@ import type { CampaignSender, SliceCalls, SliceDeps, SliceEnd } from './sender.t
 import { RecipientSource, type SourcedMail } from './source.ts';
 import { stopCampaign } from './stop.ts';
 import { Throttle } from './throttle.ts';
+import type { AttemptEnd } from './turn.ts';
 
 const BEAT_MS = 3_000;
 const LOOK_MS = 1_000;
@@ -159,7 +160,6 @@ export class Slice {
 
   /** The next mail that may leave. Undefined: there is none, or none any more. */
   private async begin(source: RecipientSource): Promise<BegunMail | undefined> {
-    const { inDoubt } = this.sender;
     const { signal } = this.stopping;
     for (;;) {
       // Whoever has leave already still uses it.
@@ -170,13 +170,7 @@ export class Slice {
         await source.done(sourced);
         continue;
       }
-      if (!(await inDoubt.take(0, signal))) return undefined;
-      let mail: MailInFlight | undefined;
-      try {
-        mail = await this.ask(sourced);
-      } finally {
-        if (!mail) inDoubt.give();
-      }
+      const mail = await this.ask(sourced);
       if (mail) return { sourced, mail };
       if (signal.aborted) return undefined;
       await source.done(sourced);
@@ -195,7 +189,9 @@ export class Slice {
 
   private async ask({ ready, batch: { lease } }: SourcedMail): Promise<MailInFlight | undefined> {
     const { id: campaignId } = this.campaign;
-    const begin = await this.sender.begin({ campaignId, holder: lease, ready });
+    const { signal } = this.stopping;
+    const begin = await this.sender.turns.begin({ campaignId, holder: lease, ready, signal });
+    if (!begin) return undefined;
     if (begin.verdict === 'go') return begin.mail;
     if (begin.verdict === 'stopped' || begin.verdict === 'held') this.stopping.abort();
     if (begin.verdict === 'held') await stopCampaign(this.deps.db, campaignId, 'HOLD', begin.reason);
@@ -246,10 +242,7 @@ export class Slice {
   private settle(source: RecipientSource, { sourced, mail }: BegunMail, outcome: SendOutcome): void {
     const result = this.record(sourced, mail, settle(mail, outcome))
       .then(() => source.done(sourced))
-      .finally(() => {
-        this.sender.inDoubt.give();
-        this.results.delete(result);
-      });
+      .finally(() => this.results.delete(result));
     // Whoever waits for all results hears of it; until then it is nobody's unhandled failure.
     result.catch((error) => {
       this.cut(error);
@@ -258,17 +251,26 @@ export class Slice {
     this.results.add(result);
   }
 
-  /** Tries over a short outage of the database: what is known must not be forgotten. */
   private async record(sourced: SourcedMail, { id, attempts }: MailInFlight, settlement: Settlement): Promise<void> {
+    if (!(await this.end({ id, holder: sourced.batch.lease, attempts, settlement }))) return;
+    const kind = resultKind(settlement);
+    if (kind) this.deps.onResult?.(kind);
+    // It is known, and nothing is lost when this fails: whoever looks after the wire will do it.
+    await this.sender.book(id).catch(() => {});
+  }
+
+  /** Tries over a short outage of the database: what is known must not be forgotten. */
+  private async end(end: AttemptEnd): Promise<boolean> {
+    const { turns } = this.sender;
     const deadline = Date.now() + RESULT_PATIENCE_MS;
-    const finish = { id, holder: sourced.batch.lease, attempts, settlement };
     for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
       try {
-        const kind = (await this.sender.finish(finish)) ? resultKind(settlement) : undefined;
-        if (kind) this.deps.onResult?.(kind);
-        return;
+        return await turns.end(end);
       } catch (error) {
-        if (Date.now() > deadline) throw error;
+        if (Date.now() > deadline) {
+          turns.giveUp();
+          throw error;
+        }
         await sleep(pause);
       }
     }

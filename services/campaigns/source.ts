@@ -1,7 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { removeBatch, settleInterrupted } from '../emails/delivery-batch.ts';
+import { removeBatch } from '../emails/delivery-batch.ts';
 import { type Lease, leaseNextOf } from '../emails/delivery-lease.ts';
+import { settleWireOf } from './book.ts';
 import type { CampaignContent, ReadyMail } from './content.ts';
 
 /** Rendered together, in one message to a renderer. */
@@ -126,7 +127,7 @@ export class RecipientSource {
 
   private async idsOf(batch: OpenBatch): Promise<string[]> {
     const { db } = this.options;
-    await settleInterrupted(db, batch.lease);
+    await settleWireOf(db, batch.lease.batchId);
     const rows = await pending(db, [batch.lease.batchId]);
     batch.left = rows.length;
     return rows.map(({ id }) => id);

@@ -3,6 +3,7 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { writing } from '../segments/writing.ts';
+import { bookCampaign } from './book.ts';
 import { haltCampaign } from './find.ts';
 import { restartPace } from './pace.ts';
 import { nudge } from './run.ts';
@@ -18,6 +19,8 @@ type Change = (trx: Db, campaign: Campaign) => Promise<Partial<Campaign>>;
 async function steer(db: Db, project: ProjectAccess, id: string, change: Change): Promise<CampaignView> {
   return writing(db, project, async (trx) => {
     const before = await haltCampaign(trx, project.projectId, id);
+    // What is known counts, and is not called cancelled.
+    await bookCampaign(trx, id);
     const after = await before.$query(trx).patchAndFetch({ ...(await change(trx, before)), updatedAt: new Date() });
     await nudge(trx, after);
     return viewCampaign(trx, after);

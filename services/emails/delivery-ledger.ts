@@ -149,7 +149,7 @@ export interface LedgerWrites {
 /** What a write costs, it costs once for all that are in it; more than there are connections need not be waited for. */
 const LINGER_MS = 3;
 const ENOUGH = 8;
-export const inCompany = (connections: number): CoalesceOptions => ({
+const inCompany = (connections: number): CoalesceOptions => ({
   linger: { ms: LINGER_MS, enough: Math.min(connections, ENOUGH) },
 });
 

@@ -1,0 +1,151 @@
+import type { Db } from '../../db/connect.ts';
+import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
+import { coalesced } from '../../platform/coalesce.ts';
+import { leaseBatch } from '../emails/delivery-lease.ts';
+import { settle } from '../emails/delivery-settlement.ts';
+import { tellingOf } from '../emails/tell-results.ts';
+import { resultOf } from './turn.ts';
+
+/** What has come of mails is carried over to the ledger, with all its indexes, in sets. */
+const AT_ONCE = 500;
+const LINGER_MS = 200;
+/** Whoever wrote a result books it before long, or is no more. */
+const LEFT_SECONDS = 5;
+
+// What has become of a mail is written whatever its row says by now (its contact may have been deleted while it was on
+// the wire), but it is tried again only where it is still to be sent. Of somebody who is gone no address is kept.
+const booking = (which: string): string => `
+  with done as (
+    delete from campaign_wire where email_id = any (array(
+      select email_id from campaign_wire where ${which} and ended_at is not null
+      order by email_id limit ${AT_ONCE} for update skip locked))
+    returning *
+  ),
+  told as (
+    select done.*, r.*, k.id is not null as is_there
+    from done cross join lateral jsonb_to_record(done.result) as r (
+      status text, reason text, unburnt boolean, "unknown" boolean, "againAfter" float8, "providerMessageId" text,
+      outcome text, answer text)
+    join emails mail on mail.id = done.email_id left join contacts k on k.id = mail.contact_id
+  ),
+  booked as (
+    update emails e set
+      status = told.status,
+      reason = told.reason,
+      attempts = told.number - case when told.unburnt then 1 else 0 end,
+      unknown_outcomes = e.unknown_outcomes + case when told."unknown" then 1 else 0 end,
+      batch_id = case when told."againAfter" is null then e.batch_id end,
+      due_at = coalesce(told.ended_at + make_interval(secs => told."againAfter"), e.due_at),
+      provider_message_id = coalesce(told."providerMessageId", e.provider_message_id),
+      sent_at = case when told.status = 'SENT' then told.ended_at else e.sent_at end,
+      to_email = case when told.is_there and told.unburnt is not true then told.recipient end,
+      rendered_subject = case when told.is_there and told.unburnt is not true then told.subject end,
+      updated_at = now()
+    from told where e.id = told.email_id and (told.status <> 'PENDING' or e.status = 'PENDING')
+    returning e.id, e.contact_id, e.quiet, e.status, told.number, told.started_at, told.ended_at, told.outcome,
+      case when told.is_there then coalesce(told.answer, told.reason) end as answer
+  ),
+  result as (${tellingOf("booked where status in ('SENT', 'FAILED')")}),
+  attempt as (
+    insert into email_attempts (email_id, number, started_at, ended_at, outcome, answer)
+    select id, number, started_at, ended_at, outcome, answer from booked where outcome is not null
+    on conflict (email_id, number) do update
+    set ended_at = excluded.ended_at, outcome = excluded.outcome, answer = excluded.answer
+  )
+  select count(*)::integer as count from done`;
+
+interface Count {
+  count: number;
+}
+
+const bookMails = statement<Count>('campaign-book', booking('email_id = any ($1::uuid[])'));
+const bookOfCampaign = statement<Count>('campaign-book-all', booking('campaign_id = $1'));
+const bookLeft = statement<Count>('campaign-book-left', booking('ended_at < now() - make_interval(secs => $1)'));
+
+/** Carries the ends of mails over to the ledger, some at a time. What does not succeed is for `tidyWire`. */
+export const booker = (db: Db): ((id: string) => Promise<void>) =>
+  coalesced(
+    async (ids) => {
+      await retryDeadlocks(db, () => bookMails(db, [ids]));
+      return ids.map(() => undefined);
+    },
+    { maxItems: AT_ONCE, linger: { ms: LINGER_MS, enough: AT_ONCE } },
+  );
+
+/** For one who shows or decides how it stands, to the last mail. */
+export async function bookCampaign(db: Db, campaignId: string): Promise<void> {
+  while (((await bookOfCampaign(db, [campaignId]))[0]?.count ?? 0) === AT_ONCE);
+}
+
+interface OnWire {
+  email_id: string;
+  number: number;
+  has_ended: boolean;
+}
+
+const ofBatch = statement<OnWire>(
+  'campaign-wire-of-batch',
+  `select w.email_id, w.number, w.ended_at is not null as has_ended
+   from emails e join campaign_wire w on w.email_id = e.id where e.batch_id = $1 and e.status = 'PENDING'`,
+);
+const endInterrupted = statement(
+  'campaign-end-interrupted',
+  `update campaign_wire w set ended_at = now(), result = told.result
+   from unnest($1::uuid[], $2::integer[], $3::jsonb[]) as told (id, number, result)
+   where w.email_id = told.id and w.number = told.number and w.ended_at is null`,
+);
+
+/** Whoever has just got the lease and finds mails on the wire, finds what somebody left there who died or was shut out. */
+export async function settleWireOf(db: Db, batchId: string): Promise<void> {
+  const found = await ofBatch(db, [batchId]);
+  await settleInterrupted(
+    db,
+    found.filter(({ has_ended }) => !has_ended),
+  );
+  const ids = found.map(({ email_id }) => email_id);
+  for (let at = 0; at < ids.length; at += AT_ONCE)
+    await retryDeadlocks(db, () => bookMails(db, [ids.slice(at, at + AT_ONCE)]));
+}
+
+async function settleInterrupted(db: Db, left: Pick<OnWire, 'email_id' | 'number'>[]): Promise<void> {
+  if (left.length === 0) return;
+  const results = left.map(({ email_id: id, number: attempts }) =>
+    resultOf(
+      settle(
+        { id, sourceType: 'CAMPAIGN', attempts, unknownOutcomes: 0 },
+        { kind: 'unknown', reason: 'the worker was interrupted while it was sending' },
+      ),
+    ),
+  );
+  await endInterrupted(db, [left.map(({ email_id }) => email_id), left.map(({ number }) => number), results]);
+}
+
+const leftBehind = statement<{ email_id: string; number: number; batch_id: string }>(
+  'campaign-left-behind',
+  `select w.email_id, w.number, w.batch_id from campaign_wire w
+   where w.ended_at is null and not exists (
+     select 1 from delivery_batches b where b.id = w.batch_id and b.lease_until > now())
+   order by w.batch_id limit 1000`,
+);
+
+/**
+ * Housekeeping: what is on the wire and has nobody who sends it any more has an unknown outcome, and what was known and
+ * not booked is. Also while the campaign stands still, or is gone.
+ */
+export async function tidyWire(db: Db): Promise<number> {
+  const left = await leftBehind(db, []);
+  for (const batchId of new Set(left.map(({ batch_id }) => batch_id))) {
+    const answer = await leaseBatch(db, batchId);
+    if ('heldForMs' in answer) continue;
+    await settleInterrupted(
+      db,
+      left.filter(({ batch_id }) => batch_id === batchId),
+    );
+    if ('lease' in answer) await answer.lease.release();
+  }
+  let booked = 0;
+  for (let count = AT_ONCE; count === AT_ONCE; booked += count)
+    count = (await retryDeadlocks(db, () => bookLeft(db, [LEFT_SECONDS])))[0]?.count ?? 0;
+  return left.length + booked;
+}

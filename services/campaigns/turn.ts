@@ -1,0 +1,127 @@
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { attemptOutcome } from '../emails/attempts.ts';
+import { finishAll, type Holder } from '../emails/delivery-ledger.ts';
+import type { MailInFlight, Settlement } from '../emails/delivery-settlement.ts';
+import type { ReadyMail } from './content.ts';
+
+export type Begin =
+  | { verdict: 'go'; mail: MailInFlight }
+  /** Its recipient no longer wants it, or is no more; the row says so. */
+  | { verdict: 'skipped' }
+  /** The campaign is paused, cancelled or over. */
+  | { verdict: 'stopped' }
+  /** Something stands in the way of all its mail. */
+  | { verdict: 'held'; reason: string }
+  /** No longer ours, or no longer to be sent. */
+  | { verdict: 'passed over' };
+
+export interface BeginAsk {
+  campaignId: string;
+  holder: Holder;
+  ready: ReadyMail;
+}
+
+/** How an attempt has ended. */
+export interface AttemptEnd {
+  id: string;
+  holder: Holder;
+  attempts: number;
+  settlement: Settlement;
+}
+
+interface TurnRow {
+  id: string;
+  verdict: 'go' | 'skip' | 'stopped' | 'held' | 'ended';
+  reason: string | null;
+  number: number;
+}
+
+const turn = statement<TurnRow>(
+  'campaign-turn',
+  'select * from turn_campaign_mails($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+);
+
+const skip = statement(
+  'campaign-skip',
+  `update emails e set status = 'SKIPPED', reason = asked.reason, updated_at = now()
+   from unnest($1::uuid[], $2::text[]) as asked (id, reason) where e.id = asked.id and e.status = 'PENDING'`,
+);
+
+export interface Turn {
+  begun: Begin[];
+  /** False: it came too late, somebody else has gone on with the mail. */
+  ended: boolean[];
+}
+
+/**
+ * The two writes of a mail, that before the wire and that after it, for a handful at a time and in one go: as some come
+ * off the wire others are about to be put there. An ended mail is in no doubt any more when the next one is begun.
+ */
+export async function takeTurn(db: Db, begins: BeginAsk[], ends: AttemptEnd[]): Promise<Turn> {
+  const [first = [], ...others] = byCampaign(begins);
+  const rows = await turn(db, [...beginColumns(first), ...endColumns(ends)]);
+  for (const group of others) rows.push(...(await turn(db, [...beginColumns(group), ...endColumns([])])));
+  await skipSome(
+    db,
+    rows.filter(({ verdict }) => verdict === 'skip'),
+  );
+  const byId = new Map(rows.filter(({ verdict }) => verdict !== 'ended').map((row) => [row.id, row]));
+  const ended = new Set(rows.filter(({ verdict }) => verdict === 'ended').map(({ id }) => id));
+  return {
+    begun: begins.map(({ ready }) => beginOf(byId.get(ready.id))),
+    ended: await withLateWords(db, ends, ended),
+  };
+}
+
+/** Few are, and the ledger is costly to write: it is left out of the turn. */
+async function skipSome(db: Db, rows: TurnRow[]): Promise<void> {
+  if (rows.length > 0) await skip(db, [rows.map(({ id }) => id), rows.map(({ reason }) => reason)]);
+}
+
+function byCampaign(asks: BeginAsk[]): BeginAsk[][] {
+  const groups = new Map<string, BeginAsk[]>();
+  for (const ask of asks) {
+    const group = groups.get(ask.campaignId);
+    if (group) group.push(ask);
+    else groups.set(ask.campaignId, [ask]);
+  }
+  return [...groups.values()];
+}
+
+function beginColumns(asks: BeginAsk[]): unknown[] {
+  const holders = [...new Set(asks.map(({ holder }) => holder))];
+  return [
+    asks[0]?.campaignId,
+    holders.map(({ batchId }) => batchId),
+    holders.map(({ token }) => token),
+    asks.map(({ ready }) => ready.id),
+    asks.map(({ ready }) => ready.subject),
+    asks.map(({ ready }) => ready.to),
+  ];
+}
+
+const endColumns = (ends: AttemptEnd[]): unknown[] => [
+  ends.map(({ id }) => id),
+  ends.map(({ attempts }) => attempts),
+  ends.map(({ settlement }) => resultOf(settlement)),
+];
+
+/** As `book.ts` reads it. */
+export const resultOf = (settlement: Settlement): string =>
+  JSON.stringify({ ...settlement, outcome: attemptOutcome(settlement) ?? undefined });
+
+/** What somebody else has taken for lost and booked as unknown: that it has arrived after all is still worth knowing. */
+async function withLateWords(db: Db, ends: AttemptEnd[], ended: Set<string>): Promise<boolean[]> {
+  const late = ends.filter(({ id }) => !ended.has(id));
+  const heard = late.length > 0 ? await finishAll(db, late) : [];
+  return ends.map((end) => ended.has(end.id) || heard[late.indexOf(end)] === true);
+}
+
+function beginOf(row: TurnRow | undefined): Begin {
+  if (!row || row.verdict === 'ended') return { verdict: 'passed over' };
+  if (row.verdict === 'held') return { verdict: 'held', reason: row.reason ?? 'held' };
+  if (row.verdict === 'skip') return { verdict: 'skipped' };
+  if (row.verdict === 'stopped') return { verdict: 'stopped' };
+  return { verdict: 'go', mail: { id: row.id, sourceType: 'CAMPAIGN', attempts: row.number, unknownOutcomes: 0 } };
+}

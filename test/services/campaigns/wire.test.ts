@@ -1,0 +1,227 @@
+import { expect } from 'chai';
+import { advanceCampaign } from '../../../services/campaigns/advance.ts';
+import { bookCampaign, settleWireOf, tidyWire } from '../../../services/campaigns/book.ts';
+import { cancelCampaign, pauseCampaign } from '../../../services/campaigns/steer.ts';
+import { type AttemptEnd, type Begin, type BeginAsk, takeTurn } from '../../../services/campaigns/turn.ts';
+import { Turns } from '../../../services/campaigns/turns.ts';
+import { deleteContacts } from '../../../services/contacts/delete.ts';
+import { type Lease, leaseNextOf } from '../../../services/emails/delivery-lease.ts';
+import type { Settlement } from '../../../services/emails/delivery-settlement.ts';
+import { addContacts, limits, standing, startCampaign } from '../../support/campaigns.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+const SENT: Settlement = { status: 'SENT', reason: null, providerMessageId: 'q1', answer: '250 Ok' };
+
+interface Mail {
+  id: string;
+  contactId: string;
+  email: string;
+}
+
+describe('mails of a campaign on the wire', () => {
+  let world: World;
+  let project: TestProject;
+  let campaignId: string;
+  let lease: Lease;
+  let mails: Mail[];
+
+  before(async () => {
+    world = await openWorld();
+  });
+  after(() => world?.close());
+  beforeEach(async () => {
+    project = await makeProject(world.db);
+    await addContacts(world.db, project, 6);
+    const { id, generation } = await startCampaign(world.db, project);
+    campaignId = id;
+    await advance(generation);
+    lease = await leased();
+    mails = await world
+      .db('emails as e')
+      .join('contacts as k', 'k.id', 'e.contactId')
+      .where({ campaignId })
+      .orderBy('e.id')
+      .select('e.id', 'e.contactId', 'k.email');
+  });
+  afterEach(() => lease.release());
+
+  const advance = (generation: number) =>
+    advanceCampaign({ db: world.db, limits, now: () => new Date() }, { campaignId, generation });
+  const leased = async (): Promise<Lease> => {
+    const got = await leaseNextOf(world.db, campaignId);
+    if (!got) throw new Error('there is no batch to be had');
+    return got;
+  };
+  /** As if whoever has it were gone. */
+  const loseLease = () =>
+    world
+      .db('deliveryBatches')
+      .where({ campaignId })
+      .update({ leaseUntil: new Date(0) });
+  const ask = ({ id, email }: Mail, holder = lease): BeginAsk => ({
+    campaignId,
+    holder,
+    ready: { id, to: email, subject: null, mail: { kind: 'refused', reason: '' } },
+  });
+  const end = ({ id }: Mail, settlement = SENT): AttemptEnd => ({ id, holder: lease, attempts: 1, settlement });
+  const begin = async (...some: Mail[]): Promise<string[]> =>
+    (
+      await takeTurn(
+        world.db,
+        some.map((mail) => ask(mail)),
+        [],
+      )
+    ).begun.map(({ verdict }) => verdict);
+  const row = ({ id }: Mail) => world.db('emails').where({ id }).first();
+  const onWire = () => world.db('campaignWire').where({ campaignId });
+  const now = () => standing(world.db, project, campaignId);
+
+  it('are begun once, whoever asks', async () => {
+    const [a, b] = mails as [Mail, Mail];
+    expect(await begin(a, b)).to.deep.equal(['go', 'go']);
+    expect(await begin(b, a)).to.deep.equal(['passed over', 'passed over']);
+    expect(await onWire()).to.have.lengthOf(2);
+  });
+
+  it('are begun by nobody whose lease is over', async () => {
+    await loseLease();
+    expect(await begin(...mails)).to.deep.equal(mails.map(() => 'passed over'));
+    expect(await onWire()).to.deep.equal([]);
+  });
+
+  it('are booked with all that is known of them', async () => {
+    const [a, b, c] = mails as [Mail, Mail, Mail];
+    await begin(a, b, c);
+    const refused: Settlement = { status: 'FAILED', reason: '550 no' };
+    const putOff: Settlement = { status: 'PENDING', reason: '451 later', againAfter: 60 };
+    const { ended } = await takeTurn(world.db, [], [end(a), end(b, refused), end(c, putOff)]);
+    expect(ended).to.deep.equal([true, true, true]);
+    expect(await now()).to.include({ pending: 6, sent: 0 });
+    await bookCampaign(world.db, campaignId);
+    expect(await now()).to.include({ pending: 4, sent: 1, failed: 1 });
+    const [sent, failed, waiting] = [await row(a), await row(b), await row(c)];
+    expect(sent).to.include({ status: 'SENT', attempts: 1, toEmail: a.email, providerMessageId: 'q1' });
+    expect(sent.sentAt).to.be.instanceOf(Date);
+    expect(failed).to.include({ status: 'FAILED', reason: '550 no', attempts: 1 });
+    expect(waiting).to.include({ status: 'PENDING', reason: '451 later', attempts: 1, batchId: null });
+    expect(waiting.dueAt).to.be.greaterThan(new Date());
+    const attempts = await world.db('emailAttempts').whereIn('emailId', [a.id, b.id, c.id]).orderBy('emailId');
+    expect(attempts.map(({ outcome, answer }) => [outcome, answer])).to.deep.equal([
+      ['sent', '250 Ok'],
+      ['refused', '550 no'],
+      ['deferred', '451 later'],
+    ]);
+    expect(await world.db('emailResults').whereIn('emailId', [a.id, b.id, c.id])).to.have.lengthOf(2);
+    expect(await onWire()).to.deep.equal([]);
+  });
+
+  it('are put back without an attempt where they were not offered', async () => {
+    const [a] = mails as [Mail];
+    await begin(a);
+    await takeTurn(world.db, [], [end(a, { status: 'PENDING', reason: 'stopped before it was sent', unburnt: true })]);
+    await bookCampaign(world.db, campaignId);
+    expect(await row(a)).to.include({ status: 'PENDING', attempts: 0, toEmail: null, batchId: lease.batchId });
+    expect(await begin(a)).to.deep.equal(['go']);
+  });
+
+  it('have an unknown outcome for whoever gets their batch next; what was known is booked', async () => {
+    const [a, b] = mails as [Mail, Mail];
+    await begin(a, b);
+    await takeTurn(world.db, [], [end(a)]);
+    await loseLease();
+    const other = await leased();
+    await settleWireOf(world.db, other.batchId);
+    expect(await now()).to.include({ pending: 4, sent: 1, unknown: 1 });
+    expect((await row(b)).reason).to.contain('the worker was interrupted');
+    // A late word is heard, once, and changes nothing that is known.
+    expect((await takeTurn(world.db, [], [end(b)])).ended).to.deep.equal([true]);
+    expect((await takeTurn(world.db, [], [end(b)])).ended).to.deep.equal([false]);
+    expect(await now()).to.include({ pending: 4, sent: 2, unknown: 0 });
+    await other.release();
+  });
+
+  it('are settled also while their campaign is paused, and never while somebody has them', async () => {
+    const [a, b] = mails as [Mail, Mail];
+    await begin(a, b);
+    await takeTurn(world.db, [], [end(a)]);
+    await tidyWire(world.db);
+    expect(await onWire()).to.have.lengthOf(2);
+    await pauseCampaign(world.db, project.access, campaignId);
+    expect(await now(), 'what is known counts when the pause is answered').to.include({ pending: 5, sent: 1 });
+    await loseLease();
+    await tidyWire(world.db);
+    await bookCampaign(world.db, campaignId);
+    expect(await now()).to.include({ pending: 4, sent: 1, unknown: 1 });
+  });
+
+  it('are booked by others when whoever wrote the result is gone', async () => {
+    const [a] = mails as [Mail];
+    await begin(a);
+    await takeTurn(world.db, [], [end(a)]);
+    await world
+      .db('campaignWire')
+      .where({ campaignId })
+      .update({ endedAt: new Date(Date.now() - 60_000) });
+    expect(await tidyWire(world.db)).to.equal(1);
+    expect(await row(a)).to.include({ status: 'SENT' });
+  });
+
+  it('keep what becomes of them when the campaign is cancelled', async () => {
+    const [a, b, c] = mails as [Mail, Mail, Mail];
+    await begin(a, b, c);
+    await takeTurn(world.db, [], [end(a)]);
+    await cancelCampaign(world.db, project.access, campaignId);
+    expect(await now(), 'what is known is not called cancelled').to.include({ sent: 1, cancelled: 5 });
+    const { generation } = await world.db('campaigns').where({ id: campaignId }).first('generation');
+    expect(await advance(generation)).to.include({ kind: 'wait' });
+    expect((await row(b)).status).to.equal('PENDING');
+    await takeTurn(world.db, [], [end(b), end(c)]);
+    await bookCampaign(world.db, campaignId);
+    expect(await advance(generation)).to.include({ kind: 'end' });
+    expect(await now()).to.include({ sent: 3, cancelled: 3, pending: 0 });
+  });
+
+  it('count as sent, without address, when the contact is deleted meanwhile', async () => {
+    const [a] = mails as [Mail];
+    await begin(a);
+    await deleteContacts(world.db, project.id, [a.contactId]);
+    await takeTurn(world.db, [], [end(a, { ...SENT, answer: `250 Ok for ${a.email}` })]);
+    await bookCampaign(world.db, campaignId);
+    expect(await row(a)).to.include({ status: 'SENT', toEmail: null, reason: null });
+    expect(await world.db('emailAttempts').where({ emailId: a.id }).first()).to.include({
+      outcome: 'sent',
+      answer: null,
+    });
+    expect(await now()).to.include({ sent: 1, skipped: 0, pending: 5 });
+  });
+
+  it('are never more in doubt than twice the connections, and the next is begun as another ends', async () => {
+    const { signal } = new AbortController();
+    const turns = new Turns(world.db, 2);
+    const begun: Begin[] = [];
+    const all = mails.map(async (mail) => {
+      const answer = await turns.begin({ ...ask(mail), signal });
+      if (answer) begun.push(answer);
+    });
+    await Promise.all(all.slice(0, 4));
+    expect(await onWire()).to.have.lengthOf(4);
+    expect(begun).to.have.lengthOf(4);
+    const [a, b] = mails as [Mail, Mail];
+    expect(await Promise.all([turns.end(end(a)), turns.end(end(b))])).to.deep.equal([true, true]);
+    await Promise.all(all);
+    expect(begun.map(({ verdict }) => verdict)).to.deep.equal(mails.map(() => 'go'));
+    expect(await world.db('campaignWire').where({ campaignId, endedAt: null })).to.have.lengthOf(4);
+  });
+
+  it('are not begun once the signal has come, even where they waited for their turn', async () => {
+    const stopping = new AbortController();
+    const turns = new Turns(world.db, 1);
+    const [a, b, c] = mails as [Mail, Mail, Mail];
+    const asked = [a, b, c].map((mail) => turns.begin({ ...ask(mail), signal: stopping.signal }));
+    await Promise.all(asked.slice(0, 2));
+    stopping.abort();
+    await turns.end(end(a));
+    expect(await asked[2]).to.equal(undefined);
+    expect((await onWire()).map(({ emailId }) => emailId)).to.have.members([a.id, b.id]);
+  });
+});
