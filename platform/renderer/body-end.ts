@@ -1,5 +1,6 @@
-/** Where one writes what shall stand at the end of a mail. */
+/** Where one writes what shall stand at the end of a mail. From behind, since it is nearly always there. */
 export function bodyEnd(html: string): number {
-  const end = Math.max(html.lastIndexOf('</body'), html.lastIndexOf('</BODY'));
-  return end === -1 ? html.length : end;
+  for (let at = html.lastIndexOf('</'); at !== -1; at = at === 0 ? -1 : html.lastIndexOf('</', at - 1))
+    if (html.startsWith('body', at + 2) || html.startsWith('BODY', at + 2)) return at;
+  return html.length;
 }

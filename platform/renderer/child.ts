@@ -1,20 +1,27 @@
 // The process that templates are rendered in: it knows no files, no network and no secrets, has little memory, and can be
 // killed at any moment without harm to anybody else's mail.
 import { LimitError } from './language/budget.ts';
-import { type Drawn, drawMail, type MailSources } from './mail.ts';
+import { type MailSources, renderMail } from './mail.ts';
 import type { Outline, Outlined } from './outline.ts';
-import type { Batch, Order, Refusal, Results, Variables } from './protocol.ts';
+import type { Batch, Refusal, Results, Variables } from './protocol.ts';
 
 /** Results go out after so much of them, and after so much time, since the parent takes silence for an endless loop. */
 const FLUSH_CHARACTERS = 256 * 1024;
 const FLUSH_MS = 100;
 
-function render(sources: MailSources, { footer, variables }: Order): ({ ok: true } & Drawn) | Refusal {
+type Made =
+  | { ok: true; subject: string; outlined: Outlined }
+  | { ok: true; subject: string; html: string; text: string; outlined?: never }
+  | Refusal;
+
+function render(sources: MailSources, footer: string, variables: string): Made {
   try {
     const { data, builtIn } = JSON.parse(variables) as Variables;
     // Without a prototype: a name that was not given is not there.
     const names: Record<string, unknown> = Object.assign(Object.create(null), data, builtIn, { data });
-    return { ok: true, ...drawMail(sources, footer, names) };
+    const mail = renderMail(sources, footer, names);
+    const { subject, outlined } = mail;
+    return outlined ? { ok: true, subject, outlined } : { ok: true, subject, html: mail.html, text: mail.text };
   } catch (error) {
     const reason = error instanceof LimitError ? error.reason : 'error';
     return { ok: false, reason, message: error instanceof Error ? error.message : String(error) };
@@ -28,12 +35,12 @@ class Answer {
   private size = 0;
   private readonly since = performance.now();
 
-  add(result: ReturnType<typeof render> | null): void {
-    if (!result?.ok) this.results.push(result);
-    else if (result.outlined) this.addOutlined(result.subject, result.outlined);
+  add(made: Made | null): void {
+    if (!made?.ok) this.results.push(made);
+    else if (made.outlined) this.addOutlined(made.subject, made.outlined);
     else {
-      this.results.push(result);
-      this.size += result.html.length + result.text.length;
+      this.results.push(made);
+      this.size += made.html.length + made.text.length;
     }
   }
 
@@ -70,10 +77,10 @@ async function work(batch: Batch): Promise<void> {
   let answer = new Answer();
   for (const group of batch) {
     let tooMuch = false;
-    for (const order of group.orders) {
-      const result: ReturnType<typeof render> | null = tooMuch ? null : render(group, order);
-      answer.add(result);
-      if (result && !result.ok) tooMuch = result.reason !== 'error';
+    for (const { footer, variables } of group.orders) {
+      const made: Made | null = tooMuch ? null : render(group, group.footers[footer] ?? '', variables);
+      answer.add(made);
+      if (made && !made.ok) tooMuch = made.reason !== 'error';
       if (!answer.isDue) continue;
       await answer.send();
       answer = new Answer();

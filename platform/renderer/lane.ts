@@ -1,5 +1,5 @@
 import type { MailSources } from './mail.ts';
-import type { Batch, Order, Rendered } from './protocol.ts';
+import type { Batch, Group, Order, Rendered } from './protocol.ts';
 import { CannotStart, ProcessDied, type ProcessLimits, RendererProcess } from './renderer-process.ts';
 import { readResults } from './shared-outlines.ts';
 import { Turns } from './turns.ts';
@@ -143,14 +143,20 @@ export class Lane<Job extends MailSources> {
   }
 }
 
-/** Units of one job that follow each other share its template. */
+/** Units of one job that follow each other share its template, and their footers. */
 function batchOf<Job extends MailSources>(units: Unit<Job>[]): Batch {
   const batch: Batch = [];
+  let group: Group | undefined;
   let last: Job | undefined;
   for (const { job, order } of units) {
-    if (job === last) batch.at(-1)?.orders.push(order);
-    else batch.push({ subject: job.subject, html: job.html, plain: job.plain ?? false, orders: [order] });
+    if (!group || job !== last) {
+      group = { subject: job.subject, html: job.html, plain: job.plain ?? false, footers: [], orders: [] };
+      batch.push(group);
+    }
     last = job;
+    const known = group.footers.indexOf(order.footer);
+    const footer = known === -1 ? group.footers.push(order.footer) - 1 : known;
+    group.orders.push({ footer, variables: order.variables });
   }
   return batch;
 }

@@ -23,9 +23,6 @@ export interface Mail {
   outlined?: Outlined;
 }
 
-/** The text part may still have to be made, from the outline. */
-export type Drawn = Omit<Mail, 'text'> & ({ text: string; outlined?: never } | { outlined: Outlined });
-
 /** RFC 5322 allows no longer line, and the contract no longer subject. */
 const MAX_SUBJECT = 998;
 /** With more it is put together here: whoever else did it would have a mail in hand that is nothing but values. */
@@ -50,7 +47,7 @@ const recent: Outline[] = [];
  * `footer` is a template as well, written at the end of the body. Throws a LimitError for a template that asks for more
  * than a mail may cost.
  */
-export function drawMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Drawn {
+export function renderMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Mail {
   const { subject, html, plain } = sources;
   if (plain) return { subject: renderSubject(subject, variables), html: unescaped(html, variables), text: '' };
   const body = templateOf(html);
@@ -64,16 +61,35 @@ export function drawMail(sources: MailSources, footer: string, variables: Record
   };
   const top = written(body);
   const bottom = written(foot);
-  const whole = { subject: renderSubject(subject, variables), html: atEnd(top.out, bottom.out) };
-  if (!marks.usable) return { ...whole, text: plainText(whole.html) };
-  const outlined = { outline: outlineOf(atEnd(top.outline, bottom.outline)), values: marks.values };
-  return outlined.outline.crowded ? { ...whole, text: textOf(outlined) } : { ...whole, outlined };
+  return new WrittenMail(renderSubject(subject, variables), top, bottom, marks);
 }
 
-/** The same, with its text. */
-export function renderMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Mail {
-  const drawn = drawMail(sources, footer, variables);
-  return drawn.outlined ? { ...drawn, text: textOf(drawn.outlined) } : drawn;
+/** Whoever has its outline need not ask for the whole of it, which is then never put together. */
+class WrittenMail implements Mail {
+  readonly subject: string;
+  private readonly top: Run;
+  private readonly bottom: Run;
+  private readonly whole: Outlined | undefined;
+
+  constructor(subject: string, top: Run, bottom: Run, marks: Marks) {
+    this.subject = subject;
+    this.top = top;
+    this.bottom = bottom;
+    const outline = marks.usable ? outlineOf(atEnd(top.outline, bottom.outline)) : undefined;
+    this.whole = outline && { outline, values: marks.values };
+  }
+
+  get html(): string {
+    return atEnd(this.top.out, this.bottom.out);
+  }
+
+  get text(): string {
+    return this.whole ? textOf(this.whole) : plainText(this.html);
+  }
+
+  get outlined(): Outlined | undefined {
+    return this.whole?.outline.crowded ? undefined : this.whole;
+  }
 }
 
 const renderSubject = (source: string, variables: Record<string, unknown>): string =>

@@ -15,7 +15,9 @@ export interface Group {
   subject: string;
   html: string;
   plain: boolean;
-  orders: Order[];
+  /** Each is told once; orders name them by number. */
+  footers: string[];
+  orders: { footer: number; variables: string }[];
 }
 
 /** From the parent: one batch at a time. */
