@@ -66,9 +66,11 @@ describe('tracking', () => {
 
     it('is what the pixel of a mail leads to', async () => {
       const { id } = await mail();
-      const { openUrl, clickUrl } = pages.tracked.of({ id, projectId: project.id });
-      expect((await go(openUrl)).status).to.equal(200);
-      expect((await go(clickUrl(' https://a.example/ ') ?? '')).headers.get('location')).to.equal('https://a.example/');
+      const tracked = pages.tracked.of({ id, projectId: project.id });
+      expect((await go(tracked.openUrl)).status).to.equal(200);
+      expect((await go(tracked.clickUrl(' https://a.example/ ') ?? '')).headers.get('location')).to.equal(
+        'https://a.example/',
+      );
       expect(await notices()).to.have.length(2);
     });
 
