@@ -1,10 +1,12 @@
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { type DkimKey, withSignature } from './dkim.ts';
-import { encodeText, KnownLines, Scratch, type TransferEncoding, withWholeLines } from './mime-body.ts';
+import { KnownLines, Scratch, withWholeLines } from './mime-body.ts';
 import { addressHeader, isPrintable, onOneLine, simpleAddress, structuredHeader, textHeader } from './mime-head.ts';
-import type { QuotedForm } from './quoted-form.ts';
+import { FilledPart, type MailForm, TextPart, writeBody } from './mime-parts.ts';
 import type { WireMail } from './smtp-session.ts';
+
+export type { MailForm } from './mime-parts.ts';
 
 export interface MailAddress {
   email: string;
@@ -47,12 +49,6 @@ export interface MailFilling extends MailHead {
   text?: string;
   /** Shared by mails that were made from the same text. */
   known?: KnownLines | undefined;
-}
-
-/** The body of many mails. */
-export interface MailForm<Filling> {
-  html: QuotedForm<Filling>;
-  text: QuotedForm<Filling> | undefined;
 }
 
 export interface OutgoingMail extends MailFrame, MailFilling {
@@ -115,14 +111,14 @@ export class MailSkeleton {
     // Whoever sends a single mail need not remember it.
     if (this.filled++ > 0) this.known ??= new KnownLines();
     const { id, html, text, known = this.known } = mail;
-    writeBody(id, new TextPart(html, known), text ? new TextPart(text, known) : undefined);
+    writeBody(out, id, new TextPart(html, known), text ? new TextPart(text, known) : undefined);
     return { ...envelope, utf8: false, raw: out.take() };
   }
 
   fillForm<T>(mail: MailHead, { html, text }: MailForm<T>, filling: T): WireMail | undefined {
     const envelope = this.begin(mail);
     if (!envelope) return undefined;
-    writeBody(mail.id, new FilledPart(html, filling), text && new FilledPart(text, filling));
+    writeBody(out, mail.id, new FilledPart(html, filling), text && new FilledPart(text, filling));
     return { ...envelope, utf8: false, raw: out.take() };
   }
 
@@ -168,61 +164,6 @@ function headersOf(entries: [string, string][]): string | undefined {
     else return undefined;
   }
   return lines;
-}
-
-interface Part {
-  encoding: TransferEncoding;
-  write(): void;
-}
-
-class TextPart implements Part {
-  readonly encoding: TransferEncoding;
-  private readonly text: string;
-
-  constructor(content: string, known?: KnownLines) {
-    const { encoding, text } = encodeText(content, known);
-    this.encoding = encoding;
-    this.text = text;
-  }
-
-  write(): void {
-    out.ascii(this.text);
-  }
-}
-
-class FilledPart<T> implements Part {
-  readonly encoding = 'quoted-printable';
-  private readonly form: QuotedForm<T>;
-  private readonly filling: T;
-
-  constructor(form: QuotedForm<T>, filling: T) {
-    this.form = form;
-    this.filling = filling;
-  }
-
-  write(): void {
-    this.form.write(out, this.filling);
-  }
-}
-
-function writeBody(id: string, html: Part, text: Part | undefined): void {
-  if (!text) {
-    writePart('html', html);
-    out.ascii('\r\n');
-    return;
-  }
-  // `=_` cannot be part of quoted-printable, nor `_` of base64.
-  const border = `=_${id}`;
-  out.ascii(`Content-Type: multipart/alternative;\r\n boundary="${border}"\r\n\r\n--${border}\r\n`);
-  writePart('plain', text);
-  out.ascii(`\r\n--${border}\r\n`);
-  writePart('html', html);
-  out.ascii(`\r\n--${border}--\r\n`);
-}
-
-function writePart(kind: 'plain' | 'html', part: Part): void {
-  out.ascii(`Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: ${part.encoding}\r\n\r\n`);
-  part.write();
 }
 
 let [second, date] = [0, ''];

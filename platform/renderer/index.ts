@@ -10,7 +10,7 @@ export { bodyEnd } from './body-end.ts';
 export { fixedSubject } from './fixed.ts';
 export { escapeHtml } from './language/escape.ts';
 export type { TemplateFault } from './language/fault.ts';
-export { type Mark, marksIn, putTogether, takeApart } from './language/marks.ts';
+export { marksIn, putTogether, takeApart } from './language/marks.ts';
 export { checkTemplate } from './language/template.ts';
 export type { Mail } from './mail.ts';
 export type { Outline, Outlined } from './outline.ts';
