@@ -18,21 +18,22 @@ export type { WireMail } from './smtp-session.ts';
 
 type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
 
-/** A connection to the SMTP server, for one mail. */
+/** A connection to the SMTP server, in the hands of one who sends. */
 export interface MailLine {
   /**
-   * Never throws. An aborted signal cuts the connection at once. Whoever has many mails to send composes them before,
-   * so that no connection waits for it: `composeMail`, or one `MailSkeleton` for all mails of a campaign.
+   * Never throws. Whoever has many mails to send composes them before, so that no connection waits for it:
+   * `composeMail`, or one `MailSkeleton` for all mails of a campaign. `next` is the mail that will be sent over this line
+   * after this one; it costs a round trip less. Should it not be sent after all, the line is good for nothing else.
    */
-  send(mail: OutgoingMail | WireMail, signal?: AbortSignal): Promise<SendOutcome>;
-  /** Gives it back for the next mail, whether it was used or not. */
+  send(mail: OutgoingMail | WireMail, next?: WireMail): Promise<SendOutcome>;
+  /** Gives it back for somebody else's mail, whether it was used or not. */
   release(): Promise<void>;
 }
 
 export interface Mailer {
   /** As many as there may be connections. Take one before connecting, give it back when done. */
   slots: Slots;
-  /** Never throws. */
+  /** Never throws. An aborted signal cuts the connection at once, until it is released. */
   connect(signal?: AbortSignal): Promise<MailLine | Unreachable>;
   /** Hard cuts what is on the wire; otherwise only idle connections end, and busy ones after their mail. */
   close(hard?: boolean): void;
@@ -57,7 +58,7 @@ export function createMailer({ url, maxConnections, pace, timeouts }: MailerOpti
     connect: async (signal) => {
       const idle = pool.takeIdle();
       const session = idle ?? (await pool.open(signal));
-      return 'kind' in session ? session : new Line(pool, session, idle !== undefined);
+      return 'kind' in session ? session : new Line(pool, session, idle !== undefined, signal);
     },
     close: (hard) => pool.close(hard),
   };
@@ -65,55 +66,59 @@ export function createMailer({ url, maxConnections, pace, timeouts }: MailerOpti
 
 class Line implements MailLine {
   private readonly pool: Pool;
+  private readonly signal: AbortSignal | undefined;
+  private readonly hangUp = () => this.session.close(true);
   private session: SmtpSession;
-  /** It may have died while it was idle. */
+  /** It may have died since the last mail. */
   private used: boolean;
   private clean = true;
 
-  constructor(pool: Pool, session: SmtpSession, used: boolean) {
+  constructor(pool: Pool, session: SmtpSession, used: boolean, signal: AbortSignal | undefined) {
     this.pool = pool;
     this.session = session;
     this.used = used;
+    this.signal = signal;
+    signal?.addEventListener('abort', this.hangUp, { once: true });
+    if (signal?.aborted) this.hangUp();
   }
 
-  async send(mail: OutgoingMail | WireMail, signal?: AbortSignal): Promise<SendOutcome> {
-    let composed: WireMail;
+  async send(mail: OutgoingMail | WireMail, next?: WireMail): Promise<SendOutcome> {
+    if ('raw' in mail) return this.exchange(mail, next);
     try {
-      composed = 'raw' in mail ? mail : await composeMail(mail);
+      return await this.exchange(await composeMail(mail), next);
     } catch (error) {
       return { kind: 'refused', reason: `cannot be written as a mail: ${answerText(error)}` };
-    }
-    const hangUp = () => this.session.close(true);
-    signal?.addEventListener('abort', hangUp, { once: true });
-    if (signal?.aborted) hangUp();
-    try {
-      return await this.exchange(composed, signal);
-    } finally {
-      signal?.removeEventListener('abort', hangUp);
     }
   }
 
   async release(): Promise<void> {
+    this.signal?.removeEventListener('abort', this.hangUp);
+    if (this.session.isPromised) this.session.close(true);
     await this.pool.giveBack(this.session, this.clean);
   }
 
-  private async exchange(mail: WireMail, signal?: AbortSignal): Promise<SendOutcome> {
-    const exchange = await this.session.send(mail);
+  private async exchange(mail: WireMail, next: WireMail | undefined): Promise<SendOutcome> {
+    // What the server has refused must be forgotten before the next mail.
+    if (!this.clean && !this.session.isPromised) await this.session.reset();
+    const exchange = await this.session.send(mail, next);
+    const { used } = this;
     this.clean = exchange.accepted;
+    this.used = true;
     if (exchange.accepted) {
       const { response } = exchange;
       return { kind: 'sent', providerMessageId: providerIdOf(response), answer: answerText({ response }) };
     }
     const { error, handedOver } = exchange;
+    const { signal } = this;
     if (signal?.aborted && !handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
     const lost = error.kind === 'lost' || error.responseCode === 421;
-    if (!this.used || handedOver || !lost) return outcomeOf(error, handedOver);
-    // That a connection died while it was idle says nothing about the mail.
+    if (!used || handedOver || !lost) return outcomeOf(error, handedOver);
+    // That a connection died between two mails says nothing about either.
     this.session.close(true);
     const fresh = await this.pool.open(signal);
     if ('kind' in fresh) return fresh;
-    [this.session, this.used] = [fresh, false];
-    return this.exchange(mail, signal);
+    [this.session, this.used, this.clean] = [fresh, false, true];
+    return this.exchange(mail, next);
   }
 }
 

@@ -67,6 +67,16 @@ export class Slots {
     this.serve();
   }
 
+  /** Whether a slot may go from one mail of its user to another, for this domain: nobody else waits for any. */
+  mayPass(domain?: string): boolean {
+    return !this.pace && this.waiters.length === 0 && this.shares.hasRoom(domain);
+  }
+
+  pass(from: string | undefined, to: string | undefined): void {
+    this.shares.leave(from);
+    this.shares.enter(to);
+  }
+
   /** The domain is slow, and has all the slots that a slow one gets: mail for it is better put off than queued here. */
   isCrowded(domain: string): boolean {
     return this.shares.isSlow(domain) && !this.shares.hasRoom(domain);

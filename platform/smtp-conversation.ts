@@ -26,8 +26,11 @@ export class SmtpFailure extends Error {
 
 export const answered = (reply: SmtpReply): SmtpFailure => new SmtpFailure('answer', reply.text, reply);
 
+/** Somebody who waits for so many replies. */
 interface Waiter {
-  resolve: (reply: SmtpReply) => void;
+  count: number;
+  came: SmtpReply[];
+  resolve: (replies: SmtpReply[]) => void;
   reject: (error: SmtpFailure) => void;
 }
 
@@ -64,9 +67,18 @@ export class SmtpConversation {
   }
 
   /** The next reply that nobody waits for yet. Ask before writing what it answers. */
-  reply(): Promise<SmtpReply> {
+  async reply(): Promise<SmtpReply> {
+    const [reply] = await this.replies(1);
+    return reply ?? { code: 0, text: '' };
+  }
+
+  /**
+   * The next replies, together. Where the connection ends before the last of them, those that came; it fails where not
+   * even a refusal has come.
+   */
+  replies(count: number): Promise<SmtpReply[]> {
     if (this.failure) return Promise.reject(this.failure);
-    return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
+    return new Promise((resolve, reject) => this.waiters.push({ count, came: [], resolve, reject }));
   }
 
   command(line: string): Promise<SmtpReply> {
@@ -146,8 +158,12 @@ export class SmtpConversation {
   }
 
   private hear(reply: SmtpReply): void {
-    const waiter = this.waiters.shift();
-    waiter?.resolve(reply);
+    const [waiter] = this.waiters;
+    waiter?.came.push(reply);
+    if (waiter && waiter.came.length === waiter.count) {
+      this.waiters.shift();
+      waiter.resolve(waiter.came);
+    }
     // RFC 5321, 4.2: the server is about to go, whatever it was asked. Any other word that nobody asked for means that
     // we no longer know which answer belongs to which question.
     if (reply.code === 421 || !waiter) this.end(answered(reply));
@@ -157,7 +173,10 @@ export class SmtpConversation {
     if (this.failure) return;
     this.failure = failure;
     this.socket.destroy();
-    for (const { reject } of this.waiters.splice(0)) reject(failure);
+    for (const { came, resolve, reject } of this.waiters.splice(0)) {
+      if (came.some(({ code }) => code >= 400)) resolve(came);
+      else reject(failure);
+    }
     for (const listener of this.endListeners.splice(0)) listener();
   }
 }

@@ -23,13 +23,22 @@ const CHUNK = 64 * 1024;
 const DOT = 46;
 const END = Buffer.from('.\r\n');
 
+/** A mail whose envelope is on its way. */
+interface Announced {
+  mail: WireMail;
+  raw: Buffer;
+  answers: Promise<SmtpReply[]>;
+}
+
 /**
  * One session with the SMTP server: mails one after the other, two round trips each where the server takes commands in
- * one go (RFC 2920), four otherwise. It always knows whether a mail that failed may have been taken.
+ * one go (RFC 2920), four otherwise. Who knows the next mail already has one each: its envelope goes along with the end
+ * of this one's text. It always knows whether a mail that failed may have been taken.
  */
 export class SmtpSession {
   private readonly conversation: SmtpConversation;
   private readonly abilities: SmtpAbilities;
+  private announced: Announced | undefined;
 
   private constructor(conversation: SmtpConversation, abilities: SmtpAbilities) {
     this.conversation = conversation;
@@ -49,14 +58,18 @@ export class SmtpSession {
     this.conversation.onEnd(listener);
   }
 
-  /** Never throws. */
-  async send(mail: WireMail): Promise<Exchange> {
+  /** The server waits for the text of a mail: a session that is not to send it can only be closed. */
+  get isPromised(): boolean {
+    return this.announced !== undefined;
+  }
+
+  /** Never throws. `next` is the mail that is sent after this one, if at all. */
+  async send(mail: WireMail, next?: WireMail): Promise<Exchange> {
     const progress = { handedOver: false };
     try {
-      const raw = readyForWire(mail.raw);
-      this.refuseImpossible(mail, raw);
-      await this.envelope(mail, raw.length);
-      const answer = await this.body(raw, progress);
+      const { raw, answers } = this.takeAnnounced(mail) ?? this.announce(mail);
+      await this.envelope(answers);
+      const answer = await this.body(raw, progress, next && this.abilities.pipelining ? next : undefined);
       if (answer.code < 200 || answer.code > 299) throw answered(answer);
       return { accepted: true, response: answer.text };
     } catch (error) {
@@ -90,28 +103,73 @@ export class SmtpSession {
       throw new SmtpFailure('permanent', 'the SMTP server takes ASCII addresses only (it has no SMTPUTF8)');
   }
 
-  /** MAIL, RCPT and DATA. Throws the first refusal. */
-  private async envelope({ from, to, utf8 }: WireMail, size: number): Promise<void> {
-    const told = this.abilities.size.told ? ` SIZE=${size}` : '';
-    const wide = utf8 ? ` SMTPUTF8${this.abilities.eightBit ? ' BODY=8BITMIME' : ''}` : '';
-    const lines = [`MAIL FROM:<${from}>${told}${wide}`, `RCPT TO:<${to}>`, 'DATA'];
-    if (!this.abilities.pipelining) {
-      for (const line of lines) checkStep(line, await this.conversation.command(line));
-      return;
-    }
-    const replies = lines.map(() => this.conversation.reply());
-    this.conversation.write(`${lines.join('\r\n')}\r\n`);
-    const answers = await settled(replies);
-    const [, , data] = answers;
-    const refused = answers.findIndex((answer, step) => !isYes(lines[step], answer));
-    // The server waits for the text of a mail that it has refused: it gets none (RFC 2920, 3.1).
-    if (refused >= 0 && refused < 2 && data?.code === 354) await this.conversation.command('.').catch(() => {});
-    lines.forEach((line, step) => {
-      checkStep(line, answers[step]);
-    });
+  private takeAnnounced(mail: WireMail): Announced | undefined {
+    const { announced } = this;
+    if (!announced) return undefined;
+    this.announced = undefined;
+    if (announced.mail === mail) return announced;
+    this.close(true);
+    throw new SmtpFailure('lost', 'another mail was announced');
   }
 
-  private async body(raw: Buffer, progress: { handedOver: boolean }): Promise<SmtpReply> {
+  private announce(mail: WireMail): Announced {
+    const raw = readyForWire(mail.raw);
+    this.refuseImpossible(mail, raw);
+    const lines = this.envelopeOf(mail, raw.length);
+    if (!this.abilities.pipelining) return { mail, raw, answers: this.oneByOne(lines) };
+    const answers = this.answersTo(lines);
+    this.conversation.write(`${lines.join('\r\n')}\r\n`);
+    return { mail, raw, answers };
+  }
+
+  /** Its envelope, to be written behind a text; none where it had to be refused, which is told when its turn comes. */
+  private announceNext(mail: WireMail): string {
+    const raw = readyForWire(mail.raw);
+    try {
+      this.refuseImpossible(mail, raw);
+    } catch {
+      return '';
+    }
+    const lines = this.envelopeOf(mail, raw.length);
+    this.announced = { mail, raw, answers: this.answersTo(lines) };
+    return `${lines.join('\r\n')}\r\n`;
+  }
+
+  private envelopeOf({ from, to, utf8 }: WireMail, size: number): string[] {
+    const told = this.abilities.size.told ? ` SIZE=${size}` : '';
+    const wide = utf8 ? ` SMTPUTF8${this.abilities.eightBit ? ' BODY=8BITMIME' : ''}` : '';
+    return [`MAIL FROM:<${from}>${told}${wide}`, `RCPT TO:<${to}>`, 'DATA'];
+  }
+
+  private answersTo(lines: string[]): Promise<SmtpReply[]> {
+    const answers = this.conversation.replies(lines.length);
+    // Whoever sends the mail hears of it; until then it is nobody's unhandled failure.
+    answers.catch(() => {});
+    return answers;
+  }
+
+  private async oneByOne(lines: string[]): Promise<SmtpReply[]> {
+    const answers: SmtpReply[] = [];
+    for (const line of lines) {
+      const answer = await this.conversation.command(line);
+      answers.push(answer);
+      if (!isYes(line, answer)) break;
+    }
+    return answers;
+  }
+
+  /** What the server says to MAIL, RCPT and DATA. Throws the first refusal. */
+  private async envelope(coming: Promise<SmtpReply[]>): Promise<void> {
+    const answers = await coming;
+    const [, , data] = answers;
+    const refused = answers.find((answer, step) => !isYes(STEPS[step], answer));
+    if (!refused) return;
+    // The server waits for the text of a mail that it has refused: it gets none (RFC 2920, 3.1).
+    if (refused !== data && data?.code === 354) await this.conversation.command('.').catch(() => {});
+    throw answered(refused);
+  }
+
+  private async body(raw: Buffer, progress: { handedOver: boolean }, next?: WireMail): Promise<SmtpReply> {
     const { conversation } = this;
     let early = false;
     const answer = conversation.reply().finally(() => {
@@ -127,7 +185,7 @@ export class SmtpSession {
     // Without the dot no server takes a mail; from here on nobody knows until it answers.
     progress.handedOver = true;
     // One piece costs less than the two would as a vector.
-    conversation.write(Buffer.concat([raw.subarray(at), END]));
+    conversation.write(Buffer.concat([raw.subarray(at), END, Buffer.from(next ? this.announceNext(next) : '')]));
     return answer;
   }
 
@@ -139,23 +197,10 @@ export class SmtpSession {
   }
 }
 
-const isYes = (line: string | undefined, answer: SmtpReply | undefined): boolean =>
-  answer !== undefined && (line === 'DATA' ? answer.code === 354 : answer.code >= 200 && answer.code <= 299);
+const STEPS = ['MAIL', 'RCPT', 'DATA'];
 
-function checkStep(line: string, answer: SmtpReply | undefined): void {
-  if (answer && !isYes(line, answer)) throw answered(answer);
-}
-
-/** Those that came, until one failed; fails only where not even a refusal has come. */
-async function settled(replies: Promise<SmtpReply>[]): Promise<SmtpReply[]> {
-  const came: SmtpReply[] = [];
-  for (const end of await Promise.allSettled(replies)) {
-    if (end.status === 'fulfilled') came.push(end.value);
-    else if (came.some(({ code }) => code >= 400)) break;
-    else throw end.reason;
-  }
-  return came;
-}
+const isYes = (step: string | undefined, answer: SmtpReply): boolean =>
+  step === 'DATA' ? answer.code === 354 : answer.code >= 200 && answer.code <= 299;
 
 /** Lines do not begin with a dot that the server would take away (RFC 5321, 4.5.2). */
 export function readyForWire(mail: Buffer): Buffer {

@@ -2,14 +2,13 @@ import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import type { Mailer } from '../../platform/mailer.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
-import { Slots } from '../../platform/slots.ts';
-import type { DeliveryDeps } from '../emails/deliver.ts';
+import { ComeAgain, type DeliveryDeps } from '../emails/deliver.ts';
 import type { ResultKind } from '../emails/delivery-settlement.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { booker } from './book.ts';
 import type { BrakeLimits } from './brake.ts';
 import { postponer } from './postpone.ts';
-import { Slice } from './slice.ts';
+import { BEAT_MS, Slice } from './slice.ts';
 import { Turns } from './turns.ts';
 
 export interface SliceDeps {
@@ -45,7 +44,7 @@ export class CampaignSender {
   /** Carries what has come of a mail over to the ledger. */
   readonly book: ReturnType<typeof booker>;
   readonly postpone: ReturnType<typeof postponer>;
-  private readonly lanes = new Map<string, { slots: Slots; users: number }>();
+  private readonly running = new Map<string, Promise<SliceEnd>>();
 
   constructor(deps: SliceDeps) {
     this.deps = deps;
@@ -54,24 +53,47 @@ export class CampaignSender {
     this.postpone = postponer(deps.db);
   }
 
-  /** Sends what it can of a campaign for a while. It may be called as often as one likes, also several times at once. */
+  /**
+   * Sends what it can of a campaign for a while. It may be called as often as one likes. One slice uses all connections:
+   * while one is at work here another only waits for it, and has the chance to be called elsewhere the next time.
+   */
   async send(campaignId: string, calls: SliceCalls): Promise<SliceEnd> {
-    const campaign = await Campaign.query(this.deps.db).findById(campaignId);
-    if (campaign?.status !== 'SENDING' || campaign.paused || !campaign.frozenAt) return { more: false };
-    const lanes = this.lanesOf(campaignId);
-    lanes.users++;
+    const other = this.running.get(campaignId);
+    if (other) return standBy(other, calls);
+    const slice = this.slice(campaignId, calls);
+    this.running.set(campaignId, slice);
     try {
-      return await new Slice(this, campaign, lanes.slots, calls).run();
+      return await slice;
     } finally {
-      lanes.users--;
-      if (lanes.users === 0) this.lanes.delete(campaignId);
+      this.running.delete(campaignId);
     }
   }
 
-  /** A campaign stands in line for connections as often as any other, however many slices it has in this process. */
-  private lanesOf(campaignId: string): { slots: Slots; users: number } {
-    const lanes = this.lanes.get(campaignId) ?? { slots: new Slots(this.deps.mailer.slots.size), users: 0 };
-    this.lanes.set(campaignId, lanes);
-    return lanes;
+  private async slice(campaignId: string, calls: SliceCalls): Promise<SliceEnd> {
+    const campaign = await Campaign.query(this.deps.db).findById(campaignId);
+    if (campaign?.status !== 'SENDING' || campaign.paused || !campaign.frozenAt) return { more: false };
+    return new Slice(this, campaign, calls).run();
   }
 }
+
+/** Ends as the other does, or when it is told to. */
+async function standBy(other: Promise<SliceEnd>, { beat, stop, abort }: SliceCalls): Promise<SliceEnd> {
+  const told = AbortSignal.any([stop, abort]);
+  const beating = setInterval(beat, BEAT_MS);
+  const ended = new AbortController();
+  try {
+    const end = await Promise.race([other, aborted(told, ended.signal)]);
+    if (end) return end;
+    throw new ComeAgain('the worker is shutting down', 0);
+  } finally {
+    clearInterval(beating);
+    ended.abort();
+  }
+}
+
+/** Resolves when the one signal comes, and listens no longer after the other. */
+const aborted = (told: AbortSignal, ended: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (told.aborted) resolve(undefined);
+    told.addEventListener('abort', () => resolve(undefined), { once: true, signal: ended });
+  });

@@ -2,11 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Campaign } from '../../db/models/campaign.ts';
 import type { SendOutcome } from '../../platform/mailer.ts';
-import type { Slots } from '../../platform/slots.ts';
 import { ComeAgain } from '../emails/deliver.ts';
 import { type MailInFlight, resultKind, type Settlement, settle } from '../emails/delivery-settlement.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import { CampaignContent } from './content.ts';
+import { type BegunMail, Lane, type LaneWork } from './lane.ts';
 import { lookAtProgress } from './progress.ts';
 import type { CampaignSender, SliceCalls, SliceDeps, SliceEnd } from './sender.ts';
 import { RecipientSource, type SourcedMail } from './source.ts';
@@ -14,24 +14,18 @@ import { stopCampaign } from './stop.ts';
 import { Throttle } from './throttle.ts';
 import type { AttemptEnd } from './turn.ts';
 
-const BEAT_MS = 3_000;
+export const BEAT_MS = 3_000;
 const LOOK_MS = 1_000;
 /** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
 const RESULT_PATIENCE_MS = 60_000;
 /** How long mail to a domain that is slow just now is put off, by at least half of it. */
 const SLOW_DOMAIN_SECONDS = 120;
 
-interface BegunMail {
-  sourced: SourcedMail;
-  mail: MailInFlight;
-}
-
 /** One turn at a campaign. */
 export class Slice {
   private readonly sender: CampaignSender;
   private readonly deps: SliceDeps;
   private readonly campaign: Campaign;
-  private readonly lanes: Slots;
   private readonly calls: SliceCalls;
   /** Begin nothing new. */
   private readonly stopping = new AbortController();
@@ -44,11 +38,10 @@ export class Slice {
   private unreachable: string | undefined;
   private exchanged = false;
 
-  constructor(sender: CampaignSender, campaign: Campaign, lanes: Slots, calls: SliceCalls) {
+  constructor(sender: CampaignSender, campaign: Campaign, calls: SliceCalls) {
     this.sender = sender;
     this.deps = sender.deps;
     this.campaign = campaign;
-    this.lanes = lanes;
     this.calls = calls;
     for (const { signal } of [this.stopping, this.cutting]) setMaxListeners(0, signal);
     this.throttle = new Throttle(this.deps.db, campaign.id, campaign.ratePerMinute, this.stopping.signal);
@@ -61,8 +54,9 @@ export class Slice {
     const onLost = () => this.cut(new Error('a lease on recipients is lost'));
     const source = new RecipientSource({ db, campaignId: this.campaign.id, content, onLost });
     const ends = this.watch(source);
+    const work = this.laneWork(source);
     try {
-      const lanes = await Promise.allSettled(Array.from({ length: mailer.slots.size }, () => this.lane(source)));
+      const lanes = await Promise.allSettled(Array.from({ length: mailer.slots.size }, () => new Lane(work).run()));
       const results = await Promise.allSettled(this.results);
       for (const end of [...lanes, ...results]) if (end.status === 'rejected') throw end.reason;
     } finally {
@@ -133,64 +127,27 @@ export class Slice {
     return () => clearInterval(timer);
   }
 
-  /** Goes on until there is no mail left, or it is told to stop. While a mail is on the wire the next one is begun. */
-  private async lane(source: RecipientSource): Promise<void> {
-    let ahead: Promise<BegunMail | undefined> | undefined;
-    try {
-      ahead = this.beginAhead(source);
-      for (let mail = await ahead; mail; mail = await ahead) {
-        ahead = undefined;
-        const goesOn = await this.attempt(source, mail, () => {
-          ahead = this.beginAhead(source);
-        });
-        if (!goesOn || !ahead) break;
-      }
-    } finally {
-      const left = await ahead?.catch(() => undefined);
-      if (left) this.putBack(source, left);
-    }
+  private laneWork(source: RecipientSource): LaneWork {
+    return {
+      mailer: this.deps.mailer,
+      source,
+      throttle: this.throttle,
+      stopping: this.stopping.signal,
+      cutting: this.cutting.signal,
+      begin: (sourced, signal) => this.begin(sourced, signal),
+      postpone: (sourced, domain) => this.postpone(sourced, domain),
+      settle: (begun, outcome) => {
+        if (outcome.kind === 'unreachable') this.unreachable = outcome.reason;
+        else this.exchanged = true;
+        this.settle(source, begun, outcome);
+      },
+      putBack: (begun) => this.settle(source, begun, { kind: 'unreachable', reason: 'stopped before it was sent' }),
+    };
   }
 
-  /** Waited for only when the mail before is through: until then its failure must not count as nobody's. */
-  private beginAhead(source: RecipientSource): Promise<BegunMail | undefined> {
-    const begun = this.begin(source);
-    begun.catch(() => {});
-    return begun;
-  }
-
-  /** The next mail that may leave. Undefined: there is none, or none any more. */
-  private async begin(source: RecipientSource): Promise<BegunMail | undefined> {
-    const { signal } = this.stopping;
-    for (;;) {
-      // Whoever has leave already still uses it.
-      if (!(await this.throttle.leave())) return undefined;
-      const sourced = await source.next();
-      if (!sourced) return undefined;
-      if (await this.isPutOff(sourced)) {
-        await source.done(sourced);
-        continue;
-      }
-      const mail = await this.ask(sourced);
-      if (mail) return { sourced, mail };
-      if (signal.aborted) return undefined;
-      await source.done(sourced);
-    }
-  }
-
-  /** Where the servers of a domain keep the relay, and so us, waiting, others go first. */
-  private async isPutOff({ ready: { id, to }, batch: { lease } }: SourcedMail): Promise<boolean> {
-    const domain = domainOf(to);
-    if (!domain || !this.deps.mailer.slots.isCrowded(domain)) return false;
-    const seconds = SLOW_DOMAIN_SECONDS * (0.5 + Math.random() / 2);
-    const reason = `mail to ${domain} takes long just now; it will be tried again`;
-    await this.sender.postpone({ id, holder: lease, reason, seconds });
-    return true;
-  }
-
-  private async ask({ ready, batch: { lease } }: SourcedMail): Promise<MailInFlight | undefined> {
+  private async begin({ ready, batch }: SourcedMail, signal: AbortSignal): Promise<MailInFlight | undefined> {
     const { id: campaignId } = this.campaign;
-    const { signal } = this.stopping;
-    const begin = await this.sender.turns.begin({ campaignId, holder: lease, ready, signal });
+    const begin = await this.sender.turns.begin({ campaignId, holder: batch.lease, ready, signal });
     if (!begin) return undefined;
     if (begin.verdict === 'go') return begin.mail;
     if (begin.verdict === 'stopped' || begin.verdict === 'held') this.stopping.abort();
@@ -198,44 +155,10 @@ export class Slice {
     return undefined;
   }
 
-  /** False: this lane is over. `onWire` is called when the next mail may be begun. */
-  private async attempt(source: RecipientSource, begun: BegunMail, onWire: () => void): Promise<boolean> {
-    const { slots } = this.deps.mailer;
-    const { signal } = this.stopping;
-    const domain = domainOf(begun.sourced.ready.to);
-    if (!(await this.lanes.take(0, signal))) return this.putBack(source, begun);
-    if (!(await slots.take(CAMPAIGN_PRIORITY, signal, domain))) {
-      this.lanes.give();
-      return this.putBack(source, begun);
-    }
-    try {
-      onWire();
-      const outcome = await this.offer(begun);
-      this.settle(source, begun, outcome);
-      if (outcome.kind === 'unreachable') this.unreachable = outcome.reason;
-      else this.exchanged = true;
-      return outcome.kind !== 'unreachable';
-    } finally {
-      slots.give(domain);
-      this.lanes.give();
-    }
-  }
-
-  private async offer({ sourced: { ready, batch } }: BegunMail): Promise<SendOutcome> {
-    if ('kind' in ready.mail) return ready.mail;
-    const line = await this.deps.mailer.connect(this.cutting.signal);
-    if ('kind' in line) return line;
-    try {
-      if (!batch.lease.check()) return { kind: 'unreachable', reason: 'the lease was lost' };
-      return await line.send(ready.mail, this.cutting.signal);
-    } finally {
-      await line.release();
-    }
-  }
-
-  private putBack(source: RecipientSource, begun: BegunMail): false {
-    this.settle(source, begun, { kind: 'unreachable', reason: 'stopped before it was sent' });
-    return false;
+  private async postpone({ ready: { id }, batch: { lease } }: SourcedMail, domain: string): Promise<void> {
+    const seconds = SLOW_DOMAIN_SECONDS * (0.5 + Math.random() / 2);
+    const reason = `mail to ${domain} takes long just now; it will be tried again`;
+    await this.sender.postpone({ id, holder: lease, reason, seconds });
   }
 
   /** Not waited for: the connection can take the next mail while the result is written. */
@@ -276,8 +199,6 @@ export class Slice {
     }
   }
 }
-
-const domainOf = (address: string | null): string | undefined => address?.slice(address.lastIndexOf('@') + 1);
 
 const away = (reason: string) => new ComeAgain(`the SMTP server cannot be reached: ${reason}`);
 

@@ -62,12 +62,24 @@ export class RecipientSource {
     this.filling = this.fill().catch((error) => this.fail(error));
   }
 
+  /** The one that is given out next, where it lies ready. */
+  peek(): SourcedMail | undefined {
+    return this.closed ? undefined : this.ready[0];
+  }
+
+  take(): SourcedMail | undefined {
+    const mail = this.peek();
+    if (!mail) return undefined;
+    this.ready.shift();
+    this.wakeFiller?.();
+    return mail;
+  }
+
   /** Undefined: there are no more, for now. */
   next(): Promise<SourcedMail | undefined> {
     if (this.failure) return Promise.reject(this.failure.error);
-    const mail = this.ready.shift();
-    if (mail) this.wakeFiller?.();
-    if (mail || this.isOver) return Promise.resolve(this.closed ? undefined : mail);
+    const mail = this.take();
+    if (mail || this.isOver) return Promise.resolve(mail);
     return new Promise((give, fail) => this.waiting.push({ give, fail }));
   }
 

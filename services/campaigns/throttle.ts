@@ -25,15 +25,20 @@ export class Throttle {
     this.signal = signal;
   }
 
+  /** Whether one more mail may go at once. */
+  hasLeave(): boolean {
+    if (this.signal.aborted) return false;
+    if (this.ratePerMinute === null) return true;
+    if (this.tokens === 0) return false;
+    this.tokens--;
+    return true;
+  }
+
   /** Resolves when one more mail may go; with false when that is too far off. */
   async leave(): Promise<boolean> {
     for (;;) {
-      if (this.signal.aborted) return false;
-      if (this.ratePerMinute === null) return true;
-      if (this.tokens > 0) {
-        this.tokens--;
-        return true;
-      }
+      if (this.hasLeave()) return true;
+      if (this.signal.aborted || this.ratePerMinute === null) return false;
       this.asking ??= this.ask(this.ratePerMinute).finally(() => {
         this.asking = undefined;
       });

@@ -221,7 +221,7 @@ class Delivery {
     let outcome: SendOutcome;
     if ('kind' in composed) outcome = composed;
     else if (!this.lease.check()) outcome = { kind: 'unreachable', reason: 'the lease was lost' };
-    else outcome = await line.send(composed, this.cutting.signal);
+    else outcome = await line.send(composed);
     // Not waited for: the connection can take the next mail while the result is written.
     const result = this.record(mail, settle(mail, outcome)).finally(() => this.deps.ledger.inDoubt.give());
     // The round waits for all of them; until then it is nobody's unhandled failure.

@@ -4,6 +4,7 @@ import { connectDb } from '../../../db/connect.ts';
 import { throttleCampaign } from '../../../services/campaigns/save.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
 import { deleteContacts } from '../../../services/contacts/delete.ts';
+import { ComeAgain } from '../../../services/emails/deliver.ts';
 import {
   addContacts,
   type CampaignWorker,
@@ -175,6 +176,39 @@ describe('sending a campaign', () => {
     expect(await standing(world.db, project, id)).to.include({ pending: 0, sent: 3, failed: 1 });
   });
 
+  it('is sent by one hand at a time in a process; another waits for it, and ends as it does', async () => {
+    await addContacts(world.db, project, 60);
+    smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
+    const { id } = await startCampaign(world.db, project);
+    await worker.advance(id);
+    const stop = new AbortController();
+    const hands = [worker.slice(id), worker.slice(id)];
+    const told = worker.slice(id, { stop: stop.signal });
+    stop.abort();
+    const error: unknown = await told.catch((reason) => reason);
+    expect(error).to.be.instanceOf(ComeAgain);
+    expect(await Promise.all(hands)).to.deep.equal([{ more: false }, { more: false }]);
+    expect(await standing(world.db, project, id)).to.include({ sent: 60, pending: 0 });
+    expect(new Set(addresses()).size).to.equal(60);
+  });
+
+  it('goes on over other connections when those whom it was about to send to no longer want it', async () => {
+    await addContacts(world.db, project, 200);
+    smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
+    const { id } = await startCampaign(world.db, project);
+    await worker.advance(id);
+    const sending = worker.slice(id);
+    await smtp.received(20);
+    await world.db('contacts').where({ projectId: project.id }).whereLike('email', 'p1%').update({ subscribed: false });
+    await sending;
+    expect(await worker.run(id)).to.include({ kind: 'end' });
+    const { sent, skipped, pending } = await standing(world.db, project, id);
+    expect({ all: sent + skipped, pending }).to.deep.equal({ all: 200, pending: 0 });
+    expect(skipped).to.be.greaterThan(0);
+    expect(smtp.mails.length).to.equal(sent);
+    expect(new Set(addresses()).size).to.equal(sent);
+  });
+
   it('leaves alone whose outcome is unknown', async () => {
     await addContacts(world.db, project, 3);
     smtp.misbehave({ at: 'accepted', to: 'p1@example.com', do: 'drop' });
@@ -193,8 +227,9 @@ describe('sending a campaign', () => {
     await smtp.received(30);
     await pauseCampaign(world.db, project.access, id);
     // Nothing is begun any more: those who are on the wire arrive, and that is all.
-    const ended = await world.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
+    // In this order: whatever leaves the wire meanwhile is in the ledger then.
     const onWire = await world.db('campaignWire').where({ campaignId: id }).select('emailId');
+    const ended = await world.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
     expect(await sending).to.deep.equal({ more: false });
     const { sent, pending } = await standing(world.db, project, id);
     expect(sent + pending).to.equal(300);

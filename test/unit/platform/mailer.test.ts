@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { createMailer, type Mailer, messageId, type OutgoingMail, type SendOutcome } from '../../../platform/mailer.ts';
+import {
+  composeMail,
+  createMailer,
+  type Mailer,
+  messageId,
+  type OutgoingMail,
+  type SendOutcome,
+} from '../../../platform/mailer.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -18,7 +25,7 @@ const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
 async function send(mailer: Mailer, outgoing: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
   const line = await mailer.connect(signal);
   if ('kind' in line) return line;
-  const outcome = await line.send(outgoing, signal);
+  const outcome = await line.send(outgoing);
   await line.release();
   return outcome;
 }
@@ -96,6 +103,56 @@ describe('the mailer', () => {
     expect(await send(mailer, mail())).to.deep.equal({ kind: 'refused', reason: '550 no such user' });
     expect((await send(mailer, mail())).kind).to.equal('sent');
     expect(smtp.connections().total - before).to.equal(1);
+  });
+
+  describe('a line that goes on from mail to mail', () => {
+    const wired = (to: string) => composeMail(mail({ to: { email: to } }));
+    const addresses = () => smtp.mails.flatMap(({ to }) => to);
+    const connected = async () => {
+      const line = await mailer.connect();
+      if ('kind' in line) throw new Error(line.reason);
+      return line;
+    };
+
+    it('sends each of them once', async () => {
+      const mails = await Promise.all(['a@example.com', 'b@example.com', 'c@example.com'].map(wired));
+      const line = await connected();
+      for (const [place, one] of mails.entries())
+        expect((await line.send(one, mails[place + 1])).kind).to.equal('sent');
+      await line.release();
+      expect(addresses()).to.deep.equal(['a@example.com', 'b@example.com', 'c@example.com']);
+    });
+
+    it('takes a new connection for the next one when the old one dies with a mail', async () => {
+      const [a, b] = [await wired('a@example.com'), await wired('b@example.com')];
+      smtp.misbehave({ at: 'accepted', to: 'a@example.com', do: 'drop' });
+      const line = await connected();
+      expect((await line.send(a, b)).kind).to.equal('unknown');
+      expect((await line.send(b)).kind).to.equal('sent');
+      await line.release();
+      expect(addresses()).to.deep.equal(['a@example.com', 'b@example.com']);
+    });
+
+    it('is no longer used when the next one is not sent after all, and nothing of that one arrives', async () => {
+      const before = smtp.connections().total;
+      const line = await connected();
+      await line.send(await wired('a@example.com'), await wired('b@example.com'));
+      await line.release();
+      expect((await send(mailer, mail({ to: { email: 'c@example.com' } }))).kind).to.equal('sent');
+      expect(smtp.connections().total - before).to.equal(2);
+      expect(addresses()).to.deep.equal(['a@example.com', 'c@example.com']);
+    });
+
+    it('goes on after a refusal of the recipient', async () => {
+      smtp.misbehave({ at: 'recipient', to: 'a@example.com', do: { code: 550, text: 'no such user' } });
+      const line = await connected();
+      const [a, b, c] = [await wired('a@example.com'), await wired('b@example.com'), await wired('c@example.com')];
+      expect((await line.send(a, b)).kind).to.equal('refused');
+      expect((await line.send(b, c)).kind).to.equal('sent');
+      expect((await line.send(c)).kind).to.equal('sent');
+      await line.release();
+      expect(addresses()).to.deep.equal(['b@example.com', 'c@example.com']);
+    });
   });
 
   it('takes a new connection when the server has dropped the idle one', async () => {

@@ -63,6 +63,22 @@ describe('slots', () => {
     expect(ninth).to.equal(true);
   });
 
+  it('go from one mail of their user to the next only while nobody else waits, and the domain has room', async () => {
+    const slots = new Slots(5);
+    for (let taken = 0; taken < 4; taken++) await slots.take(2, undefined, 'a.example');
+    await slots.take(2, undefined, 'b.example');
+    expect(slots.mayPass('b.example')).to.equal(true);
+    expect(slots.mayPass('a.example'), 'one domain never has all of them').to.equal(false);
+    slots.pass('a.example', 'b.example');
+    expect(slots.mayPass('a.example')).to.equal(true);
+    const other = slots.take(0);
+    expect(slots.mayPass('a.example')).to.equal(false);
+    slots.give('b.example');
+    await other;
+    expect(slots.mayPass('a.example')).to.equal(true);
+    expect(new Slots(1, { next: () => Promise.resolve() }).mayPass()).to.equal(false);
+  });
+
   it('are given at a pace where there is one, and then to whoever is first by that time', async () => {
     const goes: (() => void)[] = [];
     const slots = new Slots(5, { next: () => new Promise((resolve) => goes.push(resolve)) });

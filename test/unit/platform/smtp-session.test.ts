@@ -76,6 +76,63 @@ describe('an SMTP session', () => {
     ]);
   });
 
+  describe('that knows the next mail', () => {
+    const [first, second] = [mail('One\r\n'), mail('Two\r\n', { to: 'bob@example.com' })];
+    const envelope = (to: string) => `MAIL FROM:<shop@demo.localhost>\r\nRCPT TO:<${to}>\r\nDATA\r\n`;
+
+    it('says its envelope along with the end of the text before it', async () => {
+      const { session, writes } = await scripted(['PIPELINING'], polite);
+      expect((await session.send(first, second)).accepted).to.equal(true);
+      expect(session.isPromised).to.equal(true);
+      expect((await session.send(second)).accepted).to.equal(true);
+      expect(session.isPromised).to.equal(false);
+      expect(writes).to.deep.equal([
+        envelope('ann@example.com'),
+        `${head}One\r\n.\r\n${envelope('bob@example.com')}`,
+        `${head}Two\r\n.\r\n`,
+      ]);
+    });
+
+    it('waits with it where the server takes one command at a time', async () => {
+      const { session, writes } = await scripted([], polite);
+      expect((await session.send(first, second)).accepted).to.equal(true);
+      expect(session.isPromised).to.equal(false);
+      expect(writes.at(-1)).to.equal(`${head}One\r\n.\r\n`);
+      expect((await session.send(second)).accepted).to.equal(true);
+    });
+
+    it('goes on with it when the one before is refused', async () => {
+      let texts = 0;
+      const { session } = await scripted(['PIPELINING'], (line) =>
+        line === '.' && texts++ === 0 ? '554 looks like spam' : polite(line),
+      );
+      expect(await session.send(first, second)).to.have.nested.property('error.response', '554 looks like spam');
+      expect((await session.send(second)).accepted).to.equal(true);
+    });
+
+    it('tells when its turn comes that it is refused', async () => {
+      const { session, writes } = await scripted(['PIPELINING', 'SIZE 100'], (line) =>
+        line.includes('bob') ? '550 no such user' : line === '.' && texts(writes) === 2 ? '554 none' : polite(line),
+      );
+      expect((await session.send(first, second)).accepted).to.equal(true);
+      expect(await session.send(second)).to.have.nested.property('error.response', '550 no such user');
+      const large = mail('x'.repeat(200));
+      expect((await session.send(first, large)).accepted).to.equal(true);
+      expect(session.isPromised).to.equal(false);
+      expect(await session.send(large)).to.have.nested.property('error.kind', 'permanent');
+    });
+    const texts = (writes: string[]) => writes.filter((write) => write.includes('.\r\n')).length;
+
+    it('sends no other in its place', async () => {
+      const { session, writes } = await scripted(['PIPELINING'], polite);
+      await session.send(first, second);
+      const exchange = await session.send(mail('Three\r\n'));
+      expect(exchange).to.deep.include({ accepted: false, handedOver: false });
+      expect(session.usable).to.equal(false);
+      expect(writes.join('')).to.not.contain('Three');
+    });
+  });
+
   it('gives no text to a server that has refused the recipient and still waits for it', async () => {
     const { session, writes } = await scripted(['PIPELINING'], (line) => {
       if (line === '.') return '554 no valid recipients';

@@ -1,0 +1,133 @@
+import type { Mailer, MailLine, SendOutcome } from '../../platform/mailer.ts';
+import type { MailInFlight } from '../emails/delivery-settlement.ts';
+import { CAMPAIGN_PRIORITY } from './batches.ts';
+import type { RecipientSource, SourcedMail } from './source.ts';
+import type { Throttle } from './throttle.ts';
+
+export interface BegunMail {
+  sourced: SourcedMail;
+  mail: MailInFlight;
+}
+
+/** What the lanes of a slice share. */
+export interface LaneWork {
+  mailer: Mailer;
+  source: RecipientSource;
+  throttle: Throttle;
+  /** Begin nothing new. */
+  stopping: AbortSignal;
+  /** Cut what is on the wire. */
+  cutting: AbortSignal;
+  /** Undefined: it may not leave. */
+  begin(sourced: SourcedMail, signal: AbortSignal): Promise<MailInFlight | undefined>;
+  postpone(sourced: SourcedMail, domain: string): Promise<void>;
+  /** Not waited for, as is the other. */
+  settle(begun: BegunMail, outcome: SendOutcome): void;
+  /** It was not even offered. */
+  putBack(begun: BegunMail): void;
+}
+
+/** One mail of a campaign after the other. While one is on the wire the next one is begun. */
+export class Lane {
+  private readonly work: LaneWork;
+
+  constructor(work: LaneWork) {
+    this.work = work;
+  }
+
+  /** Goes on until there is no mail left, it is told to stop, or the server cannot be reached. */
+  async run(): Promise<void> {
+    const { mailer, stopping, putBack } = this.work;
+    for (let begun = await this.beginNext(); begun; ) {
+      if (!(await mailer.slots.take(CAMPAIGN_PRIORITY, stopping, domainOf(begun.sourced)))) return putBack(begun);
+      begun = await this.talk(begun);
+    }
+  }
+
+  /**
+   * Sends this mail, and the next ones over the same connection while nobody else waits for one. Gives back a mail that
+   * is begun and has no connection yet; undefined when this lane is over.
+   */
+  private async talk(first: BegunMail): Promise<BegunMail | undefined> {
+    const { mailer, cutting, settle, putBack } = this.work;
+    let current = first;
+    const line = await mailer.connect(cutting);
+    try {
+      if ('kind' in line) {
+        settle(current, line);
+        return undefined;
+      }
+      for (;;) {
+        const promised = this.promised();
+        const next = promised ? this.beginOne(promised, cutting) : this.beginNext();
+        // Waited for only when this mail is through: until then its failure must not count as nobody's.
+        next.catch(() => {});
+        const outcome = await this.offer(line, current, promised);
+        settle(current, outcome);
+        if (outcome.kind === 'unreachable') {
+          const left = await next.catch(() => undefined);
+          if (left) putBack(left);
+          return undefined;
+        }
+        if (!promised) return next;
+        const begun = await next;
+        if (!begun) return this.beginNext();
+        mailer.slots.pass(domainOf(current.sourced), domainOf(begun.sourced));
+        current = begun;
+      }
+    } finally {
+      if (!('kind' in line)) await line.release();
+      mailer.slots.give(domainOf(current.sourced));
+    }
+  }
+
+  /** The mail that this connection goes on with, where it may: its envelope goes along with the mail before it. */
+  private promised(): SourcedMail | undefined {
+    const { mailer, source, throttle } = this.work;
+    const upcoming = source.peek();
+    if (!upcoming || 'kind' in upcoming.ready.mail) return undefined;
+    const domain = domainOf(upcoming);
+    if (!mailer.slots.mayPass(domain) || isCrowded(mailer, domain) || !throttle.hasLeave()) return undefined;
+    return source.take();
+  }
+
+  /** The next mail that may leave. Undefined: there is none, or none any more. */
+  private async beginNext(): Promise<BegunMail | undefined> {
+    const { mailer, source, throttle, stopping } = this.work;
+    for (;;) {
+      // Whoever has leave already still uses it.
+      if (!(await throttle.leave())) return undefined;
+      const sourced = await source.next();
+      if (!sourced) return undefined;
+      const domain = domainOf(sourced);
+      if (domain && isCrowded(mailer, domain)) {
+        // Where the servers of a domain keep the relay, and so us, waiting, others go first.
+        await this.work.postpone(sourced, domain);
+        await source.done(sourced);
+        continue;
+      }
+      const begun = await this.beginOne(sourced, stopping);
+      if (begun || stopping.aborted) return begun;
+    }
+  }
+
+  private async beginOne(sourced: SourcedMail, signal: AbortSignal): Promise<BegunMail | undefined> {
+    const mail = await this.work.begin(sourced, signal);
+    if (mail) return { sourced, mail };
+    if (!this.work.stopping.aborted) await this.work.source.done(sourced);
+    return undefined;
+  }
+
+  private async offer(line: MailLine, { sourced }: BegunMail, promised: SourcedMail | undefined): Promise<SendOutcome> {
+    const { ready, batch } = sourced;
+    if ('kind' in ready.mail) return ready.mail;
+    if (!batch.lease.check()) return { kind: 'unreachable', reason: 'the lease was lost' };
+    const next = promised?.ready.mail;
+    return line.send(ready.mail, next && 'raw' in next ? next : undefined);
+  }
+}
+
+const isCrowded = ({ slots }: Mailer, domain: string | undefined): boolean =>
+  domain !== undefined && slots.isCrowded(domain);
+
+const domainOf = ({ ready: { to } }: SourcedMail): string | undefined => to?.slice(to.lastIndexOf('@') + 1);
