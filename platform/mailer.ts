@@ -9,6 +9,7 @@ export {
   type MailAttachment,
   type MailForm,
   MailSkeleton,
+  messageDomain,
   messageId,
   type OutgoingMail,
 } from './mime.ts';
@@ -82,8 +83,11 @@ class Line implements MailLine {
     if (signal?.aborted) this.hangUp();
   }
 
-  async send(mail: OutgoingMail | WireMail, next?: WireMail): Promise<SendOutcome> {
-    if ('raw' in mail) return this.exchange(mail, next);
+  send(mail: OutgoingMail | WireMail, next?: WireMail): Promise<SendOutcome> {
+    return 'raw' in mail ? this.exchange(mail, next) : this.compose(mail, next);
+  }
+
+  private async compose(mail: OutgoingMail, next: WireMail | undefined): Promise<SendOutcome> {
     try {
       return await this.exchange(await composeMail(mail), next);
     } catch (error) {

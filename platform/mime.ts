@@ -55,9 +55,10 @@ export interface OutgoingMail extends MailFrame, MailFilling {
   attachments?: MailAttachment[];
 }
 
-export const messageId = ({ id, from }: Pick<OutgoingMail, 'id' | 'from'>): string => `<${id}@${idDomain(from)}>`;
+export const messageId = ({ id, from }: Pick<OutgoingMail, 'id' | 'from'>): string => `<${id}@${messageDomain(from)}>`;
 
-function idDomain({ email }: MailAddress): string {
+/** What the Message-IDs of a sender end in. */
+export function messageDomain({ email }: Pick<MailAddress, 'email'>): string {
   const domain = email.slice(email.lastIndexOf('@') + 1);
   return domainToASCII(domain) || domain;
 }
@@ -86,7 +87,7 @@ export class MailSkeleton {
     this.frame = frame;
     this.sender = simpleAddress(frame.from.email);
     this.head = this.sender && commonHead(this.sender, frame);
-    this.idDomain = idDomain(frame.from);
+    this.idDomain = messageDomain(frame.from);
   }
 
   /** Throws for a mail that cannot be written as one. */

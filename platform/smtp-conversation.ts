@@ -34,6 +34,7 @@ interface Waiter {
   reject: (error: SmtpFailure) => void;
 }
 
+const NOTHING: SmtpReply = { code: 0, text: '' };
 /** No server has more to say, and one that never ends its line must not fill our memory. */
 const MAX_REPLY = 64 * 1024;
 
@@ -67,9 +68,8 @@ export class SmtpConversation {
   }
 
   /** The next reply that nobody waits for yet. Ask before writing what it answers. */
-  async reply(): Promise<SmtpReply> {
-    const [reply] = await this.replies(1);
-    return reply ?? { code: 0, text: '' };
+  reply(): Promise<SmtpReply> {
+    return this.replies(1).then(([reply = NOTHING]) => reply);
   }
 
   /**

@@ -68,7 +68,8 @@ export class SmtpSession {
     const progress = { handedOver: false };
     try {
       const { raw, answers } = this.takeAnnounced(mail) ?? this.announce(mail);
-      await this.envelope(answers);
+      const refused = firstRefusal(await answers);
+      if (refused) await this.leave(refused, await answers);
       const answer = await this.body(raw, progress, next && this.abilities.pipelining ? next : undefined);
       if (answer.code < 200 || answer.code > 299) throw answered(answer);
       return { accepted: true, response: answer.text };
@@ -158,12 +159,8 @@ export class SmtpSession {
     return answers;
   }
 
-  /** What the server says to MAIL, RCPT and DATA. Throws the first refusal. */
-  private async envelope(coming: Promise<SmtpReply[]>): Promise<void> {
-    const answers = await coming;
-    const [, , data] = answers;
-    const refused = answers.find((answer, step) => !isYes(STEPS[step], answer));
-    if (!refused) return;
+  /** Always throws. */
+  private async leave(refused: SmtpReply, [, , data]: SmtpReply[]): Promise<void> {
     // The server waits for the text of a mail that it has refused: it gets none (RFC 2920, 3.1).
     if (refused !== data && data?.code === 354) await this.conversation.command('.').catch(() => {});
     throw answered(refused);
@@ -171,15 +168,18 @@ export class SmtpSession {
 
   private async body(raw: Buffer, progress: { handedOver: boolean }, next?: WireMail): Promise<SmtpReply> {
     const { conversation } = this;
-    let early = false;
-    const answer = conversation.reply().finally(() => {
-      early = !progress.handedOver;
-    });
-    answer.catch(() => {});
+    const answer = conversation.reply();
     let at = 0;
-    for (; raw.length - at > CHUNK; at += CHUNK) {
-      if (!conversation.write(raw.subarray(at, at + CHUNK))) await conversation.drained();
-      if (early || conversation.ended) return this.interrupted(answer);
+    if (raw.length > CHUNK) {
+      let early = false;
+      answer.then(
+        () => (early = true),
+        () => (early = true),
+      );
+      for (; raw.length - at > CHUNK; at += CHUNK) {
+        if (!conversation.write(raw.subarray(at, at + CHUNK))) await conversation.drained();
+        if (early || conversation.ended) return this.interrupted(answer);
+      }
     }
     if (conversation.ended) return answer;
     // Without the dot no server takes a mail; from here on nobody knows until it answers.
@@ -198,6 +198,9 @@ export class SmtpSession {
 }
 
 const STEPS = ['MAIL', 'RCPT', 'DATA'];
+
+const firstRefusal = (answers: SmtpReply[]): SmtpReply | undefined =>
+  answers.find((answer, step) => !isYes(STEPS[step], answer));
 
 const isYes = (step: string | undefined, answer: SmtpReply): boolean =>
   step === 'DATA' ? answer.code === 354 : answer.code >= 200 && answer.code <= 299;

@@ -41,13 +41,16 @@ export async function up(db: Knex): Promise<void> {
       campaign_type text;
       obstacle text;
       held uuid[];
+      ended integer;
     begin
-      if p_ended <> '{}' then
+      update campaign_wire w set ended_at = now(), result = told.result
+      from unnest(p_ended, p_numbers, p_results) as told (id, number, result)
+      where w.email_id = told.id and w.number = told.number;
+      get diagnostics ended = row_count;
+      if ended < cardinality(p_ended) then
         return query
-          update campaign_wire w set ended_at = now(), result = told.result
-          from unnest(p_ended, p_numbers, p_results) as told (id, number, result)
-          where w.email_id = told.id and w.number = told.number
-          returning w.email_id, 'ended', null::text, w.number;
+          select told.id, 'late', null::text, told.number from unnest(p_ended, p_numbers) as told (id, number)
+          where not exists (select 1 from campaign_wire w where w.email_id = told.id and w.number = told.number);
       end if;
       if p_ids = '{}' then return; end if;
       -- Whoever pauses or cancels has this lock alone; what comes after it sees what was decided.

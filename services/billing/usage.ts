@@ -6,27 +6,13 @@ import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 const note = statement(
   'billing-note',
   `insert into billing_notes (project_id, source_type, hour, count)
-   select project_id, source_type, date_trunc('hour', at, 'UTC'), count(*)
-   from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as sent (project_id, source_type, at)
-   where project_id <> $4 group by 1, 2, 3`,
+   select project_id, source_type, date_trunc('hour', sent_at, 'UTC'), count(*)
+   from emails where id = any ($1::uuid[]) and sent_at is not null and project_id <> $2 group by 1, 2, 3`,
 );
 
-export interface SentMail {
-  project_id: string;
-  source_type: string;
-  sent_at: Date | null;
-}
-
 /** In the transaction that tells the results: each mail that was sent is counted once, but for our own. */
-export async function noteUsage(trx: Db, mails: SentMail[]): Promise<void> {
-  const sent = mails.filter(({ sent_at: at }) => at !== null);
-  if (sent.length === 0) return;
-  await note(trx, [
-    sent.map(({ project_id: project }) => project),
-    sent.map(({ source_type: source }) => source),
-    sent.map(({ sent_at: at }) => at),
-    SYSTEM_PROJECT_ID,
-  ]);
+export async function noteUsage(trx: Db, emailIds: string[]): Promise<void> {
+  await note(trx, [emailIds, SYSTEM_PROJECT_ID]);
 }
 
 const FOLD = 5_000;

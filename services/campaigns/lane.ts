@@ -118,8 +118,11 @@ export class Lane {
     return undefined;
   }
 
-  private async offer(line: MailLine, { sourced }: BegunMail, promised: SourcedMail | undefined): Promise<SendOutcome> {
-    const { ready, batch } = sourced;
+  private offer(
+    line: MailLine,
+    { sourced: { ready, batch } }: BegunMail,
+    promised: SourcedMail | undefined,
+  ): SendOutcome | Promise<SendOutcome> {
     if ('kind' in ready.mail) return ready.mail;
     if (!batch.lease.check()) return { kind: 'unreachable', reason: 'the lease was lost' };
     const next = promised?.ready.mail;

@@ -162,24 +162,25 @@ export class Slice {
   }
 
   /** Not waited for: the connection can take the next mail while the result is written. */
-  private settle(source: RecipientSource, { sourced, mail }: BegunMail, outcome: SendOutcome): void {
-    const result = this.record(sourced, mail, settle(mail, outcome))
-      .then(() => source.done(sourced))
-      .finally(() => this.results.delete(result));
-    // Whoever waits for all results hears of it; until then it is nobody's unhandled failure.
-    result.catch((error) => {
-      this.cut(error);
-      this.results.add(result);
-    });
+  private settle(source: RecipientSource, begun: BegunMail, outcome: SendOutcome): void {
+    const result = this.record(source, begun, settle(begun.mail, outcome));
     this.results.add(result);
+    result.then(
+      () => this.results.delete(result),
+      // Whoever waits for all results hears of it.
+      (error) => this.cut(error),
+    );
   }
 
-  private async record(sourced: SourcedMail, { id, attempts }: MailInFlight, settlement: Settlement): Promise<void> {
-    if (!(await this.end({ id, holder: sourced.batch.lease, attempts, settlement }))) return;
-    const kind = resultKind(settlement);
-    if (kind) this.deps.onResult?.(kind);
-    // It is known, and nothing is lost when this fails: whoever looks after the wire will do it.
-    await this.sender.book(id).catch(() => {});
+  private async record(source: RecipientSource, { sourced, mail }: BegunMail, settlement: Settlement): Promise<void> {
+    const { id, attempts } = mail;
+    if (await this.end({ id, holder: sourced.batch.lease, attempts, settlement })) {
+      const kind = resultKind(settlement);
+      if (kind) this.deps.onResult?.(kind);
+      // It is known, and nothing is lost when this fails: whoever looks after the wire will do it.
+      await this.sender.book(id).catch(() => {});
+    }
+    await source.done(sourced);
   }
 
   /** Tries over a short outage of the database: what is known must not be forgotten. */

@@ -32,7 +32,8 @@ export interface AttemptEnd {
 
 interface TurnRow {
   id: string;
-  verdict: 'go' | 'skip' | 'stopped' | 'held' | 'ended';
+  /** `late`: nothing is on the wire of what was said to have ended. */
+  verdict: 'go' | 'skip' | 'stopped' | 'held' | 'late';
   reason: string | null;
   number: number;
 }
@@ -66,11 +67,11 @@ export async function takeTurn(db: Db, begins: BeginAsk[], ends: AttemptEnd[]): 
     db,
     rows.filter(({ verdict }) => verdict === 'skip'),
   );
-  const byId = new Map(rows.filter(({ verdict }) => verdict !== 'ended').map((row) => [row.id, row]));
-  const ended = new Set(rows.filter(({ verdict }) => verdict === 'ended').map(({ id }) => id));
+  const late = new Set(rows.filter(({ verdict }) => verdict === 'late').map(({ id }) => id));
+  const byId = new Map(rows.filter(({ verdict }) => verdict !== 'late').map((row) => [row.id, row]));
   return {
     begun: begins.map(({ ready }) => beginOf(byId.get(ready.id))),
-    ended: await withLateWords(db, ends, ended),
+    ended: await hearLate(db, ends, late),
   };
 }
 
@@ -112,14 +113,14 @@ export const resultOf = (settlement: Settlement): string =>
   JSON.stringify({ ...settlement, outcome: attemptOutcome(settlement) ?? undefined });
 
 /** What somebody else has taken for lost and booked as unknown: that it has arrived after all is still worth knowing. */
-async function withLateWords(db: Db, ends: AttemptEnd[], ended: Set<string>): Promise<boolean[]> {
-  const late = ends.filter(({ id }) => !ended.has(id));
-  const heard = late.length > 0 ? await finishAll(db, late) : [];
-  return ends.map((end) => ended.has(end.id) || heard[late.indexOf(end)] === true);
+async function hearLate(db: Db, ends: AttemptEnd[], late: Set<string>): Promise<boolean[]> {
+  const words = ends.filter(({ id }) => late.has(id));
+  const heard = words.length > 0 ? await finishAll(db, words) : [];
+  return ends.map((end) => !late.has(end.id) || heard[words.indexOf(end)] === true);
 }
 
 function beginOf(row: TurnRow | undefined): Begin {
-  if (!row || row.verdict === 'ended') return { verdict: 'passed over' };
+  if (!row || row.verdict === 'late') return { verdict: 'passed over' };
   if (row.verdict === 'held') return { verdict: 'held', reason: row.reason ?? 'held' };
   if (row.verdict === 'skip') return { verdict: 'skipped' };
   if (row.verdict === 'stopped') return { verdict: 'stopped' };

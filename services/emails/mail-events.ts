@@ -1,31 +1,36 @@
-import type { Db } from '../../db/connect.ts';
-import type { Email } from '../../db/models/email.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { messageId } from '../../platform/mailer.ts';
+import { messageDomain, messageId } from '../../platform/mailer.ts';
 import { recordEvents } from '../events/record.ts';
 
-/** What every event of a mail says of it. */
+/** What is to be known of a mail for its events. */
 export interface MailFacts {
   id: string;
   project_id: string;
   contact_id: string;
-  source_type: Email['sourceType'];
-  template_id: string | null;
   campaign_id: string | null;
   workflow_id: string | null;
   /** Null once it is erased. */
   from_email: string | null;
-  subject: string | null;
   /** How many workflows deep it was caused: what is told of it may start the next. */
   depth: number;
+  /** What every event of the mail says of it, but for its Message-ID. */
+  data: Record<string, unknown>;
 }
 
-/** Columns of `MailFacts` for a ledger row `mail`, with what `mailFactsFrom` joins to it. */
+const FROM = 'coalesce(content.from_email, campaign.from_email)';
+const DEPTH = 'coalesce(execution.depth + 1, 0)';
+
+/** Of a ledger row `mail`, with what `mailFactsFrom` joins to it, as are the others. */
+const mailData = (mail: string): string => `jsonb_build_object(
+  'emailId', ${mail}.id, 'from', ${FROM}, 'templateId', ${mail}.template_id, 'campaignId', ${mail}.campaign_id,
+  'workflowId', ${mail}.workflow_id, 'sourceType', ${mail}.source_type,
+  'subject', coalesce(content.rendered_subject, content.subject, ${mail}.rendered_subject, campaign.subject))`;
+
+/** Columns of `MailFacts`. */
 export const mailFacts = (mail: string): string => `
-  ${mail}.id, ${mail}.project_id, ${mail}.contact_id, ${mail}.source_type, ${mail}.template_id, ${mail}.campaign_id,
-  ${mail}.workflow_id, coalesce(content.from_email, campaign.from_email) as from_email,
-  coalesce(content.rendered_subject, content.subject, ${mail}.rendered_subject, campaign.subject) as subject,
-  coalesce(execution.depth + 1, 0) as depth`;
+  ${mail}.id, ${mail}.project_id, ${mail}.contact_id, ${mail}.campaign_id, ${mail}.workflow_id, ${FROM} as from_email,
+  ${DEPTH} as depth, ${mailData(mail)} as data`;
 
 /** The content of campaign mail is the campaign's. */
 export const mailFactsFrom = (mail: string): string => `
@@ -34,19 +39,37 @@ export const mailFactsFrom = (mail: string): string => `
   left join executions execution on execution.id = ${mail}.execution_id`;
 
 export function mailEventData(mail: MailFacts, more: Record<string, unknown>): Record<string, unknown> {
-  const { id, from_email: from } = mail;
-  return {
-    emailId: id,
-    messageId: from === null ? null : messageId({ id, from: { email: from } }),
-    subject: mail.subject,
-    from,
-    templateId: mail.template_id,
-    campaignId: mail.campaign_id,
-    workflowId: mail.workflow_id,
-    sourceType: mail.source_type,
-    ...more,
-  };
+  const { id, from_email: from, data } = mail;
+  return { ...data, messageId: from === null ? null : messageId({ id, from: { email: from } }), ...more };
 }
+
+const senders = statement<{ from_email: string }>(
+  'mail-events-senders',
+  `select distinct ${FROM} as from_email from emails mail ${mailFactsFrom('mail')}
+   where mail.id = any ($1::uuid[]) and ${FROM} is not null`,
+);
+
+/**
+ * For events that say the same of many mails: \`record\` writes those of the mails in $1, and finds the domain that the
+ * Message-ID of each ends in (\`mailEventSelect\`) in $2 and $3. None of it comes here and goes back.
+ */
+export async function recordSameEvents(
+  trx: Db,
+  ids: string[],
+  record: (db: Db, values: unknown[]) => Promise<unknown>,
+): Promise<void> {
+  const from = (await senders(trx, [ids])).map(({ from_email }) => from_email);
+  await record(trx, [ids, from, from.map((email) => messageDomain({ email }))]);
+  wake(trx, 'events');
+}
+
+/** For `recordingEvents`, with the name and what else there is to say as SQL. */
+export const mailEventSelect = (name: string, more: string): string => `
+  select uuidv7(), mail.project_id, mail.contact_id, ${name}, ${mailData('mail')} || ${more}
+      || jsonb_build_object('messageId', '<' || mail.id || '@' || sender.domain || '>'), mail.id, ${DEPTH}
+  from emails mail ${mailFactsFrom('mail')}
+  left join unnest($2::text[], $3::text[]) as sender (email, domain) on sender.email = ${FROM}
+  where mail.id = any ($1::uuid[])`;
 
 // Whatever is recorded of a contact is recorded under its lock; addresses are the order in which everybody locks.
 const lock = statement(

@@ -1,16 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { recordingEvents } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { noteUsage } from '../billing/usage.ts';
-import {
-  lockContactsOf,
-  type MailEvent,
-  type MailFacts,
-  mailEventData,
-  mailFacts,
-  mailFactsFrom,
-  recordMailEvents,
-} from './mail-events.ts';
+import { lockContactsOf, mailEventSelect, recordSameEvents } from './mail-events.ts';
 
 export const RESULTS_AT_ONCE = 200;
 
@@ -31,20 +24,20 @@ const pick = statement<{ email_id: string; contact_id: string }>(
    returning email_id, contact_id`,
 );
 
-interface ResultRow extends MailFacts {
-  reason: string | null;
-  provider_message_id: string | null;
-  sent_at: Date | null;
-  updated_at: Date;
-}
+const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 // Read under the locks: what there was of a contact that has just been deleted is gone. What is to be sent once more has
 // no result, for now.
-const read = statement<ResultRow>(
-  'results-read',
-  `select ${mailFacts('mail')}, mail.reason, mail.provider_message_id, mail.sent_at, mail.updated_at
-   from emails mail ${mailFactsFrom('mail')}
-   where mail.id = any ($1::uuid[]) and (mail.sent_at is not null or mail.status = 'FAILED')`,
+const record = statement(
+  'results-record',
+  recordingEvents(
+    `${mailEventSelect(
+      "case when mail.sent_at is null then 'email.failed' else 'email.sent' end",
+      `case when mail.sent_at is null then jsonb_build_object('failedAt', ${iso('mail.updated_at')}, 'reason', mail.reason)
+       else jsonb_build_object('sentAt', ${iso('mail.sent_at')}, 'providerMessageId', mail.provider_message_id) end`,
+    )} and (mail.sent_at is not null or mail.status = 'FAILED')
+     order by coalesce(mail.sent_at, mail.updated_at)`,
+  ),
 );
 
 /**
@@ -60,21 +53,10 @@ export async function tellResults(db: Db, limit = RESULTS_AT_ONCE, { billing = f
         trx,
         picked.map(({ contact_id }) => contact_id),
       );
-      const rows = await read(trx, [picked.map(({ email_id }) => email_id)]);
-      rows.sort((a, b) => timeOf(a) - timeOf(b));
-      await recordMailEvents(trx, rows.map(eventOf));
-      if (billing) await noteUsage(trx, rows);
+      const ids = picked.map(({ email_id }) => email_id);
+      await recordSameEvents(trx, ids, record);
+      if (billing) await noteUsage(trx, ids);
       return picked.length;
     }),
   );
-}
-
-const timeOf = ({ sent_at, updated_at }: ResultRow): number => (sent_at ?? updated_at).getTime();
-
-function eventOf(row: ResultRow): MailEvent {
-  const { sent_at: sentAt, updated_at: failedAt, provider_message_id: providerMessageId, reason } = row;
-  const more = sentAt
-    ? { sentAt: sentAt.toISOString(), providerMessageId }
-    : { failedAt: failedAt.toISOString(), reason };
-  return { name: sentAt ? 'email.sent' : 'email.failed', mail: row, data: mailEventData(row, more) };
 }

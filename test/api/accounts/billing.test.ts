@@ -59,11 +59,17 @@ describe('billing', () => {
       subject: 's',
       body: 'b',
     });
-  const sent = (count: number, source_type = 'TRANSACTIONAL', project_id = project.id) =>
-    noteUsage(
-      api.db,
-      Array.from({ length: count }, () => ({ project_id, source_type, sent_at: new Date() })),
+  const sent = async (count: number, sourceType = 'TRANSACTIONAL', projectId = project.id) => {
+    const { rows } = await api.db.raw(
+      `insert into emails (id, project_id, contact_id, source_type, priority, status, sent_at)
+       select uuidv7(), ?, uuidv7(), ?, 0, 'SENT', now() from generate_series(1, ?::integer) returning id`,
+      [projectId, sourceType, count],
     );
+    await noteUsage(
+      api.db,
+      rows.map(({ id }: { id: string }) => id),
+    );
+  };
   const used = async () => (await project.owner.get(`${path}/billing-consumption`)).body;
   const account = () => api.db('projectBilling').where({ projectId: project.id }).first();
   const notify = (type: string, object: object, created = Math.floor(Date.now() / 1000)) => {
