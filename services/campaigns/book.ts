@@ -23,24 +23,24 @@ const booking = (which: string): string => `
     returning *
   ),
   told as (
-    select done.*, r.*, k.id is not null as is_there
-    from done cross join lateral jsonb_to_record(done.result) as r (
-      status text, reason text, unburnt boolean, "unknown" boolean, "againAfter" float8, "providerMessageId" text,
-      outcome text, answer text)
-    join emails mail on mail.id = done.email_id left join contacts k on k.id = mail.contact_id
+    select done.*, k.id is not null as is_there, done.result ->> 'status' as status, done.result ->> 'reason' as reason,
+      done.result ->> 'unburnt' is not null as unburnt, done.result ->> 'unknown' is not null as is_unknown,
+      (done.result ->> 'againAfter')::float8 as again_after, done.result ->> 'providerMessageId' as provider_message_id,
+      done.result ->> 'outcome' as outcome, done.result ->> 'answer' as answer
+    from done join emails mail on mail.id = done.email_id left join contacts k on k.id = mail.contact_id
   ),
   booked as (
     update emails e set
       status = told.status,
       reason = told.reason,
       attempts = told.number - case when told.unburnt then 1 else 0 end,
-      unknown_outcomes = e.unknown_outcomes + case when told."unknown" then 1 else 0 end,
-      batch_id = case when told."againAfter" is null then e.batch_id end,
-      due_at = coalesce(told.ended_at + make_interval(secs => told."againAfter"), e.due_at),
-      provider_message_id = coalesce(told."providerMessageId", e.provider_message_id),
+      unknown_outcomes = e.unknown_outcomes + case when told.is_unknown then 1 else 0 end,
+      batch_id = case when told.again_after is null then e.batch_id end,
+      due_at = coalesce(told.ended_at + make_interval(secs => told.again_after), e.due_at),
+      provider_message_id = coalesce(told.provider_message_id, e.provider_message_id),
       sent_at = case when told.status = 'SENT' then told.ended_at else e.sent_at end,
-      to_email = case when told.is_there and told.unburnt is not true then told.recipient end,
-      rendered_subject = case when told.is_there and told.unburnt is not true then told.subject end,
+      to_email = case when told.is_there and not told.unburnt then told.recipient end,
+      rendered_subject = case when told.is_there and not told.unburnt then told.subject end,
       updated_at = now()
     from told where e.id = told.email_id and (told.status <> 'PENDING' or e.status = 'PENDING')
     returning e.id, e.contact_id, e.quiet, e.status, told.number, told.started_at, told.ended_at, told.outcome,

@@ -21,11 +21,11 @@ export interface MailFacts {
 const FROM = 'coalesce(content.from_email, campaign.from_email)';
 const DEPTH = 'coalesce(execution.depth + 1, 0)';
 
-/** Of a ledger row `mail`, with what `mailFactsFrom` joins to it, as are the others. */
-const mailData = (mail: string): string => `jsonb_build_object(
+/** Of a ledger row `mail`, with what `mailFactsFrom` joins to it, as are the others. `more` are pairs. */
+const mailData = (mail: string, ...more: string[]): string => `jsonb_build_object(
   'emailId', ${mail}.id, 'from', ${FROM}, 'templateId', ${mail}.template_id, 'campaignId', ${mail}.campaign_id,
   'workflowId', ${mail}.workflow_id, 'sourceType', ${mail}.source_type,
-  'subject', coalesce(content.rendered_subject, content.subject, ${mail}.rendered_subject, campaign.subject))`;
+  ${[...more, `'subject', coalesce(content.rendered_subject, content.subject, ${mail}.rendered_subject, campaign.subject)`].join(', ')})`;
 
 /** Columns of `MailFacts`. */
 export const mailFacts = (mail: string): string => `
@@ -63,13 +63,23 @@ export async function recordSameEvents(
   wake(trx, 'events');
 }
 
-/** For `recordingEvents`, with the name and what else there is to say as SQL. */
-export const mailEventSelect = (name: string, more: string): string => `
-  select uuidv7(), mail.project_id, mail.contact_id, ${name}, ${mailData('mail')} || ${more}
-      || jsonb_build_object('messageId', '<' || mail.id || '@' || sender.domain || '>'), mail.id, ${DEPTH}
+/** For `recordingEvents`: a name and pairs of what else there is to say where the condition is met, and where not. */
+export const mailEventSelect = (condition: string, met: SqlEvent, unmet: SqlEvent): string => {
+  const either = (part: (event: SqlEvent) => string) =>
+    `case when ${condition} then ${part(met)} else ${part(unmet)} end`;
+  return `
+  select uuidv7(), mail.project_id, mail.contact_id, ${either(({ name }) => name)},
+    ${either(({ more }) => mailData('mail', `'messageId', '<' || mail.id || '@' || sender.domain || '>'`, more))},
+    mail.id, ${DEPTH}
   from emails mail ${mailFactsFrom('mail')}
   left join unnest($2::text[], $3::text[]) as sender (email, domain) on sender.email = ${FROM}
   where mail.id = any ($1::uuid[])`;
+};
+
+interface SqlEvent {
+  name: string;
+  more: string;
+}
 
 // Whatever is recorded of a contact is recorded under its lock; addresses are the order in which everybody locks.
 const lock = statement(

@@ -32,9 +32,12 @@ const record = statement(
   'results-record',
   recordingEvents(
     `${mailEventSelect(
-      "case when mail.sent_at is null then 'email.failed' else 'email.sent' end",
-      `case when mail.sent_at is null then jsonb_build_object('failedAt', ${iso('mail.updated_at')}, 'reason', mail.reason)
-       else jsonb_build_object('sentAt', ${iso('mail.sent_at')}, 'providerMessageId', mail.provider_message_id) end`,
+      'mail.sent_at is not null',
+      {
+        name: "'email.sent'",
+        more: `'sentAt', ${iso('mail.sent_at')}, 'providerMessageId', mail.provider_message_id`,
+      },
+      { name: "'email.failed'", more: `'failedAt', ${iso('mail.updated_at')}, 'reason', mail.reason` },
     )} and (mail.sent_at is not null or mail.status = 'FAILED')
      order by coalesce(mail.sent_at, mail.updated_at)`,
   ),
