@@ -1,5 +1,5 @@
-// The least that Temporal can be asked for: a workflow with one activity that does nothing.
-import { proxyActivities } from '@temporalio/workflow';
+// The least that Temporal can be asked for: a workflow with one activity that does nothing, and one that waits.
+import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 
 export * from '../workflows/index.ts';
 
@@ -10,4 +10,14 @@ const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({
 
 export async function bare(): Promise<void> {
   await nothing();
+}
+
+export const goOn = defineSignal('goOn');
+
+export async function bareWait(): Promise<void> {
+  let over = false;
+  setHandler(goOn, () => {
+    over = true;
+  });
+  await condition(() => over);
 }

@@ -26,8 +26,9 @@ import { startSink } from './sink.ts';
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
 const RECIPIENTS = Math.round(20_000 * SCALE);
 const MANY = 10;
-const ROUNDS = 3;
-const CONNECTIONS = 10;
+const ROUNDS = 5;
+/** Of either side. */
+const CONNECTIONS = 20;
 const DOMAIN = 'bench.example';
 
 interface Round {

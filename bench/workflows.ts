@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDb, type Db } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
 import { migrate } from '../db/migrate.ts';
@@ -32,7 +33,7 @@ const ROUNDS = 3;
 const MANY = 'one of many';
 /** As many at a time as the relay has hands. */
 const HANDS = 10;
-const OPEN = 'WorkflowType IN ("bare", "execution") AND ExecutionStatus = "Running"';
+const OPEN = 'WorkflowType IN ("bare", "bareWait", "execution") AND ExecutionStatus = "Running"';
 const PATIENCE = { timeoutMs: 3_600_000 };
 
 interface Engine {
@@ -50,7 +51,7 @@ export const workflowsBench: Bench = {
     const engine = await startEngine();
     return [
       await throughput(engine, progress),
-      await resuming(engine, progress),
+      ...(await resuming(engine, progress)),
       ...(await triggering(engine, progress)),
     ];
   },
@@ -177,36 +178,72 @@ async function countOf(db: Db, where: object): Promise<number> {
   return Number(row?.count);
 }
 
-/** Whether an event costs more where many wait: a quarter of them first, then all. */
-async function resuming({ db, temporal, project }: Engine, progress: (line: string) => void): Promise<Measure> {
-  const costs: number[] = [];
-  for (const count of [WAITING / 4, WAITING].map(Math.round)) {
-    const eventName = `returned ${count}`;
-    const workflow = await draw(db, project, {
-      steps: { wait: ['WAIT_FOR_EVENT', { eventName }] },
-      workflow: { triggerConfig: JSON.stringify({ eventName: `left ${count}` }) },
-    });
-    const track = (event: string) =>
-      inHands(count, (n) => trackEvent(db, project.access, { email: `wait${n}@example.com`, event }));
-    await track(`left ${count}`);
-    await eventually(
-      async () => (await countOf(db, { workflowId: workflow.id, status: 'WAITING' })) === count,
-      PATIENCE,
-    );
-    progress(`${count} executions wait`);
-    const rate = await perSecond(count, async () => {
-      await track(eventName);
-      await eventually(
-        async () => (await countOf(db, { workflowId: workflow.id, status: 'COMPLETED' })) === count,
-        PATIENCE,
-      );
-      await closed(temporal);
-    });
-    progress(`all ${count} resumed, ${rate.toFixed(1)} a second`);
-    costs.push(1_000 / rate);
-  }
-  const [few = 1, many = 1] = costs;
-  return measure(`an event for each of ${WAITING} that wait, to a quarter of them`, 'ms/event', many, few, '<= 1.2');
+/**
+ * Whether an event costs more where many wait: a quarter of them, all, and a quarter again, as machines change. Then the
+ * same with bare workflows that wait for a signal, to see what of it is Temporal's.
+ */
+async function resuming(engine: Engine, progress: (line: string) => void): Promise<Measure[]> {
+  const few = Math.round(WAITING / 4);
+  const growth = async (cost: (count: number, name: string) => Promise<number>) => {
+    const [before, many, after] = [await cost(few, 'before'), await cost(WAITING, 'many'), await cost(few, 'after')];
+    return { many, few: (before + after) / 2 };
+  };
+  const ours = await growth((count, name) => resume(engine, count, name, progress));
+  const bare = await growth((count, name) => resumeBare(engine, count, name, progress));
+  return [
+    measure(
+      `an event for each of ${WAITING} that wait, to a quarter of them`,
+      'ms/event',
+      ours.many,
+      ours.few,
+      '<= 1.2',
+    ),
+    measure('a signal for as many bare workflows that wait, to a quarter', 'ms/signal', bare.many, bare.few),
+  ];
+}
+
+async function resumeBare({ temporal }: Engine, count: number, name: string, progress: (line: string) => void) {
+  const idOf = (n: number) => `bareWait/${name}/${n}`;
+  const { workflow } = temporal.client;
+  await inHands(count, (n) =>
+    workflow.start('bareWait', { workflowId: idOf(n), taskQueue: taskQueues.workflows, args: [] }),
+  );
+  progress(`${count} bare workflows wait`);
+  const rate = await perSecond(count, async () => {
+    await inHands(count, (n) => workflow.getHandle(idOf(n)).signal('goOn'));
+    await closed(temporal);
+  });
+  progress(`all ${count} bare ones resumed, ${rate.toFixed(1)} a second`);
+  return 1_000 / rate;
+}
+
+/** Milliseconds for each of so many. */
+async function resume(
+  { db, temporal, project }: Engine,
+  count: number,
+  name: string,
+  progress: (line: string) => void,
+): Promise<number> {
+  const workflow = await draw(db, project, {
+    steps: { wait: ['WAIT_FOR_EVENT', { eventName: `returned ${name}` }] },
+    workflow: { triggerConfig: JSON.stringify({ eventName: `left ${name}` }) },
+  });
+  const track = (event: string) =>
+    inHands(count, (n) => trackEvent(db, project.access, { email: `wait${n}@example.com`, event }));
+  // Counting thousands has its price, too.
+  const all = async (status: string) => {
+    while ((await countOf(db, { workflowId: workflow.id, status })) < count) await sleep(500);
+  };
+  await track(`left ${name}`);
+  await all('WAITING');
+  progress(`${count} executions wait`);
+  const rate = await perSecond(count, async () => {
+    await track(`returned ${name}`);
+    await all('COMPLETED');
+    await closed(temporal);
+  });
+  progress(`all ${count} resumed, ${rate.toFixed(1)} a second`);
+  return 1_000 / rate;
 }
 
 /** What 200 enabled workflows cost those who track, and whoever matches. */
