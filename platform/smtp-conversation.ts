@@ -30,8 +30,13 @@ export const answered = (reply: SmtpReply): SmtpFailure => new SmtpFailure('answ
 interface Waiter {
   count: number;
   came: SmtpReply[];
-  resolve: (replies: SmtpReply[]) => void;
-  reject: (error: SmtpFailure) => void;
+  resolve: (replies: SmtpReply[] | SmtpFailure) => void;
+}
+
+/** Throws what ended the conversation. */
+export function theReplies(replies: SmtpReply[] | SmtpFailure): SmtpReply[] {
+  if (replies instanceof SmtpFailure) throw replies;
+  return replies;
 }
 
 const NOTHING: SmtpReply = { code: 0, text: '' };
@@ -69,16 +74,16 @@ export class SmtpConversation {
 
   /** The next reply that nobody waits for yet. Ask before writing what it answers. */
   reply(): Promise<SmtpReply> {
-    return this.replies(1).then(([reply = NOTHING]) => reply);
+    return this.replies(1).then((replies) => theReplies(replies)[0] ?? NOTHING);
   }
 
   /**
-   * The next replies, together. Where the connection ends before the last of them, those that came; it fails where not
-   * even a refusal has come.
+   * The next replies, together. Where the connection ends before the last of them, those that came; a failure where not
+   * even a refusal has come. It is given and not thrown: whoever asks ahead need not listen yet.
    */
-  replies(count: number): Promise<SmtpReply[]> {
-    if (this.failure) return Promise.reject(this.failure);
-    return new Promise((resolve, reject) => this.waiters.push({ count, came: [], resolve, reject }));
+  replies(count: number): Promise<SmtpReply[] | SmtpFailure> {
+    if (this.failure) return Promise.resolve(this.failure);
+    return new Promise((resolve) => this.waiters.push({ count, came: [], resolve }));
   }
 
   command(line: string): Promise<SmtpReply> {
@@ -173,10 +178,8 @@ export class SmtpConversation {
     if (this.failure) return;
     this.failure = failure;
     this.socket.destroy();
-    for (const { came, resolve, reject } of this.waiters.splice(0)) {
-      if (came.some(({ code }) => code >= 400)) resolve(came);
-      else reject(failure);
-    }
+    for (const { came, resolve } of this.waiters.splice(0))
+      resolve(came.some(({ code }) => code >= 400) ? came : failure);
     for (const listener of this.endListeners.splice(0)) listener();
   }
 }

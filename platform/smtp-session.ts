@@ -1,6 +1,6 @@
 import { withWholeLines } from './mime-body.ts';
 import { openSmtp, type SmtpAbilities, type SmtpTarget } from './smtp-connect.ts';
-import { answered, type SmtpConversation, SmtpFailure, type SmtpReply } from './smtp-conversation.ts';
+import { answered, type SmtpConversation, SmtpFailure, type SmtpReply, theReplies } from './smtp-conversation.ts';
 
 export { type SmtpTarget, type SmtpTimeouts, smtpTarget } from './smtp-connect.ts';
 
@@ -22,12 +22,13 @@ export type Exchange =
 const CHUNK = 64 * 1024;
 const DOT = 46;
 const END = Buffer.from('.\r\n');
+const NOTHING: SmtpReply = { code: 0, text: '' };
 
 /** A mail whose envelope is on its way. */
 interface Announced {
   mail: WireMail;
   raw: Buffer;
-  answers: Promise<SmtpReply[]>;
+  answers: Promise<SmtpReply[] | SmtpFailure>;
 }
 
 /**
@@ -67,10 +68,11 @@ export class SmtpSession {
   async send(mail: WireMail, next?: WireMail): Promise<Exchange> {
     const progress = { handedOver: false };
     try {
-      const { raw, answers } = this.takeAnnounced(mail) ?? this.announce(mail);
-      const refused = firstRefusal(await answers);
-      if (refused) await this.leave(refused, await answers);
-      const answer = await this.body(raw, progress, next && this.abilities.pipelining ? next : undefined);
+      const announced = this.takeAnnounced(mail) ?? this.announce(mail);
+      const answers = theReplies(await announced.answers);
+      const refused = firstRefusal(answers);
+      if (refused) await this.leave(refused, answers);
+      const [answer = NOTHING] = theReplies(await this.body(announced.raw, progress, next));
       if (answer.code < 200 || answer.code > 299) throw answered(answer);
       return { accepted: true, response: answer.text };
     } catch (error) {
@@ -118,7 +120,7 @@ export class SmtpSession {
     this.refuseImpossible(mail, raw);
     const lines = this.envelopeOf(mail, raw.length);
     if (!this.abilities.pipelining) return { mail, raw, answers: this.oneByOne(lines) };
-    const answers = this.answersTo(lines);
+    const answers = this.conversation.replies(lines.length);
     this.conversation.write(`${lines.join('\r\n')}\r\n`);
     return { mail, raw, answers };
   }
@@ -132,7 +134,7 @@ export class SmtpSession {
       return '';
     }
     const lines = this.envelopeOf(mail, raw.length);
-    this.announced = { mail, raw, answers: this.answersTo(lines) };
+    this.announced = { mail, raw, answers: this.conversation.replies(lines.length) };
     return `${lines.join('\r\n')}\r\n`;
   }
 
@@ -140,13 +142,6 @@ export class SmtpSession {
     const told = this.abilities.size.told ? ` SIZE=${size}` : '';
     const wide = utf8 ? ` SMTPUTF8${this.abilities.eightBit ? ' BODY=8BITMIME' : ''}` : '';
     return [`MAIL FROM:<${from}>${told}${wide}`, `RCPT TO:<${to}>`, 'DATA'];
-  }
-
-  private answersTo(lines: string[]): Promise<SmtpReply[]> {
-    const answers = this.conversation.replies(lines.length);
-    // Whoever sends the mail hears of it; until then it is nobody's unhandled failure.
-    answers.catch(() => {});
-    return answers;
   }
 
   private async oneByOne(lines: string[]): Promise<SmtpReply[]> {
@@ -166,34 +161,47 @@ export class SmtpSession {
     throw answered(refused);
   }
 
-  private async body(raw: Buffer, progress: { handedOver: boolean }, next?: WireMail): Promise<SmtpReply> {
-    const { conversation } = this;
-    const answer = conversation.reply();
-    let at = 0;
-    if (raw.length > CHUNK) {
-      let early = false;
-      answer.then(
-        () => (early = true),
-        () => (early = true),
-      );
-      for (; raw.length - at > CHUNK; at += CHUNK) {
-        if (!conversation.write(raw.subarray(at, at + CHUNK))) await conversation.drained();
-        if (early || conversation.ended) return this.interrupted(answer);
-      }
-    }
-    if (conversation.ended) return answer;
-    // Without the dot no server takes a mail; from here on nobody knows until it answers.
-    progress.handedOver = true;
-    // One piece costs less than the two would as a vector.
-    conversation.write(Buffer.concat([raw.subarray(at), END, Buffer.from(next ? this.announceNext(next) : '')]));
+  /** Gives the answer to the text. */
+  private body(raw: Buffer, progress: { handedOver: boolean }, next?: WireMail): Promise<SmtpReply[] | SmtpFailure> {
+    const answer = this.conversation.replies(1);
+    if (raw.length > CHUNK) return this.inChunks(raw, answer, progress, next);
+    this.finish(raw, progress, next);
     return answer;
   }
 
+  private async inChunks(
+    raw: Buffer,
+    answer: Promise<SmtpReply[] | SmtpFailure>,
+    progress: { handedOver: boolean },
+    next?: WireMail,
+  ): Promise<SmtpReply[] | SmtpFailure> {
+    const { conversation } = this;
+    let early = false;
+    answer.then(() => (early = true));
+    let at = 0;
+    for (; raw.length - at > CHUNK; at += CHUNK) {
+      if (!conversation.write(raw.subarray(at, at + CHUNK))) await conversation.drained();
+      if (early || conversation.ended) return this.interrupted(theReplies(await answer));
+    }
+    this.finish(raw.subarray(at), progress, next);
+    return answer;
+  }
+
+  /** The last of a text. Without the dot no server takes a mail; from here on nobody knows until it answers. */
+  private finish(rest: Buffer, progress: { handedOver: boolean }, next?: WireMail): void {
+    if (this.conversation.ended) return;
+    progress.handedOver = true;
+    const envelope = next && this.abilities.pipelining ? this.announceNext(next) : '';
+    // One piece costs less than the two would as a vector.
+    this.conversation.write(Buffer.concat([rest, END, Buffer.from(envelope)]));
+  }
+
   /** The server has answered in the middle of the text: whatever comes next would be read as commands. */
-  private async interrupted(answer: Promise<SmtpReply>): Promise<SmtpReply> {
-    const reply = await answer;
+  private interrupted(replies: SmtpReply[]): SmtpReply[] {
+    const [{ code, text } = NOTHING] = replies;
     this.close(true);
-    return reply.code >= 400 ? reply : Promise.reject(new SmtpFailure('lost', `answered too early: ${reply.text}`));
+    if (code >= 400) return replies;
+    throw new SmtpFailure('lost', `answered too early: ${text}`);
   }
 }
 

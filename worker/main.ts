@@ -166,7 +166,7 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
     stopping,
   };
   return {
-    duties: [mailDuty(deps), campaignsDuty({ ...deps, limits: settings })],
+    duties: [mailDuty(deps), campaignsDuty({ ...deps, limits: settings, billing: settings.stripe !== undefined })],
     close: async () => {
       mailer.close();
       await renderer.close();

@@ -66,24 +66,18 @@ const beginCampaignMails = (isSuppressed: string): string => `
           e.unknown_outcomes;
     end $$;`;
 
-// See docs/decisions/045-lean-ledger.md.
-export async function up(db: Knex): Promise<void> {
-  await db.raw(`
-    -- For the statement, and not by row: mails are written in handfuls, and what a trigger costs it costs once for all.
-    -- Without a condition, since those are read and planned anew by every statement.
-    drop trigger emails_count_campaign on emails;
-    drop function count_campaign_mail();
-    drop trigger emails_note_changed on emails;
-    create function note_mails() returns trigger language plpgsql as $$
+/** With a say in whose times are looked at. */
+export const noteMails = (those: string): string => `
+    create or replace function note_mails() returns trigger language plpgsql as $$
     begin
       -- Put into a batch or begun, every one of them: nothing that anybody counts, and it happens to all mail.
       if not exists (select 1 from after where status not in ('PENDING', 'SENDING'))
         and not exists (select 1 from before where status not in ('PENDING', 'SENDING')) then return null; end if;
       insert into activity_notes (project_id, kind, at, by)
       select project_id, kind, at, sum(by) from (
-        select project_id, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, -1 as by from before
+        select project_id, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, -1 as by from before ${those}
         union all
-        select project_id, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, 1 from after
+        select project_id, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, 1 from after ${those}
       ) mail, lateral (values ${notedKinds.map((kind) => `('${kind}', ${kind}_at)`).join(', ')}) as times (kind, at)
       where at is not null group by project_id, kind, at having sum(by) <> 0;
       if not exists (select 1 from after where campaign_id is not null) then return null; end if;
@@ -97,7 +91,17 @@ export async function up(db: Knex): Promise<void> {
       group by campaign_id
       having (${sums.join(', ')}) <> (${sums.map(() => 0).join(', ')});
       return null;
-    end $$;
+    end $$;`;
+
+// See docs/decisions/045-lean-ledger.md.
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    -- For the statement, and not by row: mails are written in handfuls, and what a trigger costs it costs once for all.
+    -- Without a condition, since those are read and planned anew by every statement.
+    drop trigger emails_count_campaign on emails;
+    drop function count_campaign_mail();
+    drop trigger emails_note_changed on emails;
+    ${noteMails('')}
     create trigger emails_noted after update on emails referencing old table as before new table as after
       for each statement execute function note_mails();
 

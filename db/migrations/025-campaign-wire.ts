@@ -1,35 +1,8 @@
 import type { Knex } from 'knex';
 import { beginCampaignMails, IS_CURRENT } from './024-current-address.ts';
 
-// See docs/decisions/076-campaign-wire.md.
-export async function up(db: Knex): Promise<void> {
-  await db.raw(`
-    -- Recipients of campaigns whose mail is on the wire, and what has come of it, until that is booked in the ledger. One
-    -- index, and room for the result beside each row: it is written twice for every mail.
-    create table campaign_wire (
-      email_id uuid primary key,
-      campaign_id uuid not null,
-      batch_id uuid not null,
-      -- Of the attempt.
-      number integer not null,
-      recipient text,
-      subject text,
-      started_at timestamptz not null default now(),
-      ended_at timestamptz,
-      -- What becomes of the ledger row (\`Settlement\`).
-      result jsonb,
-      check ((ended_at is null) = (result is null))
-    ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
-
-    -- Those that a worker has on the wire at this moment.
-    insert into campaign_wire (email_id, campaign_id, batch_id, number, recipient, subject, started_at)
-    select id, campaign_id, batch_id, attempts, to_email, rendered_subject, updated_at
-    from emails where campaign_id is not null and status = 'SENDING';
-    update emails set status = 'PENDING', attempts = attempts - 1, to_email = null, rendered_subject = null
-    where campaign_id is not null and status = 'SENDING';
-
-    drop function begin_campaign_mails(uuid, uuid, uuid, uuid[], text[], text[]);
-    create function turn_campaign_mails(
+export const turnCampaignMails = `
+    create or replace function turn_campaign_mails(
       p_campaign_id uuid, p_batches uuid[], p_tokens uuid[], p_ids uuid[], p_subjects text[], p_recipients text[],
       p_ended uuid[], p_numbers integer[], p_results jsonb[]
     ) returns table (id uuid, verdict text, reason text, number integer) language plpgsql
@@ -93,7 +66,37 @@ export async function up(db: Knex): Promise<void> {
         select begun.email_id, 'go', null::text, begun.number from begun
         union all
         select asked.id, 'skip', asked.skip, 0 from asked where asked.skip is not null;
-    end $$;
+    end $$;`;
+
+// See docs/decisions/076-campaign-wire.md.
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    -- Recipients of campaigns whose mail is on the wire, and what has come of it, until that is booked in the ledger. One
+    -- index, and room for the result beside each row: it is written twice for every mail.
+    create table campaign_wire (
+      email_id uuid primary key,
+      campaign_id uuid not null,
+      batch_id uuid not null,
+      -- Of the attempt.
+      number integer not null,
+      recipient text,
+      subject text,
+      started_at timestamptz not null default now(),
+      ended_at timestamptz,
+      -- What becomes of the ledger row (\`Settlement\`).
+      result jsonb,
+      check ((ended_at is null) = (result is null))
+    ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+
+    -- Those that a worker has on the wire at this moment.
+    insert into campaign_wire (email_id, campaign_id, batch_id, number, recipient, subject, started_at)
+    select id, campaign_id, batch_id, attempts, to_email, rendered_subject, updated_at
+    from emails where campaign_id is not null and status = 'SENDING';
+    update emails set status = 'PENDING', attempts = attempts - 1, to_email = null, rendered_subject = null
+    where campaign_id is not null and status = 'SENDING';
+
+    drop function begin_campaign_mails(uuid, uuid, uuid, uuid[], text[], text[]);
+    ${turnCampaignMails}
   `);
 }
 

@@ -23,6 +23,7 @@ import * as leanLedger from './021-lean-ledger.ts';
 import * as oneStatementSteps from './022-one-statement-steps.ts';
 import * as currentAddress from './024-current-address.ts';
 import * as campaignWire from './025-campaign-wire.ts';
+import * as notesInHandfuls from './026-notes-in-handfuls.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -50,4 +51,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '022-one-statement-steps': oneStatementSteps,
   '024-current-address': currentAddress,
   '025-campaign-wire': campaignWire,
+  '026-notes-in-handfuls': notesInHandfuls,
 };

@@ -3,16 +3,17 @@ import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
-const note = statement(
-  'billing-note',
-  `insert into billing_notes (project_id, source_type, hour, count)
-   select project_id, source_type, date_trunc('hour', sent_at, 'UTC'), count(*)
-   from emails where id = any ($1::uuid[]) and sent_at is not null and project_id <> $2 group by 1, 2, 3`,
-);
+/** Notes how many of these ledger rows were sent, but for our own mail. */
+export const notingUsage = (mails: string): string => `
+  insert into billing_notes (project_id, source_type, hour, count)
+  select project_id, source_type, date_trunc('hour', sent_at, 'UTC'), count(*)
+  from ${mails} where sent_at is not null and project_id <> '${SYSTEM_PROJECT_ID}' group by 1, 2, 3`;
 
-/** In the transaction that tells the results: each mail that was sent is counted once, but for our own. */
+const note = statement('billing-note', notingUsage('(select * from emails where id = any ($1::uuid[])) mail'));
+
+/** In the transaction that tells the results: each mail that was sent is counted once. */
 export async function noteUsage(trx: Db, emailIds: string[]): Promise<void> {
-  await note(trx, [emailIds, SYSTEM_PROJECT_ID]);
+  await note(trx, [emailIds]);
 }
 
 const FOLD = 5_000;

@@ -1,77 +1,107 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { coalesced } from '../../platform/coalesce.ts';
+import { notingUsage } from '../billing/usage.ts';
 import { leaseBatch } from '../emails/delivery-lease.ts';
+import { attemptsOf, settledBy } from '../emails/delivery-ledger.ts';
 import { settle } from '../emails/delivery-settlement.ts';
-import { tellingOf } from '../emails/tell-results.ts';
+import { recordingResults, senderColumns, tellingOf } from '../emails/tell-results.ts';
 import { resultOf } from './turn.ts';
 
 /** What has come of mails is carried over to the ledger, with all its indexes, in sets. */
 const AT_ONCE = 500;
+/** They come by turns. */
+const GROUPS = 25;
 const LINGER_MS = 200;
 /** Whoever wrote a result books it before long, or is no more. */
 const LEFT_SECONDS = 5;
 
 // What has become of a mail is written whatever its row says by now (its contact may have been deleted while it was on
 // the wire), but it is tried again only where it is still to be sent. Of somebody who is gone no address is kept.
-const booking = (which: string): string => `
+const booking = (which: string, { locked = '', tell }: { locked?: string; tell: string }): string => `
   with done as (
     delete from campaign_wire where email_id = any (array(
       select email_id from campaign_wire where ${which} and ended_at is not null
       order by email_id limit ${AT_ONCE} for update skip locked))
     returning *
   ),
-  told as (
-    select done.*, k.id is not null as is_there, done.result ->> 'status' as status, done.result ->> 'reason' as reason,
-      done.result ->> 'unburnt' is not null as unburnt, done.result ->> 'unknown' is not null as is_unknown,
+  told as materialized (
+    select done.*, k.id is not null as is_free, done.result ->> 'status' as status, done.result ->> 'reason' as reason,
+      done.result ->> 'unburnt' is not null as unburnt, done.result ->> 'unknown' is not null as "unknown",
       (done.result ->> 'againAfter')::float8 as again_after, done.result ->> 'providerMessageId' as provider_message_id,
-      done.result ->> 'outcome' as outcome, done.result ->> 'answer' as answer
-    from done join emails mail on mail.id = done.email_id left join contacts k on k.id = mail.contact_id
+      done.result ->> 'outcome' as outcome, done.result ->> 'answer' as answer,
+      k.id is not null or exists (select 1 from contacts where id = done.contact_id) as is_there
+    from done left join lateral (select id from contacts where id = done.contact_id ${locked}) k on true
   ),
   booked as (
     update emails e set
-      status = told.status,
-      reason = told.reason,
+      ${settledBy('told', 'told.ended_at')},
       attempts = told.number - case when told.unburnt then 1 else 0 end,
-      unknown_outcomes = e.unknown_outcomes + case when told.is_unknown then 1 else 0 end,
-      batch_id = case when told.again_after is null then e.batch_id end,
-      due_at = coalesce(told.ended_at + make_interval(secs => told.again_after), e.due_at),
-      provider_message_id = coalesce(told.provider_message_id, e.provider_message_id),
-      sent_at = case when told.status = 'SENT' then told.ended_at else e.sent_at end,
       to_email = case when told.is_there and not told.unburnt then told.recipient end,
-      rendered_subject = case when told.is_there and not told.unburnt then told.subject end,
-      updated_at = now()
+      rendered_subject = case when told.is_there and not told.unburnt then told.subject end
     from told where e.id = told.email_id and (told.status <> 'PENDING' or e.status = 'PENDING')
-    returning e.id, e.contact_id, e.quiet, e.status, told.number, told.started_at, told.ended_at, told.outcome,
+    returning e.*, told.number, told.started_at, told.ended_at, told.outcome, told.is_free,
       case when told.is_there then coalesce(told.answer, told.reason) end as answer
   ),
-  result as (${tellingOf("booked where status in ('SENT', 'FAILED')")}),
-  attempt as (
-    insert into email_attempts (email_id, number, started_at, ended_at, outcome, answer)
-    select id, number, started_at, ended_at, outcome, answer from booked where outcome is not null
-    on conflict (email_id, number) do update
-    set ended_at = excluded.ended_at, outcome = excluded.outcome, answer = excluded.answer
-  )
+  ${tell},
+  ${attemptsOf('booked')}
   select count(*)::integer as count from done`;
 
 interface Count {
   count: number;
 }
 
-const bookMails = statement<Count>('campaign-book', booking('email_id = any ($1::uuid[])'));
-const bookOfCampaign = statement<Count>('campaign-book-all', booking('campaign_id = $1'));
-const bookLeft = statement<Count>('campaign-book-left', booking('ended_at < now() - make_interval(secs => $1)'));
+const FINAL = "status in ('SENT', 'FAILED')";
+/** Its results are left to whoever tells results. */
+const plainly = (which: string): string =>
+  booking(which, { tell: `result as (${tellingOf(`booked where ${FINAL}`)})` });
+const bookSome = statement<Count>('campaign-book-some', plainly('email_id = any ($1::uuid[])'));
+const bookOfCampaign = statement<Count>('campaign-book-all', plainly('campaign_id = $1'));
+const bookLeft = statement<Count>('campaign-book-left', plainly('ended_at < now() - make_interval(secs => $1)'));
+
+// Told at once, but for those of whom somebody else is busy with the contact, or has something to tell of the mail from
+// before: that is for one who can wait. The content of these mails is their campaign's.
+const AT_ONCE_TOLD = `${FINAL} and is_free and number = 1`;
+const toldNow = (condition: string): string =>
+  `(select * from booked where ${AT_ONCE_TOLD} and not quiet and ${condition}) mail`;
+const withCampaign = `join campaigns campaign on campaign.id = mail.campaign_id
+  cross join (select null::text as from_email, null::text as subject, null::text as rendered_subject) content
+  cross join (select null::integer as depth) execution`;
+const bookAndTell = statement<Count>(
+  'campaign-book',
+  booking('email_id = any ($1::uuid[])', {
+    locked: 'for update skip locked',
+    tell: `
+      event as (${recordingResults(`${toldNow('true')} ${withCampaign}`, '$2::text[], $3::text[]')}),
+      usage as (${notingUsage(toldNow('$4'))}),
+      result as (${tellingOf(`booked where ${FINAL} and not (${AT_ONCE_TOLD})`)})`,
+  }),
+);
+
+export interface Booking {
+  id: string;
+  /** Of the campaign. */
+  from: string;
+}
 
 /** Carries the ends of mails over to the ledger, some at a time. What does not succeed is for `tidyWire`. */
-export const booker = (db: Db): ((id: string) => Promise<void>) =>
+export const booker = (db: Db, { billing = false } = {}): ((some: Booking[]) => Promise<void>) =>
   coalesced(
-    async (ids) => {
-      await retryDeadlocks(db, () => bookMails(db, [ids]));
-      return ids.map(() => undefined);
+    async (groups) => {
+      const all = groups.flat();
+      for (let at = 0; at < all.length; at += AT_ONCE) await book(db, all.slice(at, at + AT_ONCE), billing);
+      wake(db, 'events');
+      return groups.map(() => undefined);
     },
-    { maxItems: AT_ONCE, linger: { ms: LINGER_MS, enough: AT_ONCE } },
+    { maxItems: GROUPS, linger: { ms: LINGER_MS, enough: GROUPS } },
   );
+
+async function book(db: Db, some: Booking[], billing: boolean): Promise<void> {
+  const senders = [...new Set(some.map(({ from }) => from))];
+  const values = [some.map(({ id }) => id), ...senderColumns(senders), billing];
+  await retryDeadlocks(db, () => bookAndTell(db, values));
+}
 
 /** For one who shows or decides how it stands, to the last mail. */
 export async function bookCampaign(db: Db, campaignId: string): Promise<void> {
@@ -105,7 +135,7 @@ export async function settleWireOf(db: Db, batchId: string): Promise<void> {
   );
   const ids = found.map(({ email_id }) => email_id);
   for (let at = 0; at < ids.length; at += AT_ONCE)
-    await retryDeadlocks(db, () => bookMails(db, [ids.slice(at, at + AT_ONCE)]));
+    await retryDeadlocks(db, () => bookSome(db, [ids.slice(at, at + AT_ONCE)]));
 }
 
 async function settleInterrupted(db: Db, left: Pick<OnWire, 'email_id' | 'number'>[]): Promise<void> {
@@ -138,11 +168,8 @@ export async function tidyWire(db: Db): Promise<number> {
   for (const batchId of new Set(left.map(({ batch_id }) => batch_id))) {
     const answer = await leaseBatch(db, batchId);
     if ('heldForMs' in answer) continue;
-    await settleInterrupted(
-      db,
-      left.filter(({ batch_id }) => batch_id === batchId),
-    );
-    if ('lease' in answer) await answer.lease.release();
+    const ofBatch = left.filter(({ batch_id }) => batch_id === batchId);
+    await settleInterrupted(db, ofBatch).finally(() => 'lease' in answer && answer.lease.release());
   }
   let booked = 0;
   for (let count = AT_ONCE; count === AT_ONCE; booked += count)

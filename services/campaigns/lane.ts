@@ -3,6 +3,7 @@ import type { MailInFlight } from '../emails/delivery-settlement.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import type { RecipientSource, SourcedMail } from './source.ts';
 import type { Throttle } from './throttle.ts';
+import type { Begin } from './turn.ts';
 
 export interface BegunMail {
   sourced: SourcedMail;
@@ -18,13 +19,17 @@ export interface LaneWork {
   stopping: AbortSignal;
   /** Cut what is on the wire. */
   cutting: AbortSignal;
+  /** Never throws. */
+  begin(sourced: SourcedMail, signal: AbortSignal): Promise<Begin | undefined>;
   /** Undefined: it may not leave. */
-  begin(sourced: SourcedMail, signal: AbortSignal): Promise<MailInFlight | undefined>;
+  accept(begin: Begin | undefined): MailInFlight | undefined;
   postpone(sourced: SourcedMail, domain: string): Promise<void>;
   /** Not waited for, as is the other. */
   settle(begun: BegunMail, outcome: SendOutcome): void;
   /** It was not even offered. */
   putBack(begun: BegunMail): void;
+  /** It is no longer ours to send. */
+  passOver(sourced: SourcedMail): void;
 }
 
 /** One mail of a campaign after the other. While one is on the wire the next one is begun. */
@@ -57,24 +62,29 @@ export class Lane {
         settle(current, line);
         return undefined;
       }
-      for (;;) {
-        const promised = this.promised();
-        const next = promised ? this.beginOne(promised, cutting) : this.beginNext();
-        // Waited for only when this mail is through: until then its failure must not count as nobody's.
-        next.catch(() => {});
+      for (let promised = this.promised(); promised; promised = this.promised()) {
+        const asked = this.work.begin(promised, cutting);
         const outcome = await this.offer(line, current, promised);
         settle(current, outcome);
+        const begun = this.begunOf(promised, await asked);
         if (outcome.kind === 'unreachable') {
-          const left = await next.catch(() => undefined);
-          if (left) putBack(left);
+          if (begun) putBack(begun);
           return undefined;
         }
-        if (!promised) return next;
-        const begun = await next;
+        // Not waited for here, nor below: the connection is given back before.
         if (!begun) return this.beginNext();
         mailer.slots.pass(domainOf(current.sourced), domainOf(begun.sourced));
         current = begun;
       }
+      const next = this.beginNext();
+      // Waited for only when this mail is through: until then its failure must not count as nobody's.
+      next.catch(() => {});
+      const outcome = await this.offer(line, current, undefined);
+      settle(current, outcome);
+      if (outcome.kind !== 'unreachable') return next;
+      const left = await next.catch(() => undefined);
+      if (left) putBack(left);
+      return undefined;
     } finally {
       if (!('kind' in line)) await line.release();
       mailer.slots.give(domainOf(current.sourced));
@@ -103,18 +113,19 @@ export class Lane {
       if (domain && isCrowded(mailer, domain)) {
         // Where the servers of a domain keep the relay, and so us, waiting, others go first.
         await this.work.postpone(sourced, domain);
-        await source.done(sourced);
+        this.work.passOver(sourced);
         continue;
       }
-      const begun = await this.beginOne(sourced, stopping);
+      const begun = this.begunOf(sourced, await this.work.begin(sourced, stopping));
       if (begun || stopping.aborted) return begun;
     }
   }
 
-  private async beginOne(sourced: SourcedMail, signal: AbortSignal): Promise<BegunMail | undefined> {
-    const mail = await this.work.begin(sourced, signal);
+  /** Undefined: it is not to be sent now, or by us. */
+  private begunOf(sourced: SourcedMail, begin: Begin | undefined): BegunMail | undefined {
+    const mail = this.work.accept(begin);
     if (mail) return { sourced, mail };
-    if (!this.work.stopping.aborted) await this.work.source.done(sourced);
+    if (!this.work.stopping.aborted) this.work.passOver(sourced);
     return undefined;
   }
 

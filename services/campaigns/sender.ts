@@ -8,6 +8,7 @@ import type { MailLinks } from '../emails/links.ts';
 import { booker } from './book.ts';
 import type { BrakeLimits } from './brake.ts';
 import { postponer } from './postpone.ts';
+import type { Ended } from './results.ts';
 import { BEAT_MS, Slice } from './slice.ts';
 import { Turns } from './turns.ts';
 
@@ -18,6 +19,8 @@ export interface SliceDeps {
   links: MailLinks;
   signerFor?: DeliveryDeps['signerFor'];
   limits: BrakeLimits;
+  /** What is sent is noted for whoever counts it. */
+  billing?: boolean;
   onResult?: (kind: ResultKind) => void;
 }
 
@@ -40,7 +43,7 @@ export interface SliceEnd {
 /** What the slices of one process share. */
 export class CampaignSender {
   readonly deps: SliceDeps;
-  readonly turns: Turns;
+  readonly turns: Turns<Ended>;
   /** Carries what has come of a mail over to the ledger. */
   readonly book: ReturnType<typeof booker>;
   readonly postpone: ReturnType<typeof postponer>;
@@ -49,7 +52,7 @@ export class CampaignSender {
   constructor(deps: SliceDeps) {
     this.deps = deps;
     this.turns = new Turns(deps.db, deps.mailer.slots.size);
-    this.book = booker(deps.db);
+    this.book = booker(deps.db, { billing: deps.billing === true });
     this.postpone = postponer(deps.db);
   }
 

@@ -1,23 +1,20 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Campaign } from '../../db/models/campaign.ts';
-import type { SendOutcome } from '../../platform/mailer.ts';
 import { ComeAgain } from '../emails/deliver.ts';
-import { type MailInFlight, resultKind, type Settlement, settle } from '../emails/delivery-settlement.ts';
+import type { MailInFlight } from '../emails/delivery-settlement.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import { CampaignContent } from './content.ts';
-import { type BegunMail, Lane, type LaneWork } from './lane.ts';
+import { Lane, type LaneWork } from './lane.ts';
 import { lookAtProgress } from './progress.ts';
+import { Results } from './results.ts';
 import type { CampaignSender, SliceCalls, SliceDeps, SliceEnd } from './sender.ts';
 import { RecipientSource, type SourcedMail } from './source.ts';
 import { stopCampaign } from './stop.ts';
 import { Throttle } from './throttle.ts';
-import type { AttemptEnd } from './turn.ts';
+import type { Begin } from './turn.ts';
 
 export const BEAT_MS = 3_000;
 const LOOK_MS = 1_000;
-/** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
-const RESULT_PATIENCE_MS = 60_000;
 /** How long mail to a domain that is slow just now is put off, by at least half of it. */
 const SLOW_DOMAIN_SECONDS = 120;
 
@@ -32,7 +29,6 @@ export class Slice {
   /** Cut what is on the wire. */
   private readonly cutting = new AbortController();
   private readonly throttle: Throttle;
-  private readonly results = new Set<Promise<void>>();
   private lost: unknown;
   private isTimeUp = false;
   private unreachable: string | undefined;
@@ -54,11 +50,13 @@ export class Slice {
     const onLost = () => this.cut(new Error('a lease on recipients is lost'));
     const source = new RecipientSource({ db, campaignId: this.campaign.id, content, onLost });
     const ends = this.watch(source);
-    const work = this.laneWork(source);
+    const onFailure = (error: unknown) => this.cut(error);
+    const results = new Results({ sender: this.sender, from: this.campaign.fromEmail, source, onFailure });
+    const work = this.laneWork(source, results);
     try {
       const lanes = await Promise.allSettled(Array.from({ length: mailer.slots.size }, () => new Lane(work).run()));
-      const results = await Promise.allSettled(this.results);
-      for (const end of [...lanes, ...results]) if (end.status === 'rejected') throw end.reason;
+      await results.all();
+      for (const end of lanes) if (end.status === 'rejected') throw end.reason;
     } finally {
       for (const end of ends) end();
       this.stopping.abort();
@@ -127,31 +125,32 @@ export class Slice {
     return () => clearInterval(timer);
   }
 
-  private laneWork(source: RecipientSource): LaneWork {
+  private laneWork(source: RecipientSource, results: Results): LaneWork {
+    const { id: campaignId } = this.campaign;
     return {
       mailer: this.deps.mailer,
       source,
       throttle: this.throttle,
       stopping: this.stopping.signal,
       cutting: this.cutting.signal,
-      begin: (sourced, signal) => this.begin(sourced, signal),
+      begin: ({ ready, batch }, signal) => this.sender.turns.begin({ campaignId, holder: batch.lease, ready, signal }),
+      accept: (begin) => this.accept(begin, results),
       postpone: (sourced, domain) => this.postpone(sourced, domain),
       settle: (begun, outcome) => {
         if (outcome.kind === 'unreachable') this.unreachable = outcome.reason;
         else this.exchanged = true;
-        this.settle(source, begun, outcome);
+        results.tell(begun, outcome);
       },
-      putBack: (begun) => this.settle(source, begun, { kind: 'unreachable', reason: 'stopped before it was sent' }),
+      putBack: (begun) => results.tell(begun, { kind: 'unreachable', reason: 'stopped before it was sent' }),
+      passOver: (sourced) => results.passOver(sourced),
     };
   }
 
-  private async begin({ ready, batch }: SourcedMail, signal: AbortSignal): Promise<MailInFlight | undefined> {
-    const { id: campaignId } = this.campaign;
-    const begin = await this.sender.turns.begin({ campaignId, holder: batch.lease, ready, signal });
-    if (!begin) return undefined;
-    if (begin.verdict === 'go') return begin.mail;
-    if (begin.verdict === 'stopped' || begin.verdict === 'held') this.stopping.abort();
-    if (begin.verdict === 'held') await stopCampaign(this.deps.db, campaignId, 'HOLD', begin.reason);
+  private accept(begin: Begin | undefined, results: Results): MailInFlight | undefined {
+    if (begin?.verdict === 'go') return begin.mail;
+    if (begin?.verdict === 'failed') throw begin.error;
+    if (begin?.verdict === 'stopped' || begin?.verdict === 'held') this.stopping.abort();
+    if (begin?.verdict === 'held') results.follow(stopCampaign(this.deps.db, this.campaign.id, 'HOLD', begin.reason));
     return undefined;
   }
 
@@ -159,45 +158,6 @@ export class Slice {
     const seconds = SLOW_DOMAIN_SECONDS * (0.5 + Math.random() / 2);
     const reason = `mail to ${domain} takes long just now; it will be tried again`;
     await this.sender.postpone({ id, holder: lease, reason, seconds });
-  }
-
-  /** Not waited for: the connection can take the next mail while the result is written. */
-  private settle(source: RecipientSource, begun: BegunMail, outcome: SendOutcome): void {
-    const result = this.record(source, begun, settle(begun.mail, outcome));
-    this.results.add(result);
-    result.then(
-      () => this.results.delete(result),
-      // Whoever waits for all results hears of it.
-      (error) => this.cut(error),
-    );
-  }
-
-  private async record(source: RecipientSource, { sourced, mail }: BegunMail, settlement: Settlement): Promise<void> {
-    const { id, attempts } = mail;
-    if (await this.end({ id, holder: sourced.batch.lease, attempts, settlement })) {
-      const kind = resultKind(settlement);
-      if (kind) this.deps.onResult?.(kind);
-      // It is known, and nothing is lost when this fails: whoever looks after the wire will do it.
-      await this.sender.book(id).catch(() => {});
-    }
-    await source.done(sourced);
-  }
-
-  /** Tries over a short outage of the database: what is known must not be forgotten. */
-  private async end(end: AttemptEnd): Promise<boolean> {
-    const { turns } = this.sender;
-    const deadline = Date.now() + RESULT_PATIENCE_MS;
-    for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
-      try {
-        return await turns.end(end);
-      } catch (error) {
-        if (Date.now() > deadline) {
-          turns.giveUp();
-          throw error;
-        }
-        await sleep(pause);
-      }
-    }
   }
 }
 

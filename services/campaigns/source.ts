@@ -83,10 +83,10 @@ export class RecipientSource {
     return new Promise((give, fail) => this.waiting.push({ give, fail }));
   }
 
-  /** A mail is through, whatever became of it. */
-  async done({ batch }: SourcedMail): Promise<void> {
+  /** A mail is through, whatever became of it. With the last one of a batch there is something to wait for. */
+  done({ batch }: SourcedMail): Promise<void> | undefined {
     batch.left--;
-    if (batch.left === 0) await this.finish(batch);
+    return batch.left === 0 ? this.finish(batch) : undefined;
   }
 
   /** All leases held, as far as one can know. */

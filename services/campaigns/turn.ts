@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { attemptOutcome } from '../emails/attempts.ts';
-import { finishAll, type Holder } from '../emails/delivery-ledger.ts';
+import type { Holder } from '../emails/delivery-ledger.ts';
 import type { MailInFlight, Settlement } from '../emails/delivery-settlement.ts';
 import type { ReadyMail } from './content.ts';
 
@@ -14,7 +14,9 @@ export type Begin =
   /** Something stands in the way of all its mail. */
   | { verdict: 'held'; reason: string }
   /** No longer ours, or no longer to be sent. */
-  | { verdict: 'passed over' };
+  | { verdict: 'passed over' }
+  /** The turn could not be taken. */
+  | { verdict: 'failed'; error: unknown };
 
 export interface BeginAsk {
   campaignId: string;
@@ -51,43 +53,30 @@ const skip = statement(
 
 export interface Turn {
   begun: Begin[];
-  /** False: it came too late, somebody else has gone on with the mail. */
-  ended: boolean[];
+  /** Those of whom nothing is on the wire any more: somebody else has taken them for lost. */
+  late: Set<string>;
 }
 
 /**
  * The two writes of a mail, that before the wire and that after it, for a handful at a time and in one go: as some come
- * off the wire others are about to be put there. An ended mail is in no doubt any more when the next one is begun.
+ * off the wire others are about to be put there. An ended mail is in no doubt any more when the next one is begun. Those
+ * that are begun are of one campaign.
  */
 export async function takeTurn(db: Db, begins: BeginAsk[], ends: AttemptEnd[]): Promise<Turn> {
-  const [first = [], ...others] = byCampaign(begins);
-  const rows = await turn(db, [...beginColumns(first), ...endColumns(ends)]);
-  for (const group of others) rows.push(...(await turn(db, [...beginColumns(group), ...endColumns([])])));
-  await skipSome(
-    db,
-    rows.filter(({ verdict }) => verdict === 'skip'),
-  );
+  const rows = await turn(db, [...beginColumns(begins), ...endColumns(ends)]);
   const late = new Set(rows.filter(({ verdict }) => verdict === 'late').map(({ id }) => id));
   const byId = new Map(rows.filter(({ verdict }) => verdict !== 'late').map((row) => [row.id, row]));
-  return {
-    begun: begins.map(({ ready }) => beginOf(byId.get(ready.id))),
-    ended: await hearLate(db, ends, late),
-  };
+  // Not to be undone by this: whoever is not skipped now is at the next turn.
+  await skipSome(
+    db,
+    [...byId.values()].filter(({ verdict }) => verdict === 'skip'),
+  ).catch(() => {});
+  return { begun: begins.map(({ ready }) => beginOf(byId.get(ready.id))), late };
 }
 
 /** Few are, and the ledger is costly to write: it is left out of the turn. */
 async function skipSome(db: Db, rows: TurnRow[]): Promise<void> {
   if (rows.length > 0) await skip(db, [rows.map(({ id }) => id), rows.map(({ reason }) => reason)]);
-}
-
-function byCampaign(asks: BeginAsk[]): BeginAsk[][] {
-  const groups = new Map<string, BeginAsk[]>();
-  for (const ask of asks) {
-    const group = groups.get(ask.campaignId);
-    if (group) group.push(ask);
-    else groups.set(ask.campaignId, [ask]);
-  }
-  return [...groups.values()];
 }
 
 function beginColumns(asks: BeginAsk[]): unknown[] {
@@ -111,13 +100,6 @@ const endColumns = (ends: AttemptEnd[]): unknown[] => [
 /** As `book.ts` reads it. */
 export const resultOf = (settlement: Settlement): string =>
   JSON.stringify({ ...settlement, outcome: attemptOutcome(settlement) ?? undefined });
-
-/** What somebody else has taken for lost and booked as unknown: that it has arrived after all is still worth knowing. */
-async function hearLate(db: Db, ends: AttemptEnd[], late: Set<string>): Promise<boolean[]> {
-  const words = ends.filter(({ id }) => late.has(id));
-  const heard = words.length > 0 ? await finishAll(db, words) : [];
-  return ends.map((end) => !late.has(end.id) || heard[words.indexOf(end)] === true);
-}
 
 function beginOf(row: TurnRow | undefined): Begin {
   if (!row || row.verdict === 'late') return { verdict: 'passed over' };

@@ -7,22 +7,36 @@ const LINGER_MS = 3;
 const ENOUGH = 40;
 const MOST_ENDS = 100;
 
-interface Call<In, Out> {
-  given: In;
-  resolve: (out: Out) => void;
-  reject: (error: unknown) => void;
+type Ask = BeginAsk & { signal: AbortSignal };
+
+interface BeginCall {
+  ask: Ask;
+  resolve: (begin: Begin | undefined) => void;
+}
+
+/** The end of an attempt, and who told it. */
+export interface ToldEnd<End> extends AttemptEnd {
+  teller: Teller<End>;
+}
+
+/** Hears what has come of it for all of a turn together: a promise for each mail costs more than what it waits for. */
+export interface Teller<End> {
+  /** They are written, but for those of whom nothing was on the wire any more. */
+  heard(ends: End[], late: Set<string>): void;
+  /** They are to be told again, or given up. */
+  unheard(ends: End[], error: unknown): void;
 }
 
 /**
  * All mails of campaigns that this process sends, taking turns together. Of mails that are begun and whose end is not
  * written there are never more than twice the connections: one is begun in the same turn in which another ends.
  */
-export class Turns {
+export class Turns<End extends ToldEnd<End>> {
   private readonly db: Db;
   private readonly mostInDoubt: number;
   private readonly enough: number;
-  private readonly begins: Call<BeginAsk & { signal: AbortSignal }, Begin | undefined>[] = [];
-  private readonly ends: Call<AttemptEnd, boolean>[] = [];
+  private readonly begins: BeginCall[] = [];
+  private readonly ends: End[] = [];
   private inDoubt = 0;
   private working = false;
   private endLinger: (() => void) | undefined;
@@ -33,25 +47,22 @@ export class Turns {
     this.enough = Math.min(connections * 2, ENOUGH);
   }
 
-  /** Undefined: the signal came before its turn. */
-  begin(given: BeginAsk & { signal: AbortSignal }): Promise<Begin | undefined> {
-    return new Promise((resolve, reject) => {
-      this.begins.push({ given, resolve, reject });
+  /** Never throws. Undefined: the signal came before its turn. */
+  begin(ask: Ask): Promise<Begin | undefined> {
+    return new Promise((resolve) => {
+      this.begins.push({ ask, resolve });
       this.stir();
     });
   }
 
-  /** False: it came too late. Should it fail, it is to be said again, or given up. */
-  end(given: AttemptEnd): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      this.ends.push({ given, resolve, reject });
-      this.stir();
-    });
+  end(end: End): void {
+    this.ends.push(end);
+    this.stir();
   }
 
-  /** Nobody will say how a mail has ended: it is for whoever has its batch next. */
-  giveUp(): void {
-    this.inDoubt--;
+  /** Nobody will say how so many mails have ended: they are for whoever has their batch next. */
+  giveUp(count: number): void {
+    this.inDoubt -= count;
     this.stir();
   }
 
@@ -74,10 +85,17 @@ export class Turns {
     await Promise.resolve();
     while (this.ready > 0) {
       await this.company();
-      const begins = this.begins.splice(0, this.room);
+      const begins = this.begins.splice(0, Math.min(this.room, this.ofOneCampaign()));
       await this.take(begins, this.ends.splice(0, MOST_ENDS));
     }
     this.working = false;
+  }
+
+  /** How many of those who wait, from the first on, are of the same. */
+  private ofOneCampaign(): number {
+    const campaignId = this.begins[0]?.ask.campaignId;
+    const end = this.begins.findIndex(({ ask }) => ask.campaignId !== campaignId);
+    return end < 0 ? this.begins.length : end;
   }
 
   private company(): Promise<void> | undefined {
@@ -92,23 +110,31 @@ export class Turns {
     });
   }
 
-  private async take(begins: typeof this.begins, ends: typeof this.ends): Promise<void> {
-    const wanted = begins.filter(({ given }) => !given.signal.aborted);
-    for (const { given, resolve } of begins) if (given.signal.aborted) resolve(undefined);
+  private async take(begins: BeginCall[], ends: End[]): Promise<void> {
+    const wanted = begins.filter(({ ask }) => !ask.signal.aborted);
+    for (const { ask, resolve } of begins) if (ask.signal.aborted) resolve(undefined);
     if (wanted.length + ends.length === 0) return;
     try {
-      const { begun, ended } = await takeTurn(this.db, wanted.map(givenOf), ends.map(givenOf));
+      const asks = wanted.map(({ ask }) => ask);
+      const { begun, late } = await takeTurn(this.db, asks, ends);
       this.inDoubt += begun.filter(({ verdict }) => verdict === 'go').length - ends.length;
       wanted.forEach(({ resolve }, at) => {
         resolve(begun[at]);
       });
-      ends.forEach(({ resolve }, at) => {
-        resolve(ended[at] ?? false);
-      });
+      for (const [teller, told] of byTeller(ends)) teller.heard(told, late);
     } catch (error) {
-      for (const { reject } of [...wanted, ...ends]) reject(error);
+      for (const { resolve } of wanted) resolve({ verdict: 'failed', error });
+      for (const [teller, told] of byTeller(ends)) teller.unheard(told, error);
     }
   }
 }
 
-const givenOf = <In>({ given }: { given: In }): In => given;
+function byTeller<End extends ToldEnd<End>>(ends: End[]): Map<Teller<End>, End[]> {
+  const groups = new Map<Teller<End>, End[]>();
+  for (const end of ends) {
+    const group = groups.get(end.teller);
+    if (group) group.push(end);
+    else groups.set(end.teller, [end]);
+  }
+  return groups;
+}

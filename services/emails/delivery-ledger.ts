@@ -86,20 +86,33 @@ const beginStatement = statement<BegunRow>(
    select id, verdict, attempts, source_type, unknown_outcomes from begun`,
 );
 
+/** What a settlement, in a row of `told`, makes of the ledger row `e`, but for its attempts. */
+export const settledBy = (told: string, at: string): string => `
+  status = ${told}.status,
+  reason = ${told}.reason,
+  unknown_outcomes = e.unknown_outcomes + case when ${told}."unknown" then 1 else 0 end,
+  batch_id = case when ${told}.again_after is null then e.batch_id end,
+  due_at = coalesce(${at} + make_interval(secs => ${told}.again_after), e.due_at),
+  provider_message_id = coalesce(${told}.provider_message_id, e.provider_message_id),
+  sent_at = case when ${told}.status = 'SENT' then ${at} else e.sent_at end,
+  updated_at = now()`;
+
+/** The attempts of the rows of `settled`. A late word about one whose outcome was unknown makes it known. */
+export const attemptsOf = (settled: string): string => `
+  attempt as (
+    insert into email_attempts (email_id, number, started_at, ended_at, outcome, answer)
+    select id, number, started_at, ended_at, outcome, answer from ${settled} where outcome is not null
+    on conflict (email_id, number) do update
+    set ended_at = excluded.ended_at, outcome = excluded.outcome, answer = excluded.answer
+  )`;
+
 // A final result is knowledge, and counts as long as no later attempt has begun; anything else only from the holder.
 const finishStatement = statement<{ id: string }>(
   'delivery-finish',
   `with finished as (
    update emails e set
-     status = r.status,
-     reason = r.reason,
-     attempts = e.attempts - case when r.unburnt then 1 else 0 end,
-     unknown_outcomes = e.unknown_outcomes + case when r.unknown then 1 else 0 end,
-     batch_id = case when r.again_after is null then e.batch_id end,
-     due_at = coalesce(now() + make_interval(secs => r.again_after), e.due_at),
-     provider_message_id = coalesce(r.provider_message_id, e.provider_message_id),
-     sent_at = case when r.status = 'SENT' then now() else e.sent_at end,
-     updated_at = now()
+     ${settledBy('r', 'now()')},
+     attempts = e.attempts - case when r.unburnt then 1 else 0 end
    from unnest(${arrays('uuid', 'uuid', 'uuid', 'integer', 'text', 'text', 'boolean', 'boolean', 'float8', 'text', 'text', 'text')})
      as r (id, batch_id, token, attempts, status, reason, unburnt, unknown, again_after, provider_message_id, outcome,
        answer)
@@ -108,17 +121,11 @@ const finishStatement = statement<{ id: string }>(
      e.status = 'SENDING' and e.batch_id = r.batch_id and b.lease_token = r.token
      or r.status in ('SENT', 'FAILED') and e.status in ('SENDING', 'PENDING', 'UNKNOWN')
    )
-   returning e.id, e.contact_id, e.quiet, e.status, r.attempts, old.updated_at as started_at, r.outcome,
-     coalesce(r.answer, r.reason) as answer
+   returning e.id, e.contact_id, e.quiet, e.status, r.attempts as number, old.updated_at as started_at,
+     now() as ended_at, r.outcome, coalesce(r.answer, r.reason) as answer
    ),
    result as (${tellingOf("finished where status in ('SENT', 'FAILED')")}),
-   -- A late word about an attempt whose outcome was unknown makes it known.
-   attempt as (
-     insert into email_attempts (email_id, number, started_at, ended_at, outcome, answer)
-     select id, attempts, started_at, now(), outcome, answer from finished where outcome is not null
-     on conflict (email_id, number) do update
-     set ended_at = excluded.ended_at, outcome = excluded.outcome, answer = excluded.answer
-   )
+   ${attemptsOf('finished')}
    select id from finished`,
 );
 

@@ -1,6 +1,6 @@
-import { type Db, wake } from '../../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { messageDomain, messageId } from '../../platform/mailer.ts';
+import { messageId } from '../../platform/mailer.ts';
 import { recordEvents } from '../events/record.ts';
 
 /** What is to be known of a mail for its events. */
@@ -18,19 +18,20 @@ export interface MailFacts {
   data: Record<string, unknown>;
 }
 
-const FROM = 'coalesce(content.from_email, campaign.from_email)';
-const DEPTH = 'coalesce(execution.depth + 1, 0)';
+/** As SQL, of a ledger row with what `mailFactsFrom` joins to it, as are the others. */
+export const mailSender = 'coalesce(content.from_email, campaign.from_email)';
+export const mailDepth = 'coalesce(execution.depth + 1, 0)';
 
-/** Of a ledger row `mail`, with what `mailFactsFrom` joins to it, as are the others. `more` are pairs. */
-const mailData = (mail: string, ...more: string[]): string => `jsonb_build_object(
-  'emailId', ${mail}.id, 'from', ${FROM}, 'templateId', ${mail}.template_id, 'campaignId', ${mail}.campaign_id,
+/** Of a ledger row `mail`; `more` are pairs. */
+export const mailData = (mail: string, ...more: string[]): string => `jsonb_build_object(
+  'emailId', ${mail}.id, 'from', ${mailSender}, 'templateId', ${mail}.template_id, 'campaignId', ${mail}.campaign_id,
   'workflowId', ${mail}.workflow_id, 'sourceType', ${mail}.source_type,
   ${[...more, `'subject', coalesce(content.rendered_subject, content.subject, ${mail}.rendered_subject, campaign.subject)`].join(', ')})`;
 
 /** Columns of `MailFacts`. */
 export const mailFacts = (mail: string): string => `
-  ${mail}.id, ${mail}.project_id, ${mail}.contact_id, ${mail}.campaign_id, ${mail}.workflow_id, ${FROM} as from_email,
-  ${DEPTH} as depth, ${mailData(mail)} as data`;
+  ${mail}.id, ${mail}.project_id, ${mail}.contact_id, ${mail}.campaign_id, ${mail}.workflow_id, ${mailSender} as from_email,
+  ${mailDepth} as depth, ${mailData(mail)} as data`;
 
 /** The content of campaign mail is the campaign's. */
 export const mailFactsFrom = (mail: string): string => `
@@ -41,44 +42,6 @@ export const mailFactsFrom = (mail: string): string => `
 export function mailEventData(mail: MailFacts, more: Record<string, unknown>): Record<string, unknown> {
   const { id, from_email: from, data } = mail;
   return { ...data, messageId: from === null ? null : messageId({ id, from: { email: from } }), ...more };
-}
-
-const senders = statement<{ from_email: string }>(
-  'mail-events-senders',
-  `select distinct ${FROM} as from_email from emails mail ${mailFactsFrom('mail')}
-   where mail.id = any ($1::uuid[]) and ${FROM} is not null`,
-);
-
-/**
- * For events that say the same of many mails: \`record\` writes those of the mails in $1, and finds the domain that the
- * Message-ID of each ends in (\`mailEventSelect\`) in $2 and $3. None of it comes here and goes back.
- */
-export async function recordSameEvents(
-  trx: Db,
-  ids: string[],
-  record: (db: Db, values: unknown[]) => Promise<unknown>,
-): Promise<void> {
-  const from = (await senders(trx, [ids])).map(({ from_email }) => from_email);
-  await record(trx, [ids, from, from.map((email) => messageDomain({ email }))]);
-  wake(trx, 'events');
-}
-
-/** For `recordingEvents`: a name and pairs of what else there is to say where the condition is met, and where not. */
-export const mailEventSelect = (condition: string, met: SqlEvent, unmet: SqlEvent): string => {
-  const either = (part: (event: SqlEvent) => string) =>
-    `case when ${condition} then ${part(met)} else ${part(unmet)} end`;
-  return `
-  select uuidv7(), mail.project_id, mail.contact_id, ${either(({ name }) => name)},
-    ${either(({ more }) => mailData('mail', `'messageId', '<' || mail.id || '@' || sender.domain || '>'`, more))},
-    mail.id, ${DEPTH}
-  from emails mail ${mailFactsFrom('mail')}
-  left join unnest($2::text[], $3::text[]) as sender (email, domain) on sender.email = ${FROM}
-  where mail.id = any ($1::uuid[])`;
-};
-
-interface SqlEvent {
-  name: string;
-  more: string;
 }
 
 // Whatever is recorded of a contact is recorded under its lock; addresses are the order in which everybody locks.

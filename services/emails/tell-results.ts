@@ -1,9 +1,10 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
+import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
+import { messageDomain } from '../../platform/mailer.ts';
 import { noteUsage } from '../billing/usage.ts';
-import { lockContactsOf, mailEventSelect, recordSameEvents } from './mail-events.ts';
+import { lockContactsOf, mailData, mailDepth, mailFactsFrom, mailSender } from './mail-events.ts';
 
 export const RESULTS_AT_ONCE = 200;
 
@@ -25,21 +26,45 @@ const pick = statement<{ email_id: string; contact_id: string }>(
 );
 
 const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const MESSAGE_ID = `'messageId', '<' || mail.id || '@' || sender.domain || '>'`;
+const SENT = `'sentAt', ${iso('mail.sent_at')}, 'providerMessageId', mail.provider_message_id`;
+const FAILED = `'failedAt', ${iso('mail.updated_at')}, 'reason', mail.reason`;
+
+/**
+ * Records what has become of the mails in `mails`: ledger rows \`mail\` with what `mailFactsFrom` joins to them, whose
+ * contacts are locked. What the Message-IDs of `senders` (two arrays) end in, only the program knows.
+ */
+export const recordingResults = (mails: string, senders: string): string =>
+  recordingEvents(
+    `select uuidv7(), mail.project_id, mail.contact_id,
+       case when mail.sent_at is null then 'email.failed' else 'email.sent' end,
+       case when mail.sent_at is null then ${mailData('mail', MESSAGE_ID, FAILED)}
+         else ${mailData('mail', MESSAGE_ID, SENT)} end,
+       mail.id, ${mailDepth}
+     from ${mails} left join unnest(${senders}) as sender (email, domain) on sender.email = ${mailSender}
+     where mail.sent_at is not null or mail.status = 'FAILED'
+     order by coalesce(mail.sent_at, mail.updated_at)`,
+  );
+
+/** As `recordingResults` wants them. */
+export const senderColumns = (emails: string[]): [string[], string[]] => [
+  emails,
+  emails.map((email) => messageDomain({ email })),
+];
+
+const senders = statement<{ from_email: string }>(
+  'results-senders',
+  `select distinct ${mailSender} as from_email from emails mail ${mailFactsFrom('mail')}
+   where mail.id = any ($1::uuid[]) and ${mailSender} is not null`,
+);
 
 // Read under the locks: what there was of a contact that has just been deleted is gone. What is to be sent once more has
-// no result, for now.
+// no result, for now. None of it comes here and goes back, but for what Message-IDs end in.
 const record = statement(
   'results-record',
-  recordingEvents(
-    `${mailEventSelect(
-      'mail.sent_at is not null',
-      {
-        name: "'email.sent'",
-        more: `'sentAt', ${iso('mail.sent_at')}, 'providerMessageId', mail.provider_message_id`,
-      },
-      { name: "'email.failed'", more: `'failedAt', ${iso('mail.updated_at')}, 'reason', mail.reason` },
-    )} and (mail.sent_at is not null or mail.status = 'FAILED')
-     order by coalesce(mail.sent_at, mail.updated_at)`,
+  recordingResults(
+    `(select * from emails where id = any ($1::uuid[])) mail ${mailFactsFrom('mail')}`,
+    '$2::text[], $3::text[]',
   ),
 );
 
@@ -57,7 +82,9 @@ export async function tellResults(db: Db, limit = RESULTS_AT_ONCE, { billing = f
         picked.map(({ contact_id }) => contact_id),
       );
       const ids = picked.map(({ email_id }) => email_id);
-      await recordSameEvents(trx, ids, record);
+      const from = (await senders(trx, [ids])).map(({ from_email }) => from_email);
+      await record(trx, [ids, ...senderColumns(from)]);
+      wake(trx, 'events');
       if (billing) await noteUsage(trx, ids);
       return picked.length;
     }),

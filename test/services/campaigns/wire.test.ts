@@ -1,16 +1,20 @@
 import { expect } from 'chai';
 import { advanceCampaign } from '../../../services/campaigns/advance.ts';
-import { bookCampaign, settleWireOf, tidyWire } from '../../../services/campaigns/book.ts';
+import { bookCampaign, booker, settleWireOf, tidyWire } from '../../../services/campaigns/book.ts';
 import { cancelCampaign, pauseCampaign } from '../../../services/campaigns/steer.ts';
 import { type AttemptEnd, type Begin, type BeginAsk, takeTurn } from '../../../services/campaigns/turn.ts';
-import { Turns } from '../../../services/campaigns/turns.ts';
+import { type ToldEnd, Turns } from '../../../services/campaigns/turns.ts';
 import { deleteContacts } from '../../../services/contacts/delete.ts';
 import { type Lease, leaseNextOf } from '../../../services/emails/delivery-lease.ts';
+import { finishAll } from '../../../services/emails/delivery-ledger.ts';
 import type { Settlement } from '../../../services/emails/delivery-settlement.ts';
+import { tellResults } from '../../../services/emails/tell-results.ts';
 import { addContacts, limits, standing, startCampaign } from '../../support/campaigns.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const SENT: Settlement = { status: 'SENT', reason: null, providerMessageId: 'q1', answer: '250 Ok' };
+
+interface TestEnd extends ToldEnd<TestEnd> {}
 
 interface Mail {
   id: string;
@@ -72,6 +76,12 @@ describe('mails of a campaign on the wire', () => {
         [],
       )
     ).begun.map(({ verdict }) => verdict);
+  /** Whether it came in time. */
+  const told = (turns: Turns<TestEnd>, mail: Mail) =>
+    new Promise<boolean>((resolve, unheard) => {
+      const heard = (_: TestEnd[], late: Set<string>) => resolve(!late.has(mail.id));
+      turns.end({ ...end(mail), teller: { heard, unheard: (_, error) => unheard(error) } });
+    });
   const row = ({ id }: Mail) => world.db('emails').where({ id }).first();
   const onWire = () => world.db('campaignWire').where({ campaignId });
   const now = () => standing(world.db, project, campaignId);
@@ -94,8 +104,8 @@ describe('mails of a campaign on the wire', () => {
     await begin(a, b, c);
     const refused: Settlement = { status: 'FAILED', reason: '550 no' };
     const putOff: Settlement = { status: 'PENDING', reason: '451 later', againAfter: 60 };
-    const { ended } = await takeTurn(world.db, [], [end(a), end(b, refused), end(c, putOff)]);
-    expect(ended).to.deep.equal([true, true, true]);
+    const { late } = await takeTurn(world.db, [], [end(a), end(b, refused), end(c, putOff)]);
+    expect([...late]).to.deep.equal([]);
     expect(await now()).to.include({ pending: 6, sent: 0 });
     await bookCampaign(world.db, campaignId);
     expect(await now()).to.include({ pending: 4, sent: 1, failed: 1 });
@@ -113,6 +123,48 @@ describe('mails of a campaign on the wire', () => {
     ]);
     expect(await world.db('emailResults').whereIn('emailId', [a.id, b.id, c.id])).to.have.lengthOf(2);
     expect(await onWire()).to.deep.equal([]);
+  });
+
+  it('are told as they are booked by whoever sent them, and noted for billing where there is any', async () => {
+    const [a, b, c] = mails as [Mail, Mail, Mail];
+    await begin(a, b, c);
+    await takeTurn(world.db, [], [end(a), end(b, { status: 'FAILED', reason: '550 no' }), end(c)]);
+    const from = `news@${project.senderDomain}`;
+    await booker(world.db, { billing: true })([a, b, c].map(({ id }) => ({ id, from })));
+    const events = await world.db('events').whereIn('emailId', [a.id, b.id, c.id]).orderBy('position');
+    const byMail = Object.fromEntries(events.map(({ emailId, name, data }) => [emailId, { name, ...data }]));
+    expect(events).to.have.lengthOf(3);
+    expect(byMail[a.id]).to.include({ name: 'email.sent', providerMessageId: 'q1', campaignId, from });
+    expect(byMail[a.id].subject).to.equal('Hello {{ name }}');
+    expect(byMail[a.id].messageId).to.equal(`<${a.id}@${project.senderDomain}>`);
+    expect(byMail[b.id]).to.include({ name: 'email.failed', reason: '550 no' });
+    expect(await world.db('emailResults').whereIn('emailId', [a.id, b.id, c.id])).to.deep.equal([]);
+    const notes = await world.db('billingNotes').where({ projectId: project.id }).select('sourceType', 'count');
+    expect(notes).to.deep.equal([{ sourceType: 'CAMPAIGN', count: 2 }]);
+    // What others tell of such mails says the same.
+    await world.db('emailResults').insert({ emailId: c.id, contactId: c.contactId });
+    await tellResults(world.db);
+    const again = await world.db('events').where({ emailId: c.id }).orderBy('position');
+    expect(again.map(({ name, data }) => ({ name, ...data }))).to.deep.equal([byMail[c.id], byMail[c.id]]);
+  });
+
+  it('are left to others to be told where somebody is busy with the contact, or there was an attempt before', async () => {
+    const [a, b, c] = mails as [Mail, Mail, Mail];
+    await world.db('emails').where({ id: b.id }).update({ attempts: 1 });
+    await begin(a, b, c);
+    await takeTurn(world.db, [], [end(a), { ...end(b), attempts: 2 }, end(c)]);
+    const from = `news@${project.senderDomain}`;
+    await world.db.transaction(async (trx) => {
+      await trx('contacts').where({ id: a.contactId }).forUpdate().select('id');
+      await booker(world.db)([a, b, c].map(({ id }) => ({ id, from })));
+    });
+    expect(await now()).to.include({ sent: 3, pending: 3 });
+    expect(await row(a)).to.include({ status: 'SENT', toEmail: a.email });
+    const told = () => world.db('events').whereIn('emailId', [a.id, b.id, c.id]).pluck('name');
+    expect(await told()).to.deep.equal(['email.sent']);
+    expect(await world.db('emailResults').whereIn('emailId', [a.id, b.id])).to.have.lengthOf(2);
+    await tellResults(world.db);
+    expect(await told()).to.deep.equal(['email.sent', 'email.sent', 'email.sent']);
   });
 
   it('are put back without an attempt where they were not offered', async () => {
@@ -134,8 +186,9 @@ describe('mails of a campaign on the wire', () => {
     expect(await now()).to.include({ pending: 4, sent: 1, unknown: 1 });
     expect((await row(b)).reason).to.contain('the worker was interrupted');
     // A late word is heard, once, and changes nothing that is known.
-    expect((await takeTurn(world.db, [], [end(b)])).ended).to.deep.equal([true]);
-    expect((await takeTurn(world.db, [], [end(b)])).ended).to.deep.equal([false]);
+    expect([...(await takeTurn(world.db, [], [end(b)])).late]).to.deep.equal([b.id]);
+    expect(await finishAll(world.db, [end(b)])).to.deep.equal([true]);
+    expect(await finishAll(world.db, [end(b)])).to.deep.equal([false]);
     expect(await now()).to.include({ pending: 4, sent: 2, unknown: 0 });
     await other.release();
   });
@@ -197,7 +250,7 @@ describe('mails of a campaign on the wire', () => {
 
   it('are never more in doubt than twice the connections, and the next is begun as another ends', async () => {
     const { signal } = new AbortController();
-    const turns = new Turns(world.db, 2);
+    const turns = new Turns<TestEnd>(world.db, 2);
     const begun: Begin[] = [];
     const all = mails.map(async (mail) => {
       const answer = await turns.begin({ ...ask(mail), signal });
@@ -207,20 +260,35 @@ describe('mails of a campaign on the wire', () => {
     expect(await onWire()).to.have.lengthOf(4);
     expect(begun).to.have.lengthOf(4);
     const [a, b] = mails as [Mail, Mail];
-    expect(await Promise.all([turns.end(end(a)), turns.end(end(b))])).to.deep.equal([true, true]);
+    expect(await Promise.all([told(turns, a), told(turns, b)])).to.deep.equal([true, true]);
     await Promise.all(all);
     expect(begun.map(({ verdict }) => verdict)).to.deep.equal(mails.map(() => 'go'));
     expect(await world.db('campaignWire').where({ campaignId, endedAt: null })).to.have.lengthOf(4);
   });
 
+  it('of two campaigns take turns of their own', async () => {
+    const { signal } = new AbortController();
+    const turns = new Turns<TestEnd>(world.db, 10);
+    const [a, b, c] = mails as [Mail, Mail, Mail];
+    const stranger = { ...ask(b), campaignId: (await startCampaign(world.db, project)).id, signal };
+    const begun = await Promise.all([
+      turns.begin({ ...ask(a), signal }),
+      turns.begin(stranger),
+      turns.begin({ ...ask(c), signal }),
+    ]);
+    // That one is not frozen yet, and has no such mail.
+    expect(begun.map((answer) => answer?.verdict)).to.deep.equal(['go', 'passed over', 'go']);
+    expect((await onWire()).map(({ emailId }) => emailId)).to.have.members([a.id, c.id]);
+  });
+
   it('are not begun once the signal has come, even where they waited for their turn', async () => {
     const stopping = new AbortController();
-    const turns = new Turns(world.db, 1);
+    const turns = new Turns<TestEnd>(world.db, 1);
     const [a, b, c] = mails as [Mail, Mail, Mail];
     const asked = [a, b, c].map((mail) => turns.begin({ ...ask(mail), signal: stopping.signal }));
     await Promise.all(asked.slice(0, 2));
     stopping.abort();
-    await turns.end(end(a));
+    await told(turns, a);
     expect(await asked[2]).to.equal(undefined);
     expect((await onWire()).map(({ emailId }) => emailId)).to.have.members([a.id, b.id]);
   });
