@@ -1,12 +1,14 @@
 import type { Client, QueryResultRow } from 'pg';
 import type { Db } from './connect.ts';
+import { HeldConnection } from './held.ts';
 
 /**
  * A statement of the hot path, prepared once per connection under its name: Postgres parses and plans it once.
  * Everything that is not hot goes through Objection or `db.raw`.
  */
 export function statement<Row extends QueryResultRow>(name: string, text: string) {
-  return async (db: Db, values: unknown[]): Promise<Row[]> => {
+  return async (db: Db | HeldConnection, values: unknown[]): Promise<Row[]> => {
+    if (db instanceof HeldConnection) return (await db.query<Row>({ name, text, values })).rows;
     const connection: Client = await db.client.acquireConnection();
     try {
       return (await connection.query<Row>({ name, text, values })).rows;

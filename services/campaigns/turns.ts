@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { HeldConnection } from '../../db/held.ts';
 import { type AttemptEnd, type Begin, type BeginAsk, takeTurn } from './turn.ts';
 
 /** What a turn costs, it costs once for all that are in it: it waits so long for others to come along. */
@@ -6,6 +7,8 @@ const LINGER_MS = 3;
 /** More than so many need not be waited for. */
 const ENOUGH = 40;
 const MOST_ENDS = 100;
+/** So long without a turn its connection is kept. */
+const IDLE_MS = 200;
 
 type Ask = BeginAsk & { signal: AbortSignal };
 
@@ -32,17 +35,18 @@ export interface Teller<End> {
  * written there are never more than twice the connections: one is begun in the same turn in which another ends.
  */
 export class Turns<End extends ToldEnd<End>> {
-  private readonly db: Db;
+  private readonly connection: HeldConnection;
   private readonly mostInDoubt: number;
   private readonly enough: number;
   private readonly begins: BeginCall[] = [];
   private readonly ends: End[] = [];
   private inDoubt = 0;
   private working = false;
-  private endLinger: (() => void) | undefined;
+  private linger: NodeJS.Timeout | undefined;
+  private idle: NodeJS.Timeout | undefined;
 
   constructor(db: Db, connections: number) {
-    this.db = db;
+    this.connection = new HeldConnection(db);
     this.mostInDoubt = connections * 2;
     this.enough = Math.min(connections * 2, ENOUGH);
   }
@@ -66,9 +70,13 @@ export class Turns<End extends ToldEnd<End>> {
     this.stir();
   }
 
+  /** A turn leaves in the call that makes enough of them: the database is at it while the mails are written. */
   private stir(): void {
-    this.endLinger?.();
-    if (!this.working) void this.work();
+    if (this.working) return;
+    const { ready } = this;
+    if (ready >= this.enough) void this.work();
+    else if (ready > 0) this.linger ??= setTimeout(() => void this.work(), LINGER_MS);
+    else this.idle ??= setTimeout(() => this.connection.release(), IDLE_MS);
   }
 
   private get room(): number {
@@ -81,14 +89,13 @@ export class Turns<End extends ToldEnd<End>> {
 
   private async work(): Promise<void> {
     this.working = true;
-    // Callers of the same tick share the first turn.
-    await Promise.resolve();
-    while (this.ready > 0) {
-      await this.company();
-      const begins = this.begins.splice(0, Math.min(this.room, this.ofOneCampaign()));
-      await this.take(begins, this.ends.splice(0, MOST_ENDS));
-    }
+    clearTimeout(this.linger);
+    clearTimeout(this.idle);
+    [this.linger, this.idle] = [undefined, undefined];
+    const begins = this.begins.splice(0, Math.min(this.room, this.ofOneCampaign()));
+    await this.take(begins, this.ends.splice(0, MOST_ENDS));
     this.working = false;
+    this.stir();
   }
 
   /** How many of those who wait, from the first on, are of the same. */
@@ -98,31 +105,21 @@ export class Turns<End extends ToldEnd<End>> {
     return end < 0 ? this.begins.length : end;
   }
 
-  private company(): Promise<void> | undefined {
-    if (this.ready >= this.enough) return undefined;
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, LINGER_MS);
-      this.endLinger = () => {
-        if (this.ready < this.enough) return;
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
   private async take(begins: BeginCall[], ends: End[]): Promise<void> {
     const wanted = begins.filter(({ ask }) => !ask.signal.aborted);
     for (const { ask, resolve } of begins) if (ask.signal.aborted) resolve(undefined);
     if (wanted.length + ends.length === 0) return;
     try {
+      if (!this.connection.isThere) await this.connection.take();
       const asks = wanted.map(({ ask }) => ask);
-      const { begun, late } = await takeTurn(this.db, asks, ends);
+      const { begun, late } = await takeTurn(this.connection, asks, ends);
       this.inDoubt += begun.filter(({ verdict }) => verdict === 'go').length - ends.length;
       wanted.forEach(({ resolve }, at) => {
         resolve(begun[at]);
       });
       for (const [teller, told] of byTeller(ends)) teller.heard(told, late);
     } catch (error) {
+      this.connection.release();
       for (const { resolve } of wanted) resolve({ verdict: 'failed', error });
       for (const [teller, told] of byTeller(ends)) teller.unheard(told, error);
     }
