@@ -25,3 +25,6 @@ export function statement<Row extends QueryResultRow>(name: string, text: string
  */
 export const arrays = (...types: string[]): string =>
   types.map((type, n) => `(select $${n + 1}::${type}[])`).join(', ');
+
+/** An array of ids or of numbers, as Postgres reads it: they need no quotes, and looking for what does costs more. */
+export const plainArray = (values: (string | number)[]): string => `{${values.join(',')}}`;

@@ -23,9 +23,10 @@ export async function up(db: Knex): Promise<void> {
     -- Who it is for, so that booking need not look that up.
     alter table campaign_wire add column contact_id uuid;
     update campaign_wire w set contact_id = e.contact_id from emails e where e.id = w.email_id;
-    create or replace function turn_campaign_mails(
+    drop function turn_campaign_mails(uuid, uuid[], uuid[], uuid[], text[], text[], uuid[], integer[], jsonb[]);
+    create function turn_campaign_mails(
       p_campaign_id uuid, p_batches uuid[], p_tokens uuid[], p_ids uuid[], p_subjects text[], p_recipients text[],
-      p_ended uuid[], p_numbers integer[], p_results jsonb[]
+      p_ended uuid[], p_numbers integer[], p_results jsonb
     ) returns table (id uuid, verdict text, reason text, number integer) language plpgsql
     -- Plans are kept, and made when next to nothing is on the wire: rows are looked up all the same.
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -38,7 +39,7 @@ export async function up(db: Knex): Promise<void> {
       ended integer;
     begin
       update campaign_wire w set ended_at = now(), result = told.result
-      from unnest(p_ended, p_numbers, p_results) as told (id, number, result)
+      from rows from (unnest(p_ended), unnest(p_numbers), jsonb_array_elements(p_results)) as told (id, number, result)
       where w.email_id = told.id and w.number = told.number;
       get diagnostics ended = row_count;
       if ended < cardinality(p_ended) then
@@ -93,6 +94,7 @@ export async function up(db: Knex): Promise<void> {
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(`
+    drop function turn_campaign_mails(uuid, uuid[], uuid[], uuid[], text[], text[], uuid[], integer[], jsonb);
     ${turnCampaignMails}
     alter table campaign_wire drop column contact_id;
     ${noteMails('')}

@@ -1,13 +1,13 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
-import { statement } from '../../db/statement.ts';
+import { plainArray, statement } from '../../db/statement.ts';
 import { coalesced } from '../../platform/coalesce.ts';
 import { notingUsage } from '../billing/usage.ts';
 import { leaseBatch } from '../emails/delivery-lease.ts';
 import { attemptsOf, settledBy } from '../emails/delivery-ledger.ts';
 import { settle } from '../emails/delivery-settlement.ts';
 import { recordingResults, senderColumns, tellingOf } from '../emails/tell-results.ts';
-import { resultOf } from './turn.ts';
+import { endColumns } from './turn.ts';
 
 /** What has come of mails is carried over to the ledger, with all its indexes, in sets. */
 const AT_ONCE = 500;
@@ -99,7 +99,7 @@ export const booker = (db: Db, { billing = false } = {}): ((some: Booking[]) => 
 
 async function book(db: Db, some: Booking[], billing: boolean): Promise<void> {
   const senders = [...new Set(some.map(({ from }) => from))];
-  const values = [some.map(({ id }) => id), ...senderColumns(senders), billing];
+  const values = [plainArray(some.map(({ id }) => id)), ...senderColumns(senders), billing];
   await retryDeadlocks(db, () => bookAndTell(db, values));
 }
 
@@ -122,7 +122,7 @@ const ofBatch = statement<OnWire>(
 const endInterrupted = statement(
   'campaign-end-interrupted',
   `update campaign_wire w set ended_at = now(), result = told.result
-   from unnest($1::uuid[], $2::integer[], $3::jsonb[]) as told (id, number, result)
+   from rows from (unnest($1::uuid[]), unnest($2::integer[]), jsonb_array_elements($3::jsonb)) as told (id, number, result)
    where w.email_id = told.id and w.number = told.number and w.ended_at is null`,
 );
 
@@ -140,15 +140,12 @@ export async function settleWireOf(db: Db, batchId: string): Promise<void> {
 
 async function settleInterrupted(db: Db, left: Pick<OnWire, 'email_id' | 'number'>[]): Promise<void> {
   if (left.length === 0) return;
-  const results = left.map(({ email_id: id, number: attempts }) =>
-    resultOf(
-      settle(
-        { id, sourceType: 'CAMPAIGN', attempts, unknownOutcomes: 0 },
-        { kind: 'unknown', reason: 'the worker was interrupted while it was sending' },
-      ),
-    ),
-  );
-  await endInterrupted(db, [left.map(({ email_id }) => email_id), left.map(({ number }) => number), results]);
+  const outcome = { kind: 'unknown', reason: 'the worker was interrupted while it was sending' } as const;
+  const ends = left.map(({ email_id: id, number: attempts }) => ({
+    ...{ id, attempts },
+    settlement: settle({ id, sourceType: 'CAMPAIGN', attempts, unknownOutcomes: 0 }, outcome),
+  }));
+  await endInterrupted(db, endColumns(ends));
 }
 
 const leftBehind = statement<{ email_id: string; number: number; batch_id: string }>(

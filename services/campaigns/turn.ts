@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { HeldConnection } from '../../db/held.ts';
-import { statement } from '../../db/statement.ts';
+import { plainArray, statement } from '../../db/statement.ts';
 import { attemptOutcome } from '../emails/attempts.ts';
 import type { Holder } from '../emails/delivery-ledger.ts';
 import type { MailInFlight, Settlement } from '../emails/delivery-settlement.ts';
@@ -84,23 +84,20 @@ function beginColumns(asks: BeginAsk[]): unknown[] {
   const holders = [...new Set(asks.map(({ holder }) => holder))];
   return [
     asks[0]?.campaignId,
-    holders.map(({ batchId }) => batchId),
-    holders.map(({ token }) => token),
-    asks.map(({ ready }) => ready.id),
+    plainArray(holders.map(({ batchId }) => batchId)),
+    plainArray(holders.map(({ token }) => token)),
+    plainArray(asks.map(({ ready }) => ready.id)),
     asks.map(({ ready }) => ready.subject),
     asks.map(({ ready }) => ready.to),
   ];
 }
 
-const endColumns = (ends: AttemptEnd[]): unknown[] => [
-  ends.map(({ id }) => id),
-  ends.map(({ attempts }) => attempts),
-  ends.map(({ settlement }) => resultOf(settlement)),
+/** The results as `book.ts` reads them. */
+export const endColumns = (ends: Pick<AttemptEnd, 'id' | 'attempts' | 'settlement'>[]): unknown[] => [
+  plainArray(ends.map(({ id }) => id)),
+  plainArray(ends.map(({ attempts }) => attempts)),
+  JSON.stringify(ends.map(({ settlement }) => ({ ...settlement, outcome: attemptOutcome(settlement) ?? undefined }))),
 ];
-
-/** As `book.ts` reads it. */
-export const resultOf = (settlement: Settlement): string =>
-  JSON.stringify({ ...settlement, outcome: attemptOutcome(settlement) ?? undefined });
 
 function beginOf(row: TurnRow | undefined): Begin {
   if (!row || row.verdict === 'late') return { verdict: 'passed over' };

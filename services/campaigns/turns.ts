@@ -73,9 +73,8 @@ export class Turns<End extends ToldEnd<End>> {
   /** A turn leaves in the call that makes enough of them: the database is at it while the mails are written. */
   private stir(): void {
     if (this.working) return;
-    const { ready } = this;
-    if (ready >= this.enough) void this.work();
-    else if (ready > 0) this.linger ??= setTimeout(() => void this.work(), LINGER_MS);
+    if (this.ready >= this.enough) void this.work();
+    else if (this.ready > 0) this.linger ??= setTimeout(() => void this.work(), LINGER_MS);
     else this.idle ??= setTimeout(() => this.connection.release(), IDLE_MS);
   }
 
