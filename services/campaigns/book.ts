@@ -18,7 +18,8 @@ const LINGER_MS = 200;
 const LEFT_SECONDS = 5;
 
 // What has become of a mail is written whatever its row says by now (its contact may have been deleted while it was on
-// the wire), but it is tried again only where it is still to be sent. Of somebody who is gone no address is kept.
+// the wire), but it is tried again only where it is still to be sent. Of somebody who is gone no address is kept; one who
+// is being deleted at this moment is still there for us, but the row, which we had to wait for, is PENDING no more.
 const booking = (which: string, { locked = '', tell }: { locked?: string; tell: string }): string => `
   with done as (
     delete from campaign_wire where email_id = any (array(
@@ -38,11 +39,11 @@ const booking = (which: string, { locked = '', tell }: { locked?: string; tell: 
     update emails e set
       ${settledBy('told', 'told.ended_at')},
       attempts = told.number - case when told.unburnt then 1 else 0 end,
-      to_email = case when told.is_there and not told.unburnt then told.recipient end,
-      rendered_subject = case when told.is_there and not told.unburnt then told.subject end
+      to_email = case when told.is_there and e.status = 'PENDING' and not told.unburnt then told.recipient end,
+      rendered_subject = case when told.is_there and e.status = 'PENDING' and not told.unburnt then told.subject end
     from told where e.id = told.email_id and (told.status <> 'PENDING' or e.status = 'PENDING')
     returning e.*, told.number, told.started_at, told.ended_at, told.outcome, told.is_free,
-      case when told.is_there then coalesce(told.answer, told.reason) end as answer
+      case when told.is_there and old.status = 'PENDING' then coalesce(told.answer, told.reason) end as answer
   ),
   ${tell},
   ${attemptsOf('booked')}

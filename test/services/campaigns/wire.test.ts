@@ -10,6 +10,7 @@ import { finishAll } from '../../../services/emails/delivery-ledger.ts';
 import type { Settlement } from '../../../services/emails/delivery-settlement.ts';
 import { tellResults } from '../../../services/emails/tell-results.ts';
 import { addContacts, limits, standing, startCampaign } from '../../support/campaigns.ts';
+import { eventually } from '../../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const SENT: Settlement = { status: 'SENT', reason: null, providerMessageId: 'q1', answer: '250 Ok' };
@@ -85,6 +86,12 @@ describe('mails of a campaign on the wire', () => {
   const row = ({ id }: Mail) => world.db('emails').where({ id }).first();
   const onWire = () => world.db('campaignWire').where({ campaignId });
   const now = () => standing(world.db, project, campaignId);
+  const waitingForLocks = async (): Promise<number> => {
+    const { rows } = await world.db.raw(
+      `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0].count;
+  };
 
   it('are begun once, whoever asks', async () => {
     const [a, b] = mails as [Mail, Mail];
@@ -246,6 +253,36 @@ describe('mails of a campaign on the wire', () => {
       answer: null,
     });
     expect(await now()).to.include({ sent: 1, skipped: 0, pending: 5 });
+  });
+
+  it('keep no address of a contact that is being deleted while they are booked', async () => {
+    const [a, b] = mails as [Mail, Mail];
+    await begin(a, b);
+    await takeTurn(
+      world.db,
+      [],
+      [a, b].map((mail) => end(mail, { ...SENT, answer: `250 Ok for ${mail.email}` })),
+    );
+    const from = `news@${project.senderDomain}`;
+    let booking: Promise<void> | undefined;
+    await world.db.transaction(async (trx) => {
+      await deleteContacts(trx, project.id, [a.contactId]);
+      booking = booker(world.db)([a, b].map(({ id }) => ({ id, from })));
+      await eventually(async () => (await waitingForLocks()) > 0, { what: 'the booking to wait' });
+    });
+    await booking;
+    expect(await row(a)).to.include({ status: 'SENT', toEmail: null, reason: null });
+    expect(await row(b)).to.include({ status: 'SENT', toEmail: b.email });
+    const answers = await world
+      .db('emailAttempts')
+      .whereIn('emailId', [a.id, b.id])
+      .orderBy('emailId')
+      .select('answer');
+    expect(answers.map(({ answer }) => answer)).to.deep.equal([null, `250 Ok for ${b.email}`]);
+    await tellResults(world.db);
+    const events = await world.db('events').where({ emailId: a.id });
+    expect(JSON.stringify(events)).not.to.contain(a.email);
+    expect(await now()).to.include({ sent: 2, skipped: 0, pending: 4 });
   });
 
   it('are never more in doubt than twice the connections, and the next is begun as another ends', async () => {
