@@ -9,7 +9,9 @@ import { type Lease, leaseNextOf } from '../../../services/emails/delivery-lease
 import { finishAll } from '../../../services/emails/delivery-ledger.ts';
 import type { Settlement } from '../../../services/emails/delivery-settlement.ts';
 import { tellResults } from '../../../services/emails/tell-results.ts';
+import { matchEvents } from '../../../services/workflows/match-events.ts';
 import { addContacts, limits, standing, startCampaign } from '../../support/campaigns.ts';
+import { draw } from '../../support/executions.ts';
 import { eventually } from '../../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -153,6 +155,22 @@ describe('mails of a campaign on the wire', () => {
     await tellResults(world.db);
     const again = await world.db('events').where({ emailId: c.id }).orderBy('position');
     expect(again.map(({ name, data }) => ({ name, ...data }))).to.deep.equal([byMail[c.id], byMail[c.id]]);
+  });
+
+  it('have their contacts enter the workflows that begin with what is told of them', async () => {
+    const [a, b] = mails as [Mail, Mail];
+    const drawn = await draw(world.db, project, {
+      steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
+      workflow: { triggerConfig: JSON.stringify({ eventName: 'email.failed' }) },
+    });
+    await begin(a, b);
+    await takeTurn(world.db, [], [end(a), end(b, { status: 'FAILED', reason: '550 no' })]);
+    await booker(world.db)([a, b].map(({ id }) => ({ id, from: `news@${project.senderDomain}` })));
+    await matchEvents(world.db);
+    const executions = await world.db('executions').where({ workflowId: drawn.id });
+    expect(executions).to.have.lengthOf(1);
+    expect(executions[0]).to.include({ contactId: b.contactId, status: 'RUNNING' });
+    expect(executions[0].context).to.include({ emailId: b.id, reason: '550 no' });
   });
 
   it('are left to others to be told where somebody is busy with the contact, or there was an attempt before', async () => {
