@@ -2,7 +2,6 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Db } from '../db/connect.ts';
 import type { SigningKeys } from '../platform/cursor.ts';
-import { isDatabaseAway } from '../platform/database-away.ts';
 import type { OutboundHttp } from '../platform/outbound-http.ts';
 import { webhookSecret } from '../services/projects/webhook-secret.ts';
 import { type AdvanceDeps, advance, type ExecutionRef, type Next } from '../services/workflows/advance.ts';
@@ -10,6 +9,7 @@ import { failExecution } from '../services/workflows/fail-execution.ts';
 import { stepsSoFar } from '../services/workflows/steps-so-far.ts';
 import { callWebhook } from '../services/workflows/webhook-call.ts';
 import { pendingWebhook, settleWebhook } from '../services/workflows/webhook-step.ts';
+import { FailureCounter, MAX_FAILURES } from './failure-counter.ts';
 
 export interface WebhookActivityDeps {
   db: Db;
@@ -24,25 +24,28 @@ export type Advanced = { details: string } & (
   | (Extract<Next, { kind: 'rest' }> & { summary: string })
 );
 
-/** So often a step may fail for a reason that nobody foresaw before its execution is given up. */
-const MAX_FAILURES = 10;
 const GIVEN_UP = `the step failed ${MAX_FAILURES} times for a reason that lies with the service`;
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 
-export const executionActivities = (deps: AdvanceDeps) => ({
-  async advanceExecution(ref: ExecutionRef): Promise<Advanced> {
-    try {
-      return described(await advance(deps, ref), await stepsSoFar(deps.db, ref.executionId));
-    } catch (error) {
-      const { info, log } = Context.current();
-      if (isDatabaseAway(error) || info.attempt < MAX_FAILURES) throw error;
-      // The customer is told that it failed; what it was is for whoever runs the service.
-      log.error('an execution is given up', { error, executionId: ref.executionId });
-      await failExecution(deps.db, ref, GIVEN_UP);
-      return { kind: 'end', status: 'FAILED', details: '' };
-    }
-  },
-});
+export const executionActivities = (deps: AdvanceDeps) => {
+  const failures = new FailureCounter();
+  return {
+    async advanceExecution(ref: ExecutionRef): Promise<Advanced> {
+      const { executionId } = ref;
+      try {
+        const advanced = described(await advance(deps, ref), await stepsSoFar(deps.db, executionId));
+        failures.succeeded(executionId);
+        return advanced;
+      } catch (error) {
+        if (!failures.isFinal(executionId, error)) throw error;
+        // The customer is told that it failed; what it was is for whoever runs the service.
+        Context.current().log.error('an execution is given up', { error, executionId });
+        await failExecution(deps.db, ref, GIVEN_UP);
+        return { kind: 'end', status: 'FAILED', details: '' };
+      }
+    },
+  };
+};
 
 export type ExecutionActivities = ReturnType<typeof executionActivities>;
 

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
-import { isDatabaseAway } from '../platform/database-away.ts';
 import { failJob, type JobProgress, runSlice } from '../services/jobs/run.ts';
+import { FailureCounter } from './failure-counter.ts';
 
 export interface JobActivityDeps {
   db: Db;
@@ -11,8 +11,6 @@ export interface JobActivityDeps {
 
 const SLICE_MS = 5_000;
 const BEAT_MS = 2_000;
-/** So often a job may fail for a reason of its own before it is given up. */
-const MAX_FAILURES = 10;
 
 /**
  * A slice of an import reads the file from its start to find its place. The longer that took, the longer it stays: the
@@ -20,24 +18,29 @@ const MAX_FAILURES = 10;
  */
 export const sliceMs = (wayMs: number): number => Math.max(SLICE_MS, 5 * wayMs);
 
-export const jobActivities = ({ db, stopping }: JobActivityDeps) => ({
-  async runJobSlice(jobId: string): Promise<JobProgress> {
-    const { info, cancellationSignal, heartbeat } = Context.current();
-    const began = Date.now();
-    const isOver = (wayMs: number) =>
-      Date.now() - began > sliceMs(wayMs) || cancellationSignal.aborted || stopping.aborted;
-    // Says that we live; how far the job has got stands in its row.
-    const beating = setInterval(heartbeat, BEAT_MS);
-    try {
-      return await runSlice(db, jobId, isOver);
-    } catch (error) {
-      if (isDatabaseAway(error) || info.attempt < MAX_FAILURES) throw error;
-      await failJob(db, jobId, error instanceof Error ? error.message : String(error));
-      return { ended: true, processed: 0, total: 0 };
-    } finally {
-      clearInterval(beating);
-    }
-  },
-});
+export const jobActivities = ({ db, stopping }: JobActivityDeps) => {
+  const failures = new FailureCounter();
+  return {
+    async runJobSlice(jobId: string): Promise<JobProgress> {
+      const { cancellationSignal, heartbeat } = Context.current();
+      const began = Date.now();
+      const isOver = (wayMs: number) =>
+        Date.now() - began > sliceMs(wayMs) || cancellationSignal.aborted || stopping.aborted;
+      // Says that we live; how far the job has got stands in its row.
+      const beating = setInterval(heartbeat, BEAT_MS);
+      try {
+        const progress = await runSlice(db, jobId, isOver);
+        failures.succeeded(jobId);
+        return progress;
+      } catch (error) {
+        if (!failures.isFinal(jobId, error)) throw error;
+        await failJob(db, jobId, error instanceof Error ? error.message : String(error));
+        return { ended: true, processed: 0, total: 0 };
+      } finally {
+        clearInterval(beating);
+      }
+    },
+  };
+};
 
 export type JobActivities = ReturnType<typeof jobActivities>;

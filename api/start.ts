@@ -1,3 +1,4 @@
+import { withStatementTimeout } from '../db/bounds.ts';
 import { connectDb } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
@@ -46,13 +47,20 @@ export async function startApi({
   oauthAt,
   moreRoutes,
 }: ApiOptions): Promise<Api> {
-  const { databaseUrl = '', databasePoolSize: poolSize, rateLimitPerMinute, metricsPort, host } = settings;
+  const {
+    databaseUrl = '',
+    databasePoolSize: poolSize,
+    databaseTimeouts,
+    rateLimitPerMinute,
+    metricsPort,
+    host,
+  } = settings;
   const opened: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
     for (let close = opened.pop(); close; close = opened.pop()) await close();
   };
   try {
-    const db = connectDb({ databaseUrl, poolSize, name: 'everpost-api' });
+    const db = connectDb({ databaseUrl, poolSize, name: 'everpost-api', timeouts: databaseTimeouts.api });
     opened.push(() => db.destroy());
     await refusePendingMigrations(db);
     const listener = new Listener({ databaseUrl, log });
@@ -76,6 +84,7 @@ export async function startApi({
     const isClosing = () => closing;
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
+      dbWithTimeout: (ms) => withStatementTimeout(db, ms),
       checkDomain: domainChecker({ db, resolver, settings }, askLoop),
     };
     const app = createApp(parts, moreRoutes);

@@ -71,9 +71,9 @@ const baseUrl: Look = async ({ baseUrl: url, production }) => {
 const MIN_POSTGRES = 18;
 const NO_DATABASE = 'DATABASE_URL is not set.';
 
-const database: Look = async ({ databaseUrl }) => {
+const database: Look = async ({ databaseUrl, databaseTimeouts: { api: timeouts } }) => {
   if (!databaseUrl) return fault('database', NO_DATABASE, 'Set it to postgres://user:password@host:5432/name.');
-  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor' });
+  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor', timeouts });
   try {
     const { rows } = await db.raw("select current_setting('server_version_num')::integer as version");
     const version = Math.floor(rows[0].version / 10_000);
@@ -87,9 +87,9 @@ const database: Look = async ({ databaseUrl }) => {
   }
 };
 
-const migrations: Look = async ({ databaseUrl }) => {
+const migrations: Look = async ({ databaseUrl, databaseTimeouts: { api: timeouts } }) => {
   if (!databaseUrl) return fault('migrations', NO_DATABASE, 'Set DATABASE_URL first.');
-  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor' });
+  const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor', timeouts });
   try {
     const pending = await pendingMigrations(db);
     if (pending.length === 0) return ok('migrations', 'The database is up to date.');

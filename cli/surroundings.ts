@@ -32,7 +32,12 @@ function runningStack(
 /** Gives the work a database, and lets go of it whatever happens. */
 export async function withDb<T>(work: (db: Db, settings: Settings) => Promise<T>): Promise<T> {
   const settings = readSettings(environment(), ['DATABASE_URL']);
-  const db = connectDb({ databaseUrl: settings.databaseUrl ?? '', poolSize: 2, name: 'everpost-cli' });
+  const db = connectDb({
+    databaseUrl: settings.databaseUrl ?? '',
+    poolSize: 2,
+    name: 'everpost-cli',
+    timeouts: settings.databaseTimeouts.worker,
+  });
   try {
     return await work(db, settings);
   } finally {

@@ -1,5 +1,7 @@
 import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
+import type { Client } from 'pg';
+import { declaredTimeoutOf, keepWatch, limitStatements, SilenceWatch } from './bounds.ts';
 import { statement } from './statement.ts';
 import { Waker } from './waker.ts';
 
@@ -11,7 +13,21 @@ export interface ConnectOptions {
   poolSize?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
+  timeouts?: DatabaseTimeouts;
 }
+
+export interface DatabaseTimeouts {
+  /** `statement_timeout`; also bounds how long the client waits for a server that is silent. Without it: no limit. */
+  statementMs?: number;
+  /** `idle_in_transaction_session_timeout`: frees the locks of a process that hangs in the middle of a transaction. */
+  idleInTransactionMs?: number;
+  connectMs?: number;
+}
+
+const CONNECT_MS = 5_000;
+const KEEP_ALIVE_MS = 10_000;
+/** Stated, because knex would otherwise ask the server on each first connection, without a time limit. */
+const POSTGRES_VERSION = '18';
 
 // A transaction shares its pool's config object, so this finds the waker from either.
 const wakers = new WeakMap<object, Waker>();
@@ -20,24 +36,55 @@ const notify = statement('wake', "select pg_notify('everpost_wake', $1)");
 
 const quiet = () => {};
 
-export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost' }: ConnectOptions): Db {
+export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost', timeouts = {} }: ConnectOptions): Db {
+  const { statementMs, idleInTransactionMs, connectMs = CONNECT_MS } = timeouts;
+  const watch = statementMs ? new SilenceWatch(statementMs) : undefined;
   const db = knex({
     client: 'pg',
-    connection: { connectionString: databaseUrl, application_name: name },
-    pool: { min: 0, max: poolSize },
+    version: POSTGRES_VERSION,
+    connection: {
+      connectionString: databaseUrl,
+      application_name: name,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      connectionTimeoutMillis: connectMs,
+      // Startup parameters: no round trip of their own.
+      ...(statementMs && { statement_timeout: statementMs }),
+      ...(idleInTransactionMs && { idle_in_transaction_session_timeout: idleInTransactionMs }),
+    },
+    pool: {
+      min: 0,
+      max: poolSize,
+      ...(watch && {
+        afterCreate: (client: Client, done: (error: null) => void) => {
+          watch.watch(client);
+          done(null);
+        },
+        validate: (client: Client) => watch.isUsable(client),
+      }),
+    },
     acquireConnectionTimeout: 10_000,
+    // Values of a failed statement are not for its error message.
+    compileSqlOnError: false,
     // Whatever knex would print reaches the caller as an error anyway.
     log: { warn: quiet, error: quiet, deprecate: quiet, debug: quiet },
     // snake_case in Postgres, camelCase in the program; statements written as SQL text see the columns as they are.
     ...knexSnakeCaseMappers(),
   });
+  if (watch) keepWatch(db, watch);
   wakers.set(db.client.config, new Waker((lanes) => notify(db, [lanes])));
   return db;
 }
 
 /** The one way to open a transaction; inside one it joins it. */
 export function inTransaction<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
-  return db.isTransaction ? work(db) : db.transaction(work);
+  if (db.isTransaction) return work(db);
+  const timeoutMs = declaredTimeoutOf(db);
+  if (timeoutMs === undefined) return db.transaction(work);
+  return db.transaction(async (trx) => {
+    await limitStatements(trx, timeoutMs);
+    return work(trx);
+  });
 }
 
 /**

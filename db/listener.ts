@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../platform/logger.ts';
+import { closeClient } from './bounds.ts';
 
 const BEAT_MS = 2_000;
 const BEAT_TIMEOUT_MS = 3_000;
@@ -58,7 +59,7 @@ export class Listener {
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    await this.client?.end().catch(() => {});
+    if (this.client) await closeClient(this.client);
   }
 
   private async connect(): Promise<void> {
@@ -78,7 +79,7 @@ export class Listener {
       await client.connect();
       for (const channel of this.handlers.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
-      await client.end().catch(() => {});
+      await closeClient(client);
       throw error;
     }
     this.client = client;
@@ -105,7 +106,7 @@ export class Listener {
     this.client = undefined;
     this.lastBeat = Number.NEGATIVE_INFINITY;
     for (const reset of this.resets) reset();
-    client.end().catch(() => {});
+    void closeClient(client);
     this.again();
   }
 

@@ -23,7 +23,7 @@ const LOCK = 0x65766572; // "ever"
  * goes away with a process that dies; so knex's may be cleared by whoever holds ours.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
-  const guard = new pg.Client({ connectionString: databaseUrl });
+  const guard = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000, keepAlive: true });
   await guard.connect();
   const db = connectDb({ databaseUrl, poolSize: 2, name: 'everpost-migrate' });
   try {

@@ -1,6 +1,6 @@
+import { isDeadlock } from '../platform/database-errors.ts';
 import type { Db } from './connect.ts';
 
-const DEADLOCK = '40P01';
 const ATTEMPTS = 5;
 
 /**
@@ -12,12 +12,6 @@ export async function retryDeadlocks<T>(db: Db, work: () => Promise<T>): Promise
     try {
       return await work();
     } catch (error) {
-      if (db.isTransaction || attempt === ATTEMPTS || codeOf(error) !== DEADLOCK) throw error;
+      if (db.isTransaction || attempt === ATTEMPTS || !isDeadlock(error)) throw error;
     }
-}
-
-/** Objection wraps what the driver says. */
-function codeOf(error: unknown): string | undefined {
-  const { code, nativeError } = error as { code?: string; nativeError?: { code?: string } };
-  return nativeError?.code ?? code;
 }

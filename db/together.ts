@@ -1,4 +1,5 @@
 import { type CoalesceOptions, coalesced } from '../platform/coalesce.ts';
+import { isStatementRefused } from '../platform/database-errors.ts';
 import type { Db } from './connect.ts';
 
 /** Writes the items of one group, all or none of them. */
@@ -16,8 +17,9 @@ interface Queue<In, Out> {
 
 /**
  * Lets writes that come at the same time share a statement and a commit, which is most of what a small one costs. Only
- * those of one group do: who waits for a lock makes nobody wait but its own. When one of them makes the statement fail,
- * each is written on its own. Inside a transaction there is nobody to share with.
+ * those of one group do: who waits for a lock makes nobody wait but its own. When the server refuses the statement because
+ * of one of them, each is written on its own. After any other error none is: the server may have committed them all.
+ * Inside a transaction there is nobody to share with.
  */
 export function together<Group, In, Out>(
   write: WriteAll<Group, In, Out>,
@@ -36,7 +38,7 @@ export function together<Group, In, Out>(
       try {
         return (await write(db, group, items)).map((value) => ({ status: 'fulfilled', value }));
       } catch (reason) {
-        if (items.length === 1) return [{ status: 'rejected', reason }];
+        if (items.length === 1 || !isStatementRefused(reason)) return items.map(() => ({ status: 'rejected', reason }));
         return Promise.allSettled(items.map((item) => alone(db, group, item)));
       }
     };

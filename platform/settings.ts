@@ -22,6 +22,7 @@ const list = (): Typed<string[]> => joi.string().allow('').custom(splitList).def
 const url = (...scheme: string[]) => maybeText(joi.string().uri({ scheme }));
 const integer = () => joi.number().integer().min(0);
 const port = () => integer().max(65535);
+const milliseconds = () => integer().min(100).max(2_147_483_647);
 const rate = () => joi.number().min(0).max(1);
 
 function splitList(text: string): string[] {
@@ -39,6 +40,10 @@ export const settingsSchema = {
   BASE_URL: url('http', 'https'),
   DATABASE_URL: url('postgres', 'postgresql'),
   DATABASE_POOL_SIZE: number(20, joi.number().integer().min(2).max(500)),
+  DATABASE_STATEMENT_TIMEOUT_MS: number(15_000, milliseconds()),
+  DATABASE_WORKER_STATEMENT_TIMEOUT_MS: number(30_000, milliseconds()),
+  DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS: number(60_000, milliseconds()),
+  DATABASE_CONNECT_TIMEOUT_MS: number(5_000, milliseconds()),
   TEMPORAL_ADDRESS: maybeText(joi.string().pattern(/^[^\s/]+:\d+$/, 'host:port')),
   TEMPORAL_NAMESPACE: text('default'),
   TEMPORAL_API_KEY: maybeText(),
@@ -114,6 +119,7 @@ export interface Settings {
   baseUrl: string;
   databaseUrl: string | undefined;
   databasePoolSize: number;
+  databaseTimeouts: { api: DatabaseTimeouts; worker: DatabaseTimeouts };
   temporal: TemporalSettings;
   smtpUrl: string | undefined;
   smtpMaxConnections: number;
@@ -151,6 +157,12 @@ export interface Settings {
   oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>>;
   home: string;
   logLevel: string;
+}
+
+export interface DatabaseTimeouts {
+  statementMs: number;
+  idleInTransactionMs: number;
+  connectMs: number;
 }
 
 /** What returned mail comes back to. */
@@ -226,6 +238,10 @@ function shape(value: Values): Settings {
     baseUrl,
     databaseUrl: value.DATABASE_URL,
     databasePoolSize: value.DATABASE_POOL_SIZE,
+    databaseTimeouts: {
+      api: timeoutsOf(value, value.DATABASE_STATEMENT_TIMEOUT_MS),
+      worker: timeoutsOf(value, value.DATABASE_WORKER_STATEMENT_TIMEOUT_MS),
+    },
     temporal: {
       address: value.TEMPORAL_ADDRESS,
       namespace: value.TEMPORAL_NAMESPACE,
@@ -275,6 +291,12 @@ function shape(value: Values): Settings {
     logLevel: value.LOG_LEVEL,
   };
 }
+
+const timeoutsOf = (value: Values, statementMs: number): DatabaseTimeouts => ({
+  statementMs,
+  idleInTransactionMs: value.DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  connectMs: value.DATABASE_CONNECT_TIMEOUT_MS,
+});
 
 function stripeOf(value: Values): StripeSettings | undefined {
   if (!value.STRIPE_SECRET_KEY) return undefined;

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { withStatementTimeout } from '../db/bounds.ts';
 import { connectDb, type Db } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
@@ -50,6 +51,9 @@ const FAREWELL_MS = 45_000;
 
 const UPKEEP_MS = 5 * 60_000;
 
+/** Work in chunks whose size the customer decides, and which nobody waits for. */
+const BULK_STATEMENT_MS = 120_000;
+
 /** Ends what it stands for; run in the reverse order of starting. */
 type End = () => Promise<unknown> | unknown;
 
@@ -68,7 +72,12 @@ async function run(): Promise<void> {
     });
   }
   const { databaseUrl = '' } = settings;
-  const db = connectDb({ databaseUrl, poolSize: settings.databasePoolSize, name: 'everpost-worker' });
+  const db = connectDb({
+    databaseUrl,
+    poolSize: settings.databasePoolSize,
+    name: 'everpost-worker',
+    timeouts: settings.databaseTimeouts.worker,
+  });
   await refusePendingMigrations(db);
   installRuntime(log);
   const temporal = createTemporal(settings.temporal);
@@ -119,7 +128,7 @@ async function startWork(parts: Parts): Promise<End> {
   if (roles.has('bulk'))
     duties.push(
       bulkDuty({
-        db: parts.db,
+        db: withStatementTimeout(parts.db, BULK_STATEMENT_MS),
         limits: settings,
         retention: settings,
         now: () => new Date(),
@@ -204,7 +213,7 @@ async function startReturnedMail({ settings, db, log }: Parts): Promise<End> {
 function startRelay({ db, temporal, settings, log }: Parts, listener: Listener): End {
   const relay = new Relay({ db, temporal, listener, log, billing: settings.stripe !== undefined });
   relay.start();
-  const stopHousekeeping = startHousekeeping({ db, settings, log });
+  const stopHousekeeping = startHousekeeping({ db: withStatementTimeout(db, BULK_STATEMENT_MS), settings, log });
   // Made when a worker first connects; a namespace that was lost since has neither.
   const upkeep = new Loop({
     name: 'schedules and search attributes',

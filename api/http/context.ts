@@ -15,6 +15,8 @@ import type { Metrics } from '../metrics.ts';
 export interface AppParts {
   settings: Settings;
   db: Db;
+  /** The same pool, for a route that declares another limit for its statements. */
+  dbWithTimeout(ms: number): Db;
   log: Logger;
   keys: KeyCache;
   /** Undefined when the limit is turned off. */

@@ -84,6 +84,8 @@ interface Declaration<P, Q, B> {
   unverified?: true;
   /** Bytes of a JSON body; 1 MiB when nothing is said. */
   bodyLimit?: (settings: Settings) => number;
+  /** Its transactions may run longer statements than `DATABASE_STATEMENT_TIMEOUT_MS` allows. */
+  statementTimeoutMs?: number;
   /** A body that breaks a rule is 422, except where the contract says 400. */
   invalidBody?: 400;
   /** Those marked `plain` go out as `{ error: "<text>" }`. */

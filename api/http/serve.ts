@@ -15,7 +15,9 @@ export type Handler = (ctx: Context, params: Record<string, string>) => Promise<
 /** Makes a declared route work: everything that the declaration says is prepared here, once. */
 export function handlerOf(route: Route, parts: AppParts): Handler {
   const { path, answers } = route;
-  const { db, settings, log } = parts;
+  const { settings, log } = parts;
+  const { statementTimeoutMs: timeoutMs } = route;
+  const db = timeoutMs === undefined ? parts.db : parts.dbWithTimeout(timeoutMs);
   const name = `${route.method} ${path}`;
   const gate = gateOf(route, parts);
   const read = readerOf(route, parts);

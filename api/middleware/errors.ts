@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../platform/database-away.ts';
+import { isDatabaseUnavailable, isOutcomeUnknown, isStatementTimeout } from '../../platform/database-errors.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Context, Middleware } from '../http/context.ts';
@@ -31,15 +31,35 @@ function answer(ctx: Context, error: ApiError): void {
 
 function unforeseen(error: unknown, ctx: Context, log: Logger): ApiError {
   const { id, route } = ctx.state;
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     log.error({ err: error, requestId: id, route }, 'the database cannot be reached');
-    return new ApiError(503, 'INTERNAL_SERVER_ERROR', 'The service cannot reach its database just now.', {
-      suggestion: 'Send the request again in a moment.',
-      headers: { 'Retry-After': RETRY_SECONDS },
-    });
+    const writes = !['GET', 'HEAD'].includes(ctx.method);
+    return writes && isOutcomeUnknown(error) ? outcomeUnknown() : unreachable();
+  }
+  if (isStatementTimeout(error)) {
+    log.error({ err: error, requestId: id, route }, 'a statement took too long and was cancelled');
+    return tooSlow();
   }
   log.error({ err: error, requestId: id, route }, 'unexpected error');
   return new ApiError(500, 'INTERNAL_SERVER_ERROR', 'Something went wrong on our side.', {
     suggestion: `If it happens again, tell the operator the request id ${id}.`,
   });
 }
+
+const unavailable = (message: string, suggestion: string) =>
+  new ApiError(503, 'INTERNAL_SERVER_ERROR', message, { suggestion, headers: { 'Retry-After': RETRY_SECONDS } });
+
+const unreachable = () =>
+  unavailable('The service cannot reach its database just now.', 'Send the request again in a moment.');
+
+const outcomeUnknown = () =>
+  unavailable(
+    'The connection to the database broke before it answered. The request may or may not have been carried out.',
+    'Check whether it was carried out before you send it again. A request with an Idempotency-Key can be sent again with the same key: it is carried out once.',
+  );
+
+const tooSlow = () =>
+  unavailable(
+    'The request took the database too long and was cancelled. The statement that was running has changed nothing.',
+    'Send the request again later, or ask for less at once.',
+  );

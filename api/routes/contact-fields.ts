@@ -54,6 +54,7 @@ export const contactFields = routes('Contacts', [
     summary: 'Take a custom field from every contact, and forget its type',
     access: 'secretKey',
     params,
+    statementTimeoutMs: 60_000,
     answers: {
       200: answer('From how many contacts it was taken.', fieldDeletedSchema),
       400: failure('It is a standard field.', 'BAD_REQUEST'),

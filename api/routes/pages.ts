@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../platform/database-away.ts';
+import { isDatabaseUnavailable, isStatementTimeout } from '../../platform/database-errors.ts';
 import { changeSubscription, findSubscription, type Subscription } from '../../services/contacts/subscription.ts';
 import { type PageToken, readPageToken } from '../../services/emails/links.ts';
 import { type Answer, page } from '../http/answers.ts';
@@ -24,7 +24,7 @@ async function answered(
     const subscription = who && (await work(who));
     return subscription ? presentSubscription(subscription, params.token, aim) : presentBadLink(language);
   } catch (error) {
-    if (!isDatabaseAway(error)) throw error;
+    if (!isDatabaseUnavailable(error) && !isStatementTimeout(error)) throw error;
     log.error({ err: error, requestId: request.id }, 'the database cannot be reached');
     return presentLater(language);
   }

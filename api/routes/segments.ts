@@ -47,6 +47,9 @@ const params = { id: uuid() };
 const invalid = failure('The condition is not valid, or takes too long to answer.', 'BAD_REQUEST');
 const onlyStatic = failure('The segment is dynamic.', 'BAD_REQUEST');
 
+/** A segment may have a million members, which are written or removed in one statement. */
+const MEMBERS_MS = 60_000;
+
 export const segments = routes('Segments', [
   route({
     method: 'GET',
@@ -93,6 +96,7 @@ export const segments = routes('Segments', [
       condition: conditionTree(),
       trackMembership: optional(flag()),
     },
+    statementTimeoutMs: MEMBERS_MS,
     answers: { 200: one, 400: invalid, 404: notFound },
     handle: async ({ db, project, params, body }) =>
       ok(presentSegment(await updateSegment(db, project, params.id, body))),
@@ -103,6 +107,7 @@ export const segments = routes('Segments', [
     summary: 'Delete a segment',
     access: 'secretKey',
     params,
+    statementTimeoutMs: MEMBERS_MS,
     answers: { 204: answer('It is gone.'), 404: notFound, 409: failure('Something still uses it.', 'CONFLICT') },
     handle: async ({ db, project, params }) => {
       await deleteSegment(db, project, params.id);
@@ -157,6 +162,7 @@ export const segments = routes('Segments', [
     summary: 'Look at everybody again: membership and events of a tracked dynamic segment are brought up to date',
     access: 'secretKey',
     params,
+    statementTimeoutMs: MEMBERS_MS,
     answers: {
       200: answer(
         'How many came and went, and how many there are.',

@@ -1,9 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import { isStatementTimeout } from '../../platform/database-errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { joined, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
-import { isTimeout, prepare } from '../segments/guard.ts';
+import { prepare } from '../segments/guard.ts';
 import { audienceOf } from './audience.ts';
 import { CAMPAIGN_PRIORITY, RECIPIENTS_PER_BATCH } from './batches.ts';
 import { stopCampaign } from './stop.ts';
@@ -22,17 +23,18 @@ export async function freezeAudience(db: Db, id: string): Promise<void> {
   try {
     await inTransaction(db, (trx) => freeze(trx, id));
   } catch (error) {
-    if (isTimeout(error)) await stopCampaign(db, id, 'BRAKE', 'it takes too long to find out who the recipients are');
+    if (isStatementTimeout(error))
+      await stopCampaign(db, id, 'BRAKE', 'it takes too long to find out who the recipients are');
     else if (!(error instanceof CalledOff)) throw error;
   }
 }
 
 async function freeze(trx: Db, id: string): Promise<void> {
-  // Whoever was killed here may still be at it, in Postgres.
+  await prepare(trx, TIMEOUT_MS);
+  // Whoever was killed here may still be at it, in Postgres: the wait for it has the same limit.
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`freeze/${id}`]);
   const campaign = await Campaign.query(trx).findById(id);
   if (campaign?.status !== 'SENDING' || campaign.frozenAt) return;
-  await prepare(trx, TIMEOUT_MS);
   const batches = Array.from({ length: batchesFor(campaign.audienceCount) }, () => newId());
   const total = await insertRecipients(trx, campaign, batches);
   await insertBatches(trx, id, batches.slice(0, Math.ceil(total / RECIPIENTS_PER_BATCH)));

@@ -64,9 +64,10 @@ interface Chunk {
 
 async function takeFromChunk(db: Db, key: string, source: Fragment): Promise<Chunk> {
   const [chunk] = await retryDeadlocks(db, () =>
-    run<Chunk>(
-      db,
-      sql`with chunk as materialized (${source}),
+    inTransaction(db, (trx) =>
+      run<Chunk>(
+        trx,
+        sql`with chunk as materialized (${source}),
         held as materialized (
           select id from contacts where id = any (array(select id from chunk where has))
           order by email collate "C" for update
@@ -76,6 +77,7 @@ async function takeFromChunk(db: Db, key: string, source: Fragment): Promise<Chu
           where id = any (array(select id from held)) and jsonb_exists(data, ${key}) returning id
         )
         select max(email) as last, (select count(*)::integer from taken) as taken from chunk`,
+      ),
     ),
   );
   return chunk ?? { last: null, taken: 0 };

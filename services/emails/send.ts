@@ -1,3 +1,4 @@
+import { confirmed } from '../../db/confirm.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { isSuppressed } from '../../db/models/suppression.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
@@ -131,25 +132,54 @@ export async function sendEmails(
   input: SendInput,
   limits: SendLimits = NO_LIMITS,
 ): Promise<Accepted> {
+  const mails = input.to.map((recipient) => ({ ...recipient, id: newId() }));
+  return confirmed(
+    db,
+    () => acceptMails(db, project, input, limits, mails),
+    () => findAccepted(db, project, mails),
+  );
+}
+
+async function acceptMails(
+  db: Db,
+  project: ProjectAccess,
+  input: SendInput,
+  limits: SendLimits,
+  mails: Mail[],
+): Promise<Accepted> {
   const { template, attachments } = input;
   if (!template && !attachments?.length && !project.capped)
-    return accept(db, project, input, contentOf(input, undefined, limits));
+    return accept(db, project, input, contentOf(input, undefined, limits), mails);
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const content = contentOf(input, template ? await findTemplate(trx, project.projectId, template) : null, limits);
       if (attachments?.length) content.attachmentSet = await storeAttachments(trx, attachments);
       if (project.capped) await reserveMails(trx, project.projectId, input.to.length);
-      const accepted = await accept(trx, project, input, content);
+      const accepted = await accept(trx, project, input, content, mails);
       if (content.type !== 'TRANSACTIONAL') await refuseUnsubscribed(trx, accepted, content.type);
       return accepted;
     }),
   );
 }
 
-async function accept(db: Db, project: ProjectAccess, input: SendInput, content: MailContent): Promise<Accepted> {
-  const { email } = content.from;
-  const domain = senderDomain(email);
-  const mails = input.to.map((recipient) => ({ ...recipient, id: newId() }));
+const findMails = statement<Pick<AcceptedRow, 'email_id' | 'contact_id' | 'created_at'>>(
+  'send-find',
+  `select id as email_id, contact_id, created_at from emails where project_id = $1 and id = any ($2::uuid[])`,
+);
+
+async function findAccepted(db: Db, { projectId }: ProjectAccess, mails: Mail[]): Promise<Accepted | undefined> {
+  const rows = await findMails(db, [projectId, mails.map(({ id }) => id)]);
+  return rows.length === mails.length ? present(mails, rows) : undefined;
+}
+
+async function accept(
+  db: Db,
+  project: ProjectAccess,
+  input: SendInput,
+  content: MailContent,
+  mails: Mail[],
+): Promise<Accepted> {
+  const domain = senderDomain(content.from.email);
   for (let attempt = 1; ; attempt++) {
     const rows = await tellingFaults(() => retryDeadlocks(db, () => write(db, project, domain, input, content, mails)));
     const [first] = rows;
@@ -214,7 +244,7 @@ function filled<T extends object>(object: T): T | undefined {
   return undefined;
 }
 
-function present(mails: Mail[], rows: AcceptedRow[]): Accepted {
+function present(mails: Mail[], rows: Pick<AcceptedRow, 'email_id' | 'contact_id' | 'created_at'>[]): Accepted {
   const contacts = new Map(rows.map((row) => [row.email_id, row.contact_id]));
   return {
     emails: mails.map(({ id, email }) => ({ contact: { id: contacts.get(id) ?? '', email }, email: id })),

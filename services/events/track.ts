@@ -1,3 +1,4 @@
+import { confirmed } from '../../db/confirm.ts';
 import { type Db, wake } from '../../db/connect.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
@@ -56,6 +57,13 @@ const track = statement<TrackedRow>(
    returning id as event_id, contact_id, created_at`,
 );
 
+/** Partitions are by month, so the time saves looking into all of them. */
+const findTracked = statement<TrackedRow>(
+  'track-find',
+  `select id as event_id, contact_id, created_at from events
+   where project_id = $1 and id = $2 and created_at > now() - interval '1 hour'`,
+);
+
 async function trackAll(
   db: Db,
   { projectId, keyGeneration }: ProjectAccess,
@@ -78,7 +86,11 @@ export async function trackEvent(db: Db, project: ProjectAccess, input: TrackInp
   const contact = { email: input.email, contact_id: newId(), subscribed: input.subscribed, patch, deletes };
   // Ids are made in the order in which the events shall be read: a change of subscription comes before the event.
   const ask = { ...contact, change_id: newId(), event_id: newId(), name: input.event, seen };
-  const row = await tellingFaults(() => retryDeadlocks(db, () => trackTogether(db, project, ask)));
+  const row = await confirmed(
+    db,
+    () => tellingFaults(() => retryDeadlocks(db, () => trackTogether(db, project, ask))),
+    async () => (await findTracked(db, [project.projectId, ask.event_id]))[0],
+  );
   if (!row) throw await refusal(db, project);
   wake(db, 'events');
   return { contactId: row.contact_id, eventId: row.event_id, timestamp: row.created_at };

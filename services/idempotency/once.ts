@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { confirmed } from '../../db/confirm.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
@@ -11,6 +13,8 @@ export interface KeyedRequest {
   request: string;
   ttlHours: number;
 }
+
+type ClaimedRequest = KeyedRequest & { key: string };
 
 export interface Done<T> {
   result: T;
@@ -54,12 +58,31 @@ export async function once<T>(db: Db, keyed: KeyedRequest, work: (db: Db) => Pro
   if (key === undefined) return (await work(db)).result;
   if (!/^[\x20-\x7e]{1,255}$/.test(key))
     throw badRequest('The header Idempotency-Key must have 1 to 255 printable ASCII characters.');
-  return retryDeadlocks(db, () => inTransaction(db, (trx) => claimed(trx, { ...keyed, key }, work)));
+  let done: Done<T> | undefined;
+  const remembering = async (trx: Db) => {
+    done = await work(trx);
+    return done;
+  };
+  return confirmed(
+    db,
+    () => retryDeadlocks(db, () => inTransaction(db, (trx) => claimed(trx, { ...keyed, key }, remembering))),
+    async () => (done && (await isKept(db, { ...keyed, key }, done)) ? done.result : undefined),
+  );
+}
+
+/** Whether the key stands for this very work, and not for that of another request which used the key afterwards. */
+async function isKept<T>(
+  db: Db,
+  { projectId, key, ttlHours }: ClaimedRequest,
+  { response }: Done<T>,
+): Promise<boolean> {
+  const [used] = await find(db, [projectId, key, ttlHours * 3600]);
+  return used !== undefined && isDeepStrictEqual(used.response, JSON.parse(JSON.stringify(response)));
 }
 
 async function claimed<T>(
   trx: Db,
-  { projectId, key, request, ttlHours }: KeyedRequest & { key: string },
+  { projectId, key, request, ttlHours }: ClaimedRequest,
   work: (db: Db) => Promise<Done<T>>,
 ): Promise<T> {
   const [lock] = await tryLock(trx, [`${projectId}/${key}`]);

@@ -1,3 +1,4 @@
+import { limitStatements } from '../../db/bounds.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 
 export const partitioned = ['events', 'email_contents'] as const;
@@ -6,8 +7,12 @@ export type Partitioned = (typeof partitioned)[number];
 /** Made so far ahead that nobody need be there for a quarter of a year. */
 const AHEAD = 3;
 
+/** A month may hold a hundred million rows. */
+const MONTH_MS = 10 * 60_000;
+
 /** Waiting for the lock of a table makes everybody wait who comes later. The next round tries again. */
 export async function withoutHoldingUp(trx: Db): Promise<void> {
+  await limitStatements(trx, MONTH_MS);
   await trx.raw(`set local lock_timeout = '2s'`);
 }
 
@@ -33,5 +38,9 @@ export async function addMonth(db: Db, table: Partitioned, month: string): Promi
 
 /** Postgres gathers statistics of each month by itself, and of the whole only when it is told to: plans need both. */
 export async function gatherStatistics(db: Db): Promise<void> {
-  for (const table of partitioned) await db.raw('analyze only ??', [table]);
+  for (const table of partitioned)
+    await inTransaction(db, async (trx) => {
+      await limitStatements(trx, MONTH_MS);
+      await trx.raw('analyze only ??', [table]);
+    });
 }

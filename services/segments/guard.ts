@@ -1,4 +1,6 @@
+import { allowSilence, limitStatements } from '../../db/bounds.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { isStatementTimeout } from '../../platform/database-errors.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { Slots } from '../../platform/slots.ts';
 
@@ -6,7 +8,6 @@ import { Slots } from '../../platform/slots.ts';
 const TIMEOUT_MS = 10_000;
 /** And only so many of them run at once: they must not take all connections from those who track and send. */
 const AT_ONCE = 4;
-const QUERY_CANCELED = '57014';
 
 const slotsOf = new WeakMap<object, Slots>();
 
@@ -19,11 +20,11 @@ export async function guarded<T>(db: Db, work: (trx: Db) => Promise<T>, timeoutM
     return await inTransaction(db, async (trx) => {
       await prepare(trx, timeoutMs);
       const result = await work(trx);
-      if (db.isTransaction) await limitTime(trx, 0);
+      if (db.isTransaction) await limitStatements(trx, 'default');
       return result;
     });
   } catch (error) {
-    throw isTimeout(error) ? tooSlow(timeoutMs) : error;
+    throw isStatementTimeout(error) ? tooSlow(timeoutMs) : error;
   } finally {
     slots.give();
   }
@@ -31,18 +32,12 @@ export async function guarded<T>(db: Db, work: (trx: Db) => Promise<T>, timeoutM
 
 /** With memory for hashing a million ids. To compile the expressions would cost more than it gains. */
 export async function prepare(trx: Db, timeoutMs: number): Promise<void> {
+  await allowSilence(trx, timeoutMs);
   await trx.raw(
     `select set_config('statement_timeout', ?, true), set_config('work_mem', '32MB', true), set_config('jit', 'off', true)`,
     [String(timeoutMs)],
   );
 }
-
-/** For each statement; 0: without limit. */
-async function limitTime(trx: Db, timeoutMs: number): Promise<void> {
-  await trx.raw(`select set_config('statement_timeout', ?, true)`, [String(timeoutMs)]);
-}
-
-export const isTimeout = (error: unknown): boolean => (error as { code?: string }).code === QUERY_CANCELED;
 
 const tooSlow = (timeoutMs: number) =>
   badRequest(`The condition takes longer to answer than the ${timeoutMs / 1000} seconds that it is given.`, {

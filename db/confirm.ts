@@ -1,0 +1,19 @@
+import { isOutcomeUnknown } from '../platform/database-errors.ts';
+import type { Db } from './connect.ts';
+
+/**
+ * Runs a write that must not be repeated. When the connection breaks before its result arrives, `find` looks for what it
+ * wrote: found means committed. Finding nothing proves nothing, because the server may still be committing on the lost
+ * connection; the error is thrown then, and the API answers that the outcome is unknown.
+ */
+export async function confirmed<T>(db: Db, write: () => Promise<T>, find: () => Promise<T | undefined>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    // Inside a transaction nothing is committed yet.
+    if (db.isTransaction || !isOutcomeUnknown(error)) throw error;
+    const found = await find().catch(() => undefined);
+    if (found === undefined) throw error;
+    return found;
+  }
+}

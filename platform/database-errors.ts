@@ -1,0 +1,113 @@
+// What an error of pg, knex or Objection says about the database and about the fate of the statement.
+// SQLSTATE codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+
+const QUERY_CANCELED = '57014';
+const DEADLOCK_DETECTED = '40P01';
+
+/** Connection exceptions, insufficient resources, operator intervention: the server is in trouble, not the statement. */
+const UNAVAILABLE_CLASSES = new Set(['08', '53', '57']);
+const UNAVAILABLE_STATES = new Set([
+  '25006', // read_only_sql_transaction: connected to a standby after a failover
+  '25P03', // idle_in_transaction_session_timeout: the server has closed the connection
+]);
+/** The server closed the connection, possibly after it had committed. */
+const INTERRUPTED_STATES = new Set(['08000', '08003', '08006', '08007', '40003', '57P01', '57P02', '57P05']);
+
+const NOT_CONNECTED_CODES = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+]);
+const INTERRUPTED_CODES = new Set([
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+  'ERR_SOCKET_CLOSED',
+]);
+
+// pg and knex give these no code. knex puts the SQL and " - " before the message, so only its end is compared.
+const NOT_CONNECTED_TEXT =
+  /(^| - )(timeout expired|Unable to acquire a connection|Client has encountered a connection error and is not queryable|Client was closed and is not queryable)$/;
+const INTERRUPTED_TEXT =
+  /(^| - )(Connection terminated( unexpectedly| due to connection timeout)?|Connection ended unexpectedly|Query read timeout)$/;
+
+/** The request was not sent, the connection broke while a statement was running, or it is a problem of another kind. */
+type Reach = 'not connected' | 'interrupted' | 'other';
+
+/** Returns whether the database cannot be used at the moment, so that the same request can succeed later. */
+export const isDatabaseUnavailable = (error: unknown): boolean =>
+  chainOf(error).some((one) => reachOf(one) !== 'other');
+
+/**
+ * Returns whether the connection broke after a statement was sent and before its result arrived. The server may have
+ * committed, so the write must not be repeated unless repeating it is harmless.
+ */
+export const isOutcomeUnknown = (error: unknown): boolean =>
+  chainOf(error).some((one) => reachOf(one) === 'interrupted');
+
+/**
+ * Returns whether the server itself refused the statement, which rolled it back. A cancelled statement is left out: it
+ * was rolled back too, but repeating what took too long adds to the load that made it slow.
+ */
+export function isStatementRefused(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state !== undefined && state !== QUERY_CANCELED && !isDatabaseUnavailable(error);
+}
+
+/** Returns whether the server cancelled the statement because of `statement_timeout`. */
+export const isStatementTimeout = (error: unknown): boolean => sqlStateOf(error) === QUERY_CANCELED;
+
+export const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === DEADLOCK_DETECTED;
+
+function sqlStateOf(error: unknown): string | undefined {
+  return chainOf(error).map(stateOf).find(Boolean);
+}
+
+function reachOf(error: Error): Reach {
+  const state = stateOf(error);
+  if (state !== undefined) {
+    if (INTERRUPTED_STATES.has(state)) return 'interrupted';
+    const unavailable = UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2));
+    return unavailable && state !== QUERY_CANCELED ? 'not connected' : 'other';
+  }
+  const code = codeOf(error);
+  if (code !== undefined) {
+    if (INTERRUPTED_CODES.has(code)) return 'interrupted';
+    return NOT_CONNECTED_CODES.has(code) ? 'not connected' : 'other';
+  }
+  if (INTERRUPTED_TEXT.test(error.message)) return 'interrupted';
+  return error.name === 'KnexTimeoutError' || NOT_CONNECTED_TEXT.test(error.message) ? 'not connected' : 'other';
+}
+
+/** Node's codes, such as EPIPE, can have five characters too; no SQLSTATE begins with E. */
+function stateOf(error: Error): string | undefined {
+  const code = codeOf(error);
+  return code !== undefined && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : undefined;
+}
+
+function codeOf(error: Error): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** The error and what it wraps: Objection's `nativeError`, `cause`, and the attempts of an AggregateError. */
+function chainOf(error: unknown): Error[] {
+  const found = new Set<Error>();
+  const add = (one: unknown): void => {
+    if (!(one instanceof Error) || found.has(one)) return;
+    found.add(one);
+    add((one as { nativeError?: unknown }).nativeError);
+    add(one.cause);
+    if (one instanceof AggregateError) one.errors.forEach(add);
+  };
+  add(error);
+  return [...found];
+}

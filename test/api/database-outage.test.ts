@@ -1,0 +1,246 @@
+import { expect } from 'chai';
+import { ok } from '../../api/http/answers.ts';
+import { route, routes } from '../../api/http/route.ts';
+import { connectDb, type Db, inTransaction } from '../../db/connect.ts';
+import { type ApiAnswer, type ApiProject, actingProject, startTestApi, type TestApi } from '../support/api.ts';
+import { startOwnPostgres } from '../support/postgres.ts';
+import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
+import { eventually } from '../support/waiting.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const CALLS = 12;
+
+describe('a connection that breaks between commit and answer', () => {
+  let world: World;
+  let proxy: PostgresProxy;
+  let api: TestApi;
+  let project: ApiProject;
+
+  beforeEach(async () => {
+    world = await openWorld();
+    proxy = await startPostgresProxy(world.url);
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' }, world: { ...world, url: proxy.url } });
+    project = await actingProject(world.db, api.url);
+  });
+  afterEach(async () => {
+    await api.stop();
+    await proxy.close();
+    await world.close();
+  });
+
+  const track = (n: number, key?: string) =>
+    project.browser.post(
+      '/v1/track',
+      { email: `c${n}@example.com`, event: 'bought' },
+      key ? { 'idempotency-key': `${key}${n}` } : {},
+    );
+  const send = (n: number, key?: string) =>
+    project.server.post(
+      '/v1/send',
+      { to: `c${n}@example.com`, from: `shop@${project.senderDomain}`, subject: 'Hello', body: '<p>Hello</p>' },
+      key ? { 'idempotency-key': `${key}${n}` } : {},
+    );
+  const tracked = async () => (await world.db('events').where({ projectId: project.id, name: 'bought' })).length;
+  const idOf = ({ body }: ApiAnswer) => body.data.event ?? body.data.emails[0].email;
+  const running = async () =>
+    (await world.db('pg_stat_activity').where({ application_name: 'everpost-api', state: 'active' })).length;
+  const sent = async () => (await world.db('emails').where({ projectId: project.id })).length;
+
+  const atOnce = (call: (n: number) => Promise<ApiAnswer>) =>
+    Promise.all(Array.from({ length: CALLS }, (_, n) => call(n)));
+
+  for (const [what, call, count] of [
+    ['track', track, tracked],
+    ['send', send, sent],
+  ] as const) {
+    it(`answers 200 to ${CALLS} concurrent ${what} calls that were committed, and writes each once`, async () => {
+      expect(await call(100)).to.have.status(200);
+      proxy.breakOn(`\0${what}\0`, 'answered');
+      const answers = await atOnce(call);
+      expect(proxy.broken()).to.be.greaterThan(0);
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(CALLS).fill(200));
+      expect(await count()).to.equal(CALLS + 1);
+      expect(new Set(answers.map(idOf)).size).to.equal(CALLS);
+    });
+
+    it(`answers 200 to ${what} calls with an Idempotency-Key whose COMMIT is not answered, and writes each once`, async () => {
+      expect(await call(100, 'key')).to.have.status(200);
+      proxy.breakOn('COMMIT', 'answered');
+      const answers = await atOnce((n) => call(n, 'key'));
+      expect(proxy.broken()).to.equal(CALLS);
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(CALLS).fill(200));
+      expect(await count()).to.equal(CALLS + 1);
+    });
+
+    it(`answers 503 to ${what} calls whose outcome cannot be found out, and writes none of them again`, async () => {
+      expect(await call(100)).to.have.status(200);
+      const lock = await world.db.transaction();
+      await lock('contacts').where({ projectId: project.id }).forUpdate();
+      proxy.breakOn(`\0${what}\0`, 'sent');
+      const answers = await atOnce(() => call(100));
+      await lock.rollback();
+      for (const answer of answers) {
+        expect(answer).to.be.envelope(503, 'INTERNAL_SERVER_ERROR');
+        expect(answer.body.error.message).to.contain('may or may not have been carried out');
+        expect(answer.body.error.suggestion).to.contain('Idempotency-Key');
+        expect(answer.headers.get('retry-after')).to.equal('2');
+      }
+      await eventually(async () => (await running()) === 0, { what: 'the end of the statements' });
+      expect(await count()).to.be.at.most(CALLS + 1);
+    });
+  }
+
+  it('answers 503 without the unknown outcome to a GET', async () => {
+    expect(await project.server.get('/contacts')).to.have.status(200);
+    proxy.breakOn('contacts', 'sent');
+    const answer = await project.server.get('/contacts');
+    expect(answer).to.be.envelope(503, 'INTERNAL_SERVER_ERROR');
+    expect(answer.body.error.message).to.contain('cannot reach its database');
+  });
+});
+
+describe('a Postgres that restarts under load', () => {
+  it('answers 2xx, 4xx or 503 on every route, never 500', async () => {
+    const postgres = await startOwnPostgres();
+    const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
+    const api = await startTestApi({
+      env: { RATE_LIMIT_PER_MINUTE: '1000000' },
+      world: { db, url: postgres.url, close: async () => {} },
+    });
+    try {
+      const project = await api.project();
+      const answers: { call: string; status: number; body: unknown }[] = [];
+      let isOver = false;
+      const loads = callsOf(project).map(async ([call, ask], n) => {
+        for (let round = 0; !isOver; round++) {
+          const { status, body } = await ask(`${n}-${round}`);
+          answers.push({ call, status, body });
+        }
+      });
+      const since = async (seen: number, status: (code: number) => boolean) =>
+        eventually(() => answers.slice(seen).filter((answer) => status(answer.status)).length > 30, {
+          timeoutMs: 60_000,
+          what: 'answers',
+        });
+      await since(0, (code) => code < 300);
+      for (const way of ['stop', 'kill'] as const) {
+        await postgres[way]();
+        await since(answers.length, (code) => code === 503);
+        await postgres.start();
+        await since(answers.length, (code) => code < 300);
+      }
+      isOver = true;
+      await Promise.all(loads);
+      const wrong = answers.filter(({ status }) => status >= 500 && status !== 503);
+      const logged = api.logs.filter(({ msg }) => msg === 'unexpected error').map(({ err, route }) => ({ err, route }));
+      expect(wrong, JSON.stringify(logged.slice(0, 5))).to.deep.equal([]);
+      for (const [call] of callsOf(project))
+        expect(
+          answers.some((answer) => answer.call === call && answer.status < 300),
+          call,
+        ).to.equal(true);
+    } finally {
+      await api.stop();
+      await db.destroy();
+      await postgres.stop();
+    }
+  }).timeout(180_000);
+});
+
+type NamedCall = [name: string, ask: (unique: string) => Promise<ApiAnswer>];
+
+const callsOf = ({ browser, server, owner, id, senderDomain }: ApiProject): NamedCall[] => [
+  ['track', (n) => browser.post('/v1/track', { email: `t${n}@example.com`, event: 'x' })],
+  ['keyed track', (n) => browser.post('/v1/track', { email: 'k@example.com', event: 'x' }, { 'idempotency-key': n })],
+  [
+    'send',
+    (n) => server.post('/v1/send', { to: `s${n}@example.com`, from: `a@${senderDomain}`, subject: 's', body: 'b' }),
+  ],
+  ['save contact', (n) => server.post('/contacts', { email: `c${n}@example.com`, data: { n } })],
+  ['list contacts', () => server.get('/contacts')],
+  ['fields', () => server.get('/contacts/fields')],
+  ['export', () => server.get('/contacts/export')],
+  ['create template', (n) => server.post('/templates', template(n, senderDomain))],
+  ['list templates', () => server.get('/templates')],
+  ['list segments', () => server.get('/segments')],
+  ['create segment', (n) => server.post('/segments', { name: `S${n}`, type: 'STATIC' })],
+  ['list workflows', () => server.get('/workflows')],
+  ['list campaigns', () => server.get('/campaigns')],
+  ['list domains', () => server.get('/domains')],
+  ['events', () => server.get('/events')],
+  ['activity', () => server.get('/activity')],
+  ['me', () => owner.get('/users/@me')],
+  ['members', () => owner.get(`/projects/${id}/members`)],
+];
+
+const template = (n: string, domain: string) => ({
+  name: `T${n}`,
+  subject: 's',
+  body: '<p>b</p>',
+  from: `a@${domain}`,
+  type: 'TRANSACTIONAL',
+});
+
+describe('a Postgres that goes silent on open connections', () => {
+  it('is waited for only so long: the API replaces the connections and answers 200 again', async () => {
+    const world = await openWorld();
+    const proxy = await startPostgresProxy(world.url);
+    const api = await startTestApi({
+      env: { DATABASE_STATEMENT_TIMEOUT_MS: '500', RATE_LIMIT_PER_MINUTE: '1000000' },
+      world: { ...world, url: proxy.url },
+    });
+    try {
+      const project = await actingProject(world.db, api.url);
+      const track = (n: number) => project.browser.post('/v1/track', { email: `c${n}@example.com`, event: 'x' });
+      const list = () => project.server.get('/contacts');
+      const both = async () => (await Promise.all([track(1), list(), list(), list()])).map(({ status }) => status);
+      expect(await both()).to.deep.equal([200, 200, 200, 200]);
+      proxy.silence();
+      for (const status of await both()) expect(status).to.be.oneOf([200, 503]);
+      await eventually(async () => (await both()).every((status) => status === 200), { timeoutMs: 30_000 });
+      await eventually(async () => (await api.get('/ready')).status === 200);
+    } finally {
+      await api.stop();
+      await proxy.close();
+      await world.close();
+    }
+  }).timeout(90_000);
+});
+
+describe('statement_timeout', () => {
+  const slow = (db: Db) => db.raw('select pg_sleep(1)');
+  let api: TestApi;
+
+  before(async () => {
+    const shared = {
+      method: 'GET',
+      access: 'nobody',
+      summary: 'slow',
+      answers: { 200: { description: 'ok' } },
+    } as const;
+    const moreRoutes = [
+      routes('Test', [
+        route({ ...shared, path: '/test/slow', handle: async ({ db }) => ok((await slow(db)).rowCount) }),
+        route({
+          ...shared,
+          path: '/test/declared',
+          statementTimeoutMs: 20_000,
+          handle: async ({ db }) => ok((await inTransaction(db, slow)).rowCount),
+        }),
+      ]),
+    ];
+    api = await startTestApi({ env: { DATABASE_STATEMENT_TIMEOUT_MS: '200' }, moreRoutes });
+  });
+  after(() => api.stop());
+
+  it('answers 503 with a suggestion when a statement of the API takes longer than the setting', async () => {
+    const answer = await api.get('/test/slow');
+    expect(answer).to.be.envelope(503, 'INTERNAL_SERVER_ERROR');
+    expect(answer.body.error.message).to.contain('took the database too long');
+    expect(answer.body.error.suggestion).to.be.a('string');
+  });
+
+  it('is longer in the transactions of a route that declares it', async () => {
+    expect(await api.get('/test/declared')).to.have.status(200);
+  });
+});
