@@ -110,5 +110,8 @@ export function errorResponses(route: Route, headers: object): Responses {
       'Retry-After': { $ref: '#/components/headers/RetryAfter' },
     });
   add(500, 'Something went wrong on our side (`INTERNAL_SERVER_ERROR`)');
+  add(503, 'The database cannot be reached, took too long, or broke off (`INTERNAL_SERVER_ERROR`)', {
+    'Retry-After': { $ref: '#/components/headers/RetryAfter' },
+  });
   return responses;
 }

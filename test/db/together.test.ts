@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { together } from '../../db/together.ts';
+import { eventually } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('writing together', () => {
@@ -41,6 +42,19 @@ describe('writing together', () => {
     expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
     const kept = await world.db('notes').orderBy('note');
     expect(kept.map(({ note }) => note)).to.deep.equal(['a', 'c']);
+  });
+
+  it('writes none again after an error that the server may have sent after its commit', async () => {
+    const { statements, write } = writer();
+    const lock = await world.db.transaction();
+    await lock.raw('lock table notes');
+    const results = Promise.allSettled(['a', 'b', 'c'].map((note) => write(world.db, 'red', note)));
+    const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    await eventually(async () => (await world.db.raw(terminate)).rowCount > 0);
+    expect((await results).map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected']);
+    await lock.rollback();
+    expect(statements).to.deep.equal([['a', 'b', 'c']]);
   });
 
   it('keeps to the transaction of its caller', async () => {

@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { executionActivities } from '../../activities/executions.ts';
+import { jobActivities } from '../../activities/jobs.ts';
+import { connectDb, type Db } from '../../db/connect.ts';
+import { Execution } from '../../db/models/execution.ts';
+import { Job } from '../../db/models/job.ts';
+import { createImport } from '../../services/jobs/create.ts';
+import { draw, Walker } from '../support/executions.ts';
+import { testLinks } from '../support/links.ts';
+import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
+import { testRenderer } from '../support/renderer.ts';
+import { activityEnvironment } from '../support/temporal-work.ts';
+import { makeProject, type TestProject } from '../support/world.ts';
+
+const ATTEMPTS = 15;
+
+describe('activities while Postgres is unavailable', function () {
+  this.timeout(120_000);
+  let postgres: OwnPostgres;
+  let db: Db;
+  let project: TestProject;
+
+  before(async () => {
+    postgres = await startOwnPostgres();
+    db = connectDb({ databaseUrl: postgres.url, poolSize: 5, timeouts: { connectMs: 1_000 } });
+    project = await makeProject(db);
+  });
+  after(async () => {
+    await db?.destroy();
+    await postgres?.stop();
+  });
+
+  const failed = async (work: () => Promise<unknown>): Promise<boolean> =>
+    work().then(
+      () => false,
+      () => true,
+    );
+
+  it(`leaves a job and an execution as they are after ${ATTEMPTS} attempts, and goes on afterwards`, async () => {
+    const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\n'));
+    const workflow = await draw(db, project, { steps: { out: ['EXIT'] } });
+    const walker = new Walker(db, project);
+    await walker.contact('b@example.com', {});
+    const executionId = await walker.start(workflow, 'b@example.com', {});
+
+    const deps = { db, renderer: testRenderer(), links: testLinks, now: () => new Date() };
+    const executions = executionActivities(deps);
+    const jobs = jobActivities({ db, stopping: new AbortController().signal });
+    const both: (() => Promise<unknown>)[] = [
+      () => activityEnvironment().run(jobs.runJobSlice, jobId),
+      () => activityEnvironment().run(executions.advanceExecution, { executionId, generation: 1 }),
+    ];
+    await postgres.kill();
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++)
+      for (const work of both) expect(await failed(work)).to.equal(true);
+    await postgres.start();
+
+    // One failure of another kind right after the outage is not the tenth.
+    await db.raw('alter table jobs rename to jobs_gone');
+    expect(await failed(both[0] ?? (async () => {}))).to.equal(true);
+    await db.raw('alter table jobs_gone rename to jobs');
+    expect(await Job.query(db).findById(jobId)).to.include({ status: 'QUEUED' });
+    for (const work of both) await work();
+    expect(await Job.query(db).findById(jobId)).to.include({ status: 'COMPLETED' });
+    expect(await Execution.query(db).findById(executionId)).not.to.include({ status: 'FAILED' });
+  });
+
+  it('ends a job that fails ten times while Postgres is available', async () => {
+    const jobId = await createImport(db, project.access, Buffer.from('email\nc@example.com\n'));
+    await db.raw('alter table contacts rename to contacts_gone');
+    const jobs = jobActivities({ db, stopping: new AbortController().signal });
+    const run = () => activityEnvironment().run(jobs.runJobSlice, jobId);
+    for (let attempt = 1; attempt < 10; attempt++) expect(await failed(run)).to.equal(true);
+    expect(await run()).to.include({ ended: true });
+    await db.raw('alter table contacts_gone rename to contacts');
+    expect(await Job.query(db).findById(jobId)).to.include({ status: 'FAILED' });
+  });
+});

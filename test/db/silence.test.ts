@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { limitStatements, withStatementTimeout } from '../../db/bounds.ts';
+import { connectDb, type Db, inTransaction } from '../../db/connect.ts';
+import { HeldConnection } from '../../db/held.ts';
+import { Listener } from '../../db/listener.ts';
+import { statement } from '../../db/statement.ts';
+import { isDatabaseUnavailable, isOutcomeUnknown, isStatementTimeout } from '../../platform/database-errors.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
+import { eventually } from '../support/waiting.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const one = statement<{ one: number }>('silence-one', 'select 1 as one');
+
+describe('waiting for Postgres', function () {
+  this.timeout(60_000);
+  let world: World;
+  let proxy: PostgresProxy;
+  let db: Db;
+
+  beforeEach(async () => {
+    world = await openWorld();
+    proxy = await startPostgresProxy(world.url);
+    db = connectDb({ databaseUrl: proxy.url, poolSize: 3, timeouts: { statementMs: 300, idleInTransactionMs: 1_000 } });
+  });
+  afterEach(async () => {
+    await db.destroy();
+    await proxy.close();
+    await world.close();
+  });
+
+  const errorOf = (work: PromiseLike<unknown>) =>
+    Promise.resolve(work).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  it('ends on open connections that went silent, in every way of asking, and new connections are used', async () => {
+    const held = new HeldConnection(db);
+    await held.take();
+    await Promise.all([one(held, []), db.raw('select 1'), one(db, [])]);
+    const trx = await db.transaction();
+    await trx.raw('select 1');
+    proxy.silence();
+    const errors = await Promise.all([errorOf(trx.raw('select 2')), errorOf(one(held, [])), errorOf(one(db, []))]);
+    await errorOf(trx.rollback());
+    for (const error of errors) expect(isDatabaseUnavailable(error), String(error)).to.equal(true);
+    held.release();
+    await held.take();
+    expect(await one(held, [])).to.deep.equal([{ one: 1 }]);
+    held.release();
+    expect(await one(db, [])).to.deep.equal([{ one: 1 }]);
+    expect(await inTransaction(db, (trx) => one(trx, []))).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('replaces the idle connections of the pool as soon as one is found silent', async () => {
+    await Promise.all([
+      db.raw('select pg_sleep(0.05)'),
+      db.raw('select pg_sleep(0.05)'),
+      db.raw('select pg_sleep(0.05)'),
+    ]);
+    proxy.silence();
+    expect(isOutcomeUnknown(await errorOf(one(db, [])))).to.equal(true);
+    for (let n = 0; n < 3; n++) expect(await one(db, [])).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('lets a statement run longer only in a transaction that says so, and cancels others with 57014', async () => {
+    const slow = (trx: Db) => trx.raw('select pg_sleep(0.6)');
+    expect(isStatementTimeout(await errorOf(slow(db)))).to.equal(true);
+    expect(isStatementTimeout(await errorOf(inTransaction(db, slow)))).to.equal(true);
+    await inTransaction(withStatementTimeout(db, 10_000), slow);
+    const backAgain = inTransaction(db, async (trx) => {
+      await limitStatements(trx, 10_000);
+      await slow(trx);
+      await limitStatements(trx, 'default');
+      await slow(trx);
+    });
+    expect(isStatementTimeout(await errorOf(backAgain))).to.equal(true);
+    expect(isStatementTimeout(await errorOf(slow(db)))).to.equal(true);
+  });
+
+  it('ends a transaction that its process leaves open', async () => {
+    const trx = await db.transaction();
+    await trx.raw('create temporary table held (n integer)');
+    await eventually(
+      async () => {
+        const open = await world
+          .db('pg_stat_activity')
+          .where({ application_name: 'everpost', state: 'idle in transaction' });
+        return open.length === 0;
+      },
+      { what: 'the end of the transaction' },
+    );
+    expect(isDatabaseUnavailable(await errorOf(trx.raw('select 1')))).to.equal(true);
+    await errorOf(trx.rollback());
+    expect(await one(db, [])).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('makes the connection that listens anew, and misses no later notice', async () => {
+    const heard: string[] = [];
+    const listener = new Listener({ databaseUrl: proxy.url, log: createLogger('test', 'silent') });
+    listener.on('everpost_wake', (payload) => heard.push(payload));
+    await listener.start();
+    proxy.silence();
+    await eventually(() => !listener.healthy, { what: 'the loss to be noticed' });
+    await eventually(() => listener.healthy, { what: 'a new connection' });
+    await world.db.raw("select pg_notify('everpost_wake', 'mail')");
+    await eventually(() => heard.includes('mail'));
+    proxy.silence();
+    await listener.stop();
+  });
+});
