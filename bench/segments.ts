@@ -29,7 +29,7 @@ export const segmentsBench: Bench = {
       const total = await countMembers(db, segment);
       progress(`${what}: ${total} match`);
       measures.push(await beside(db, `${what}, count`, () => countMembers(db, segment), project, count));
-      const first = await guarded(db, async (trx) => {
+      const first = await guarded(db, 'bench', async (trx) => {
         const members = await membersOf(trx, segment);
         const work = () => pageOfMatching(trx, members, { total, offset: 0, limit: 20 });
         return beside(db, `${what}, first page`, work, project, page);

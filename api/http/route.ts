@@ -4,6 +4,7 @@ import type { Role } from '../../db/models/membership.ts';
 import type { User } from '../../db/models/user.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
+import type { HeavyWork } from '../../services/heavy-work.ts';
 import type { ProjectAccess } from '../../services/projects/keys.ts';
 import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
@@ -82,6 +83,8 @@ interface Declaration<P, Q, B> {
   whileDisabled?: true;
   /** Open to users who have not verified their address yet, where that is required. */
   unverified?: true;
+  /** Its cost is up to the caller: a project has only a few such calls under way at once, others wait or get a 429. */
+  heavy?: HeavyWork;
   /** Bytes of a JSON body; 1 MiB when nothing is said. */
   bodyLimit?: (settings: Settings) => number;
   /** Its transactions may run longer statements than `DATABASE_STATEMENT_TIMEOUT_MS` allows. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { heavyWork } from '../../services/heavy-work.ts';
 import { gateOf, refuseIfDisabled } from '../middleware/access.ts';
 import { limitRate } from '../middleware/rate-limit.ts';
 import type { Answer } from './answers.ts';
@@ -14,7 +15,7 @@ export type Handler = (ctx: Context, params: Record<string, string>) => Promise<
 
 /** Makes a declared route work: everything that the declaration says is prepared here, once. */
 export function handlerOf(route: Route, parts: AppParts): Handler {
-  const { path, answers } = route;
+  const { path, answers, heavy } = route;
   const { settings, log } = parts;
   const { statementTimeoutMs: timeoutMs } = route;
   const db = timeoutMs === undefined ? parts.db : parts.dbWithTimeout(timeoutMs);
@@ -40,7 +41,11 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
       const body = content && checkBody(content);
       const request = new RequestInfo(ctx, name);
       const call = { db, settings, log, request, ...caller, params, query, body, files: content?.files ?? none };
-      send(ctx, await route.handle(call));
+      const answer =
+        heavy && caller.project
+          ? heavyWork(db, heavy, caller.project.projectId, async () => route.handle(call))
+          : route.handle(call);
+      send(ctx, await answer);
     } catch (error) {
       throw asDeclared(route, error);
     } finally {

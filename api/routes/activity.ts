@@ -38,6 +38,7 @@ export const activity = routes('Activity', [
   route({
     method: 'GET',
     path: '/activity',
+    heavy: 'read',
     summary: 'Whatever has happened, the newest first',
     access: 'secretKey',
     query: { ...cursorPage(), ...range(), types: optional(types()), contactId: optional(uuid()) },
@@ -48,6 +49,7 @@ export const activity = routes('Activity', [
   route({
     method: 'GET',
     path: '/activity/stats',
+    heavy: 'read',
     summary: 'Totals of whole hours; the last 30 days unless told otherwise',
     access: 'secretKey',
     query: range(),

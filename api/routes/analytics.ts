@@ -20,6 +20,7 @@ export const analytics = routes('Analytics', [
   route({
     method: 'GET',
     path: '/analytics/timeseries',
+    heavy: 'read',
     summary: 'What happened to mails by the day or the hour of UTC, each mail once',
     access: 'secretKey',
     query: { ...range(), granularity: optional(oneOf('hour', 'day')) },
@@ -30,6 +31,7 @@ export const analytics = routes('Analytics', [
   route({
     method: 'GET',
     path: '/analytics/top-campaigns',
+    heavy: 'read',
     summary: 'Campaigns that began in the range, the best first',
     access: 'secretKey',
     query: { ...range(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
@@ -40,6 +42,7 @@ export const analytics = routes('Analytics', [
   route({
     method: 'GET',
     path: '/analytics/campaign-stats',
+    heavy: 'read',
     summary: 'The campaigns that began in the range, taken together and one by one',
     access: 'secretKey',
     query: range(),
@@ -50,6 +53,7 @@ export const analytics = routes('Analytics', [
   route({
     method: 'GET',
     path: '/analytics/top-events',
+    heavy: 'read',
     summary: 'The most frequent tracked events, and how they have grown',
     access: 'secretKey',
     query: { ...range(), limit: limit({ fallback: 10 }) },

@@ -31,6 +31,7 @@ export const contactFields = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/fields/:field/values',
+    heavy: 'read',
     summary: 'Distinct values of a field, from up to 50,000 contacts that have it',
     access: 'secretKey',
     params,
@@ -42,6 +43,7 @@ export const contactFields = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/fields/:field/usage',
+    heavy: 'read',
     summary: 'Who refers to a field, and how many contacts have it',
     access: 'secretKey',
     params,

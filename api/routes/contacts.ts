@@ -40,6 +40,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts',
+    heavy: 'read',
     summary: 'List contacts, filtered by part of the address, subscription and custom fields (`data.<key>=<value>`)',
     access: 'secretKey',
     query: {

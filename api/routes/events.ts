@@ -79,6 +79,7 @@ export const events = routes('Events', [
   route({
     method: 'GET',
     path: '/events/stats',
+    heavy: 'read',
     summary: 'How often each event was recorded, of how many contacts; the last 30 days unless told otherwise',
     access: 'secretKey',
     query: range(),
@@ -112,6 +113,7 @@ export const events = routes('Events', [
   route({
     method: 'GET',
     path: '/events/:eventName/usage',
+    heavy: 'read',
     summary: 'Who refers to an event, and how often it was recorded',
     access: 'secretKey',
     params,

@@ -91,6 +91,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
     route({
       method: 'POST',
       path: '/workflows/:id/simulate',
+      heavy: 'simulation',
       summary: 'What would happen to a contact: the way, its times, mails and calls; nothing is sent or stored',
       access: 'secretKey',
       whileDisabled: true,

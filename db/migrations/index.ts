@@ -24,6 +24,8 @@ import * as oneStatementSteps from './022-one-statement-steps.ts';
 import * as currentAddress from './024-current-address.ts';
 import * as campaignWire from './025-campaign-wire.ts';
 import * as notesInHandfuls from './026-notes-in-handfuls.ts';
+import * as composingMarks from './027-composing-marks.ts';
+import * as segmentReferences from './028-segment-references.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -52,4 +54,6 @@ export const migrations: Record<string, Knex.Migration> = {
   '024-current-address': currentAddress,
   '025-campaign-wire': campaignWire,
   '026-notes-in-handfuls': notesInHandfuls,
+  '027-composing-marks': composingMarks,
+  '028-segment-references': segmentReferences,
 };

@@ -4,7 +4,7 @@ export type SegmentType = 'DYNAMIC' | 'STATIC';
 
 export class Segment extends BaseModel {
   static override tableName = 'segments';
-  static override jsonAttributes = ['condition'];
+  static override jsonAttributes = ['condition', 'refersTo'];
 
   declare id: string;
   declare projectId: string;
@@ -23,5 +23,10 @@ export class Segment extends BaseModel {
   declare sweptAt: Date;
   /** From then on all contacts must be looked at once more. */
   declare reconcileAt: Date | null;
+  /** What its condition uses: see `services/segments/uses.ts`. Null until a condition of an earlier version is read. */
+  declare filterCount: number | null;
+  declare refersTo: Record<string, number> | null;
+  declare looks: string[] | null;
+  declare driftsItself: boolean | null;
   declare updatedAt: Date;
 }

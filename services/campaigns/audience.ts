@@ -43,7 +43,8 @@ async function chosenBy(
 export async function countAudience(db: Db, audience: Audience): Promise<number | undefined> {
   if (audience.audienceType === 'ALL')
     return countContacts(db, audience.projectId, wantsSubscription(audience) ? { subscribed: true } : {});
-  return unlessTooSlow(() => guarded(db, async (trx) => countMatching(trx, await audienceOf(trx, audience))));
+  const count = async (trx: Db) => countMatching(trx, await audienceOf(trx, audience));
+  return unlessTooSlow(() => guarded(db, audience.projectId, count));
 }
 
 async function unlessTooSlow<T>(work: () => Promise<T>): Promise<T | undefined> {

@@ -9,7 +9,7 @@ import { lookAtProgress } from './progress.ts';
 import { Results } from './results.ts';
 import type { CampaignSender, SliceCalls, SliceDeps, SliceEnd } from './sender.ts';
 import { RecipientSource, type SourcedMail } from './source.ts';
-import { stopCampaign } from './stop.ts';
+import { stopCampaign, stopIfStuck } from './stop.ts';
 import { Throttle } from './throttle.ts';
 import type { Begin } from './turn.ts';
 
@@ -48,7 +48,8 @@ export class Slice {
     await this.requireServer();
     const content = await CampaignContent.of(this.deps, this.campaign);
     const onLost = () => this.cut(new Error('a lease on recipients is lost'));
-    const source = new RecipientSource({ db, campaignId: this.campaign.id, content, onLost });
+    const onStuck = (count: number) => this.countStuck(count);
+    const source = new RecipientSource({ db, campaignId: this.campaign.id, content, onLost, onStuck });
     const ends = this.watch(source);
     const onFailure = (error: unknown) => this.cut(error);
     const results = new Results({ sender: this.sender, from: this.campaign.fromEmail, source, onFailure });
@@ -63,6 +64,11 @@ export class Slice {
       await source.close();
     }
     return this.verdict();
+  }
+
+  private async countStuck(count: number): Promise<void> {
+    for (let left = count; left > 0; left--) this.deps.onResult?.('failed');
+    if (await stopIfStuck(this.deps.db, this.campaign.id)) this.stopping.abort();
   }
 
   /** What cannot be offered to anybody is not even begun. */

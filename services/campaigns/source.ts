@@ -1,6 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { ComeAgain } from '../emails/deliver.ts';
 import { removeBatch } from '../emails/delivery-batch.ts';
+import { composeIsolated, failStuck } from '../emails/delivery-isolation.ts';
 import { type Lease, leaseNextOf } from '../emails/delivery-lease.ts';
 import { settleWireOf } from './book.ts';
 import type { CampaignContent, ReadyMail } from './content.ts';
@@ -39,6 +41,8 @@ export interface SourceOptions {
   content: CampaignContent;
   /** Somebody else may have a batch of ours by now. */
   onLost: () => void;
+  /** So many recipients have failed because they could not be composed. */
+  onStuck: (count: number) => Promise<void>;
 }
 
 /**
@@ -118,9 +122,12 @@ export class RecipientSource {
     for (let batch = await this.lease(); batch; batch = await this.lease()) {
       const ids = await this.idsOf(batch);
       if (ids.length === 0) await this.finish(batch);
-      for (let at = 0; at < ids.length && !this.closed; at += GROUP) {
+      const { isolated } = batch.lease;
+      const size = isolated ? 1 : GROUP;
+      for (let at = 0; at < ids.length && !this.closed; at += size) {
         await this.room();
-        if (!this.closed) void this.prepare(batch, ids.slice(at, at + GROUP));
+        const preparing = this.closed ? undefined : this.prepare(batch, ids.slice(at, at + size));
+        if (isolated) await preparing;
       }
     }
     this.exhausted = true;
@@ -140,6 +147,8 @@ export class RecipientSource {
   private async idsOf(batch: OpenBatch): Promise<string[]> {
     const { db } = this.options;
     await settleWireOf(db, batch.lease.batchId);
+    const stuck = batch.lease.isolated ? await failStuck(db, batch.lease) : 0;
+    if (stuck > 0) await this.options.onStuck(stuck);
     const rows = await pending(db, [batch.lease.batchId]);
     batch.left = rows.length;
     return rows.map(({ id }) => id);
@@ -155,7 +164,7 @@ export class RecipientSource {
   private async prepare(batch: OpenBatch, ids: string[]): Promise<void> {
     this.preparing += ids.length;
     try {
-      const mails = await this.options.content.prepare(ids);
+      const mails = await this.compose(batch, ids);
       for (const ready of mails) this.offer({ ready, batch });
       // Those of a project that is being erased.
       batch.left -= ids.length - mails.length;
@@ -165,6 +174,15 @@ export class RecipientSource {
       this.preparing -= ids.length;
       this.endIfOver();
     }
+  }
+
+  private async compose({ lease }: OpenBatch, ids: string[]): Promise<ReadyMail[]> {
+    const { db, content } = this.options;
+    const [first] = ids;
+    if (!lease.isolated || !first) return content.prepare(ids);
+    const mails = await composeIsolated(db, lease, first, () => content.prepare(ids));
+    if (!mails) throw new ComeAgain('the lease on the batch is lost', 0);
+    return mails;
   }
 
   private offer(mail: SourcedMail): void {

@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { STUCK_REASON } from '../emails/delivery-isolation.ts';
 
 const stop = statement<{ id: string }>(
   'campaign-stop',
@@ -27,4 +28,21 @@ const release = statement<{ id: string }>(
 /** Goes on with a campaign that was held, if nothing stands in its way any more. */
 export async function releaseHold(db: Db, id: string): Promise<boolean> {
   return (await release(db, [id])).length > 0;
+}
+
+/** One recipient's data may be to blame; with so many it is the body, which would stop a worker twice for each of them. */
+const MOST_STUCK = 3;
+
+const countStuck = statement<{ count: number }>(
+  'campaign-count-stuck',
+  `select count(*)::integer as count from (
+     select 1 from emails where campaign_id = $1 and status = 'FAILED' and reason = $2 limit ${MOST_STUCK}
+   ) stuck`,
+);
+
+/** Pauses a campaign of which several mails could not be composed. False: it goes on. */
+export async function stopIfStuck(db: Db, id: string): Promise<boolean> {
+  const [stuck] = await countStuck(db, [id, STUCK_REASON]);
+  if ((stuck?.count ?? 0) < MOST_STUCK) return false;
+  return stopCampaign(db, id, 'BRAKE', `${MOST_STUCK} of its mails stopped the worker while they were written`);
 }

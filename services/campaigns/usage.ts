@@ -40,7 +40,10 @@ export async function campaignNeedingSegment(
     .whereIn('status', unfinished)
     .whereNull('deletedAt')
     .limit(1);
-  const others = (await conditional(db, projectId)).filter(({ status }) => unfinished.includes(status));
+  // The database leaves out those that do not even name it: conditions may be large, and there may be many.
+  const others = await conditional(db, projectId)
+    .whereIn('status', unfinished)
+    .whereRaw('audience_condition::text ilike ?', [`%segment.${segmentId}%`]);
   return direct ?? chosen(others, ({ segments }) => segments.has(segmentId))[0];
 }
 

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
+import { heavyWork } from '../heavy-work.ts';
 import { listKeys } from './fields.ts';
 import { type PageQuery, pageByWalk } from './list-query.ts';
 import { ownContacts } from './scope.ts';
@@ -9,6 +10,8 @@ import { ownContacts } from './scope.ts';
 const MAX_ROWS = 1_000;
 /** Writing a page keeps everybody else in this process waiting: wide contacts come in shorter pages. */
 const MAX_CELLS = 50_000;
+
+const EXPORT_WAIT_MS = 600_000;
 
 /** Spreadsheets take a text that begins with one of these for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
@@ -52,7 +55,8 @@ async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenera
     limit,
   };
   for (;;) {
-    const rows = await pageByWalk(db, query);
+    // The answer has begun: a page waits for as long as it takes rather than failing the download.
+    const rows = await heavyWork(db, 'read', projectId, () => pageByWalk(db, query), EXPORT_WAIT_MS);
     const last = rows.at(-1);
     if (!last) return;
     yield lines(rows.map((row) => columns.map(({ cell }) => cell(row))));

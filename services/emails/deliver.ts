@@ -5,6 +5,7 @@ import { senderDomain } from '../domains/name.ts';
 import { pendingMails, removeBatch, settleInterrupted } from './delivery-batch.ts';
 import { type ComposeDeps, type Composed, compose } from './delivery-compose.ts';
 import { type PrepareDeps, type PreparedMail, prepareMails } from './delivery-content.ts';
+import { composeIsolated, failStuck } from './delivery-isolation.ts';
 import { type Lease, leaseBatch } from './delivery-lease.ts';
 import type { DeliveryLedger, LedgerWrites } from './delivery-ledger.ts';
 import { type PendingMail, PreparedMails } from './delivery-queue.ts';
@@ -50,6 +51,8 @@ const BEAT_MS = 3_000;
 const LOOK_AGAIN_MS = 200;
 /** Two lanes for each connection: while one waits for the server, the next mail is written and signed. */
 const LANES_PER_SLOT = 2;
+/** Of an isolated batch: its mails are composed before they wait for a slot, and may be large. */
+const ISOLATED_LANES = 4;
 /** How long mail to a domain that is slow just now is put off, by at least half of it. */
 const SLOW_DOMAIN_SECONDS = 120;
 /** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
@@ -115,6 +118,7 @@ class Delivery {
 
   async run(): Promise<Counts> {
     const { db } = this.deps;
+    if (this.lease.isolated) for (let left = await failStuck(db, this.lease); left > 0; left--) this.tally('failed');
     for (;;) {
       this.count(...(await settleInterrupted(db, this.lease)));
       const mails = await pendingMails(db, this.lease.batchId);
@@ -132,41 +136,67 @@ class Delivery {
 
   /** One attempt at each of these mails, side by side over as many connections as there are slots. */
   private async round(mails: PendingMail[]): Promise<void> {
-    const prepared = new PreparedMails(mails, (ids, ready) => prepareMails(this.deps, ids, ready));
-    const unfollow = whenAborted(this.stopping.signal, () => prepared.close());
     this.unreachable = undefined;
     this.exchanged = false;
     this.results = [];
     const { ledger, mailer } = this.deps;
-    const width = Math.min(mails.length, mailer.slots.size * LANES_PER_SLOT);
+    const lanes = this.lease.isolated ? ISOLATED_LANES : mailer.slots.size * LANES_PER_SLOT;
+    const width = Math.min(mails.length, lanes);
     this.writes = mails.length > width ? ledger.atLeisure : ledger.inHaste;
-    const lanes = await Promise.allSettled(Array.from({ length: width }, () => this.lane(prepared)));
+    const ends = await (this.lease.isolated ? this.sendIsolated(mails, width) : this.sendPrepared(mails, width));
     const results = await Promise.allSettled(this.results);
+    for (const end of [...ends, ...results]) if (end.status === 'rejected') throw end.reason;
+  }
+
+  private async sendPrepared(mails: PendingMail[], width: number): Promise<PromiseSettledResult<void>[]> {
+    const prepared = new PreparedMails(mails, (ids, ready) => prepareMails(this.deps, ids, ready));
+    const unfollow = whenAborted(this.stopping.signal, () => prepared.close());
+    const ends = await Promise.allSettled(Array.from({ length: width }, () => this.lane(prepared)));
     unfollow();
-    for (const end of [...lanes, ...results]) if (end.status === 'rejected') throw end.reason;
+    return ends;
   }
 
   /** Goes on until there is no mail left, or the server cannot be reached: others may still have a connection. */
   private async lane(prepared: PreparedMails): Promise<void> {
+    for (let mail = await prepared.next(); mail; mail = await prepared.next()) if (!(await this.send(mail))) return;
+  }
+
+  /** Renders and composes one mail at a time; several are sent side by side. */
+  private sendIsolated(mails: PendingMail[], width: number): Promise<PromiseSettledResult<void>[]> {
+    const rest = mails.map(({ id }) => id).reverse();
+    const lane = async (): Promise<void> => {
+      for (let id = rest.pop(); id && !this.stopping.signal.aborted; id = rest.pop()) {
+        const mail = await composeIsolated(this.deps.db, this.lease, id, () => this.composeWhole(id));
+        if (!mail) throw new ComeAgain('the lease on the batch is lost', 0);
+        if (!(await this.send(mail.prepared, mail.composed))) return;
+      }
+    };
+    return Promise.allSettled(Array.from({ length: width }, lane));
+  }
+
+  private async composeWhole(id: string): Promise<{ prepared: PreparedMail; composed: Composed } | undefined> {
+    const ready: PreparedMail[] = [];
+    await prepareMails(this.deps, [id], (mail) => ready.push(mail));
+    const [prepared] = ready;
+    return prepared && { prepared, composed: await compose(this.deps, prepared) };
+  }
+
+  /** False: the server cannot be reached, or nothing new may begin. */
+  private async send(mail: PreparedMail, composed?: Composed): Promise<boolean> {
     const { slots } = this.deps.mailer;
-    let goOn = true;
-    while (goOn) {
-      // Rendered and written before it waits for a slot, so that no slot ever waits for a template or a signature.
-      const mail = await prepared.next();
-      if (!mail) return;
-      const domain = mail.content && domainOf(mail.content.to.email);
-      if (domain && slots.isCrowded(domain)) {
-        await this.putOff(mail, domain);
-        continue;
-      }
-      // But files are read only with a slot in hand: they may be large.
-      const wire = mail.attachmentSet ? undefined : await compose(this.deps, mail);
-      if (!(await slots.take(this.lease.priority, this.stopping.signal, domain))) return;
-      try {
-        goOn = await this.attempt(mail, wire);
-      } finally {
-        slots.give(domain);
-      }
+    const domain = mail.content && domainOf(mail.content.to.email);
+    if (domain && slots.isCrowded(domain)) {
+      await this.putOff(mail, domain);
+      return true;
+    }
+    // Rendered and written before it waits for a slot, so that no slot ever waits for a template or a signature. But
+    // files are read only with a slot in hand: they may be large.
+    const wire = composed ?? (mail.attachmentSet ? undefined : await compose(this.deps, mail));
+    if (!(await slots.take(this.lease.priority, this.stopping.signal, domain))) return false;
+    try {
+      return await this.attempt(mail, wire);
+    } finally {
+      slots.give(domain);
     }
   }
 

@@ -8,20 +8,30 @@ const RENEW_MS = 3_000;
 /** Without a renewal for this long the lease is as good as lost: well before anybody else can have it. */
 const TRUST_MS = 10_000;
 
-const take = statement<{ priority: number }>(
+interface Taken {
+  id: string;
+  priority: number;
+  isolated: boolean;
+}
+
+// A lease that is released leaves no token behind. One that ran out does, and isolates the batch for good.
+const TAKEN = `lease_token = $2, lease_until = now() + make_interval(secs => $3),
+  composing = case when lease_token is null then composing else coalesce(composing, '{}') end`;
+const RETURNED = 'id, priority, composing is not null as isolated';
+
+const take = statement<Taken>(
   'delivery-lease',
-  `update delivery_batches set lease_token = $2, lease_until = now() + make_interval(secs => $3)
-   where id = $1 and lease_until <= now() returning priority`,
+  `update delivery_batches set ${TAKEN} where id = $1 and lease_until <= now() returning ${RETURNED}`,
 );
 // Those of a campaign are taken one after the other by whoever has a hand free.
-const takeNext = statement<{ id: string; priority: number }>(
+const takeNext = statement<Taken>(
   'delivery-lease-next',
-  `update delivery_batches set lease_token = $2, lease_until = now() + make_interval(secs => $3)
+  `update delivery_batches set ${TAKEN}
    where id = (
      select id from delivery_batches where campaign_id = $1 and lease_until <= now()
      order by id limit 1 for update skip locked
    )
-   returning id, priority`,
+   returning ${RETURNED}`,
 );
 const waitOf = statement<{ seconds: number }>(
   'delivery-lease-wait',
@@ -34,7 +44,7 @@ const renew = statement(
 );
 const release = statement(
   'delivery-lease-release',
-  'update delivery_batches set lease_until = now() where id = $1 and lease_token = $2',
+  'update delivery_batches set lease_token = null, lease_until = now() where id = $1 and lease_token = $2',
 );
 
 export type LeaseAnswer = { lease: Lease } | { heldForMs: number } | { gone: true };
@@ -43,7 +53,7 @@ export async function leaseBatch(db: Db, batchId: string): Promise<LeaseAnswer> 
   const token = newId();
   const asked = performance.now();
   const [batch] = await take(db, [batchId, token, LEASE_SECONDS]);
-  if (batch) return { lease: new Lease(db, batchId, token, batch.priority, asked) };
+  if (batch) return { lease: new Lease(db, token, batch, asked) };
   const [wait] = await waitOf(db, [batchId]);
   return wait ? { heldForMs: Math.max(0, wait.seconds * 1_000) } : { gone: true };
 }
@@ -53,7 +63,7 @@ export async function leaseNextOf(db: Db, campaignId: string): Promise<Lease | u
   const token = newId();
   const asked = performance.now();
   const [batch] = await takeNext(db, [campaignId, token, LEASE_SECONDS]);
-  return batch && new Lease(db, batch.id, token, batch.priority, asked);
+  return batch && new Lease(db, token, batch, asked);
 }
 
 /**
@@ -64,17 +74,20 @@ export class Lease {
   readonly batchId: string;
   readonly token: string;
   readonly priority: number;
+  /** An earlier lease of the batch ran out: see `delivery-isolation.ts`. */
+  readonly isolated: boolean;
   private readonly db: Db;
   private readonly losing = new AbortController();
   private readonly ending = new AbortController();
   private readonly keeping: Promise<void>;
   private renewedAt: number;
 
-  constructor(db: Db, batchId: string, token: string, priority: number, takenAt: number) {
+  constructor(db: Db, token: string, { id, priority, isolated }: Taken, takenAt: number) {
     this.db = db;
-    this.batchId = batchId;
+    this.batchId = id;
     this.token = token;
     this.priority = priority;
+    this.isolated = isolated;
     this.renewedAt = takenAt;
     this.keeping = this.keep();
   }

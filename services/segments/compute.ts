@@ -24,7 +24,10 @@ export async function computeSegment(db: Db, project: ProjectAccess, id: string)
   await requireOpenProject(db, project);
   const deadline = performance.now() + DEADLINE_MS;
   const hasTime = () => performance.now() < deadline;
-  const { entered, left } = await reconcile(db, segment, { hasTime, limited: guarded });
+  const { entered, left } = await reconcile(db, segment, {
+    hasTime,
+    limited: (over, work) => guarded(over, project.projectId, work),
+  });
   if (!hasTime()) await reconcileSoon(db, [id]);
   await settleRecounts(db);
   const { memberCount } = await findSegment(db, project.projectId, id);

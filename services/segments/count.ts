@@ -19,7 +19,7 @@ export async function refreshSegment(db: Db, project: ProjectAccess, id: string)
 }
 
 export async function countMembers(db: Db, segment: Segment): Promise<number> {
-  return guarded(db, async (trx) => countMatching(trx, await membersOf(trx, segment)));
+  return guarded(db, segment.projectId, async (trx) => countMatching(trx, await membersOf(trx, segment)));
 }
 
 /** After a change of the condition. A count that takes too long is left as it was: the change itself is done. */

@@ -2,13 +2,15 @@ import type { Db } from '../../db/connect.ts';
 import { Segment, type SegmentType } from '../../db/models/segment.ts';
 import { newId } from '../../platform/ids.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
+import type { Uses } from '../conditions/types.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
 import { freeSlug, slugOf } from './slug.ts';
 import { takeAsKnown, watch } from './tracking.ts';
-import { oneAtATime, writing } from './writing.ts';
+import { storedUses } from './uses.ts';
+import { changingSegments } from './writing.ts';
 
 export interface NewSegment {
   name: string;
@@ -23,29 +25,30 @@ export async function createSegment(db: Db, project: ProjectAccess, input: NewSe
   const { projectId } = project;
   const type = input.type ?? 'DYNAMIC';
   // Before anything is locked: whoever sends nonsense waits for nobody.
-  if (type === 'DYNAMIC') conditionOf(input.condition, { at: 'condition' });
-  const created = await writing(db, project, async (trx) => {
-    await oneAtATime(trx, projectId);
-    const others = await Segment.query(trx).where({ projectId }).select('id', 'slug', 'condition');
+  const uses = type === 'DYNAMIC' ? conditionOf(input.condition, { at: 'condition' }).uses : undefined;
+  const created = await changingSegments(db, project, async (trx) => {
+    const graph = await SegmentGraph.of(trx, projectId);
     const segment = await Segment.query(trx).insertAndFetch({
       id: newId(),
       projectId,
-      slug: freeSlug(slugOf(input.name), new Set(others.map(({ slug }) => slug))),
+      slug: freeSlug(slugOf(input.name), graph.slugs),
       name: input.name,
       description: input.description ?? null,
       type,
       condition: type === 'DYNAMIC' ? (input.condition as Segment['condition']) : null,
       trackMembership: input.trackMembership ?? false,
+      ...storedUses(uses),
     });
-    if (type === 'DYNAMIC') await enter(trx, segment, new SegmentGraph([...others, segment]));
+    if (uses) await enter(trx, segment, uses, graph);
     return segment;
   });
   if (type === 'STATIC') return created;
   return created.trackMembership ? findSegment(db, projectId, created.id) : recount(db, created);
 }
 
-async function enter(trx: Db, segment: Segment, graph: SegmentGraph): Promise<void> {
-  const faults = graph.faultsOf(segment.id, 'condition');
+async function enter(trx: Db, segment: Segment, uses: Uses, graph: SegmentGraph): Promise<void> {
+  graph.put(segment, uses);
+  const faults = graph.faultsOf(segment.id, uses, 'condition');
   if (faults.length > 0) throw invalidCondition(faults);
   await watch(trx, segment, graph);
   if (segment.trackMembership) await takeAsKnown(trx, segment);

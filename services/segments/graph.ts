@@ -1,106 +1,133 @@
+import type { Db } from '../../db/connect.ts';
 import type { Fault } from '../../platform/errors.ts';
-import { conditionOf } from '../conditions/parse.ts';
-import { resolveWith, type SegmentSource } from '../conditions/resolve.ts';
-import type { ParsedCondition, Uses } from '../conditions/types.ts';
+import { run, sql } from '../conditions/fragment.ts';
+import type { Uses } from '../conditions/types.ts';
+import { completeUses } from './uses.ts';
 
 /** With everything that they refer to put in place, conditions may grow to this many filters. */
 export const MAX_EXPANDED_FILTERS = 1_000;
 
+/** A segment in the graph: no condition, only what is stored about it. */
 interface Node {
-  source: SegmentSource;
-  parsed: ParsedCondition | undefined;
+  id: string;
+  name: string;
+  slug: string;
+  filters: number;
+  /** Ids, each with how many filters name it. */
+  references: Map<string, number>;
 }
 
-/** Ids, each with the paths of the filters that name it. */
-type References = ReadonlyMap<string, string[]>;
+interface NodeRow {
+  id: string;
+  name: string;
+  slug: string;
+  filter_count: number | null;
+  refers_to: Record<string, number> | null;
+}
 
 /** The segments of a project and what they refer to. */
 export class SegmentGraph {
   private readonly nodes: Map<string, Node>;
 
-  constructor(sources: SegmentSource[]) {
+  private constructor(rows: NodeRow[]) {
     this.nodes = new Map(
-      sources.map((source) => [
-        source.id,
-        { source, parsed: source.condition ? conditionOf(source.condition, { at: 'condition' }) : undefined },
+      rows.map(({ id, name, slug, filter_count, refers_to }) => [
+        id,
+        { id, name, slug, filters: filter_count ?? 0, references: new Map(Object.entries(refers_to ?? {})) },
       ]),
     );
   }
 
-  /** What is wrong with the references of one of them; paths are those of its own tree. */
-  faultsOf(id: string, at: string): Fault[] {
-    const faults = this.faultsIn(this.references(id), (target) => target === id || this.reachableFrom(target).has(id));
+  static async of(db: Db, projectId: string): Promise<SegmentGraph> {
+    await completeUses(db, projectId);
+    const rows = await run<NodeRow>(
+      db,
+      sql`select id, name, slug, filter_count, refers_to from segments where project_id = ${projectId} order by id`,
+    );
+    return new SegmentGraph(rows);
+  }
+
+  get slugs(): Set<string> {
+    return new Set([...this.nodes.values()].map(({ slug }) => slug));
+  }
+
+  /** Adds a segment, or changes what it refers to. */
+  put({ id, name, slug }: Pick<Node, 'id' | 'name' | 'slug'>, uses: Uses): void {
+    this.nodes.set(id, { id, name, slug, filters: uses.filterCount, references: countsOf(uses) });
+  }
+
+  /** What is wrong with the references of one of them, whose condition uses these; paths are those of its tree. */
+  faultsOf(id: string, uses: Uses, at: string): Fault[] {
+    const dependents = new Set(this.dependentsOf(id));
+    const faults = this.faultsIn(uses, (target) => target === id || dependents.has(target));
     if (faults.length > 0) return faults;
-    const isTooLarge = [id, ...this.dependentsOf(id)].some((one) => this.expandedSize(one) > MAX_EXPANDED_FILTERS);
+    const sizes = new Map<string, number>();
+    const isTooLarge = [id, ...dependents].some((one) => this.expandedSize(one, sizes) > MAX_EXPANDED_FILTERS);
     return isTooLarge ? [tooLarge(at)] : [];
   }
 
   /** The same for a tree that is no segment's, so that nothing can lead back to it. */
-  faultsOfTree({ uses }: ParsedCondition, at: string): Fault[] {
-    const faults = this.faultsIn(uses.segments, () => false);
-    const isTooLarge = () => this.withReferences(uses.filterCount, uses.segments) > MAX_EXPANDED_FILTERS;
+  faultsOfTree(uses: Uses, at: string): Fault[] {
+    const faults = this.faultsIn(uses, () => false);
+    const isTooLarge = () => this.withReferences(uses.filterCount, countsOf(uses)) > MAX_EXPANDED_FILTERS;
     return faults.length === 0 && isTooLarge() ? [tooLarge(at)] : faults;
   }
 
   /** Those that refer to it, directly or through others. */
   dependentsOf(id: string): string[] {
-    return [...this.nodes.keys()].filter((other) => other !== id && this.reachableFrom(other).has(id));
+    const users = new Map<string, string[]>();
+    for (const { id: user, references } of this.nodes.values())
+      for (const target of references.keys()) users.set(target, [...(users.get(target) ?? []), user]);
+    return reachable(id, (one) => users.get(one) ?? []).filter((one) => one !== id);
   }
 
-  /** Those that refer to it directly. */
-  usersOf(id: string): string[] {
-    return [...this.nodes.keys()].filter((other) => this.references(other).has(id));
+  /** Those that it refers to, directly or through others. */
+  referencesOf(id: string): string[] {
+    return reachable(id, (one) => this.nodes.get(one)?.references.keys() ?? []);
   }
 
-  /** What one of them looks at, by itself and through others. */
-  async usesOf(id: string): Promise<Uses | undefined> {
-    const parsed = this.nodes.get(id)?.parsed;
-    if (!parsed) return undefined;
-    const resolved = await resolveWith(parsed, async (ids) =>
-      ids.flatMap((other) => this.nodes.get(other)?.source ?? []),
-    );
-    return resolved.uses;
+  /** The name of one that refers to it directly. */
+  userOf(id: string): string | undefined {
+    return [...this.nodes.values()].find((other) => other.id !== id && other.references.has(id))?.name;
   }
 
-  private references(id: string): References {
-    return this.nodes.get(id)?.parsed?.uses.segments ?? new Map();
-  }
-
-  private reachableFrom(id: string): Set<string> {
-    const reached = new Set<string>();
-    const open = [id];
-    for (let next = open.pop(); next !== undefined; next = open.pop())
-      for (const target of this.references(next).keys())
-        if (!reached.has(target)) {
-          reached.add(target);
-          open.push(target);
-        }
-    return reached;
-  }
-
-  private faultsIn(references: References, leadsBack: (target: string) => boolean): Fault[] {
-    return [...references].flatMap(([target, paths]) => {
+  private faultsIn({ segments }: Uses, leadsBack: (target: string) => boolean): Fault[] {
+    return [...segments].flatMap(([target, paths]) => {
       if (!this.nodes.has(target)) return paths.map((path) => fault(path, 'names a segment that is not there'));
       return leadsBack(target) ? paths.map((path) => fault(path, 'leads back to this segment itself')) : [];
     });
   }
 
   /** Every reference is replaced by the condition it stands for, as often as it stands there. No circles by now. */
-  private expandedSize(id: string, known = new Map<string, number>()): number {
+  private expandedSize(id: string, known: Map<string, number>): number {
     const before = known.get(id);
     if (before !== undefined) return before;
-    const own = this.nodes.get(id)?.parsed?.uses.filterCount ?? 0;
-    const size = this.withReferences(own, this.references(id), known);
+    const node = this.nodes.get(id);
+    const size = node ? this.withReferences(node.filters, node.references, known) : 0;
     known.set(id, size);
     return size;
   }
 
-  private withReferences(own: number, references: References, known = new Map<string, number>()): number {
-    return [...references].reduce(
-      (size, [target, paths]) => size + paths.length * this.expandedSize(target, known),
-      own,
-    );
+  private withReferences(own: number, references: Map<string, number>, known = new Map<string, number>()): number {
+    let size = own;
+    for (const [target, count] of references) size += count * this.expandedSize(target, known);
+    return size;
   }
+}
+
+const countsOf = ({ segments }: Uses): Map<string, number> =>
+  new Map([...segments].map(([id, paths]) => [id, paths.length]));
+
+function reachable(from: string, next: (id: string) => Iterable<string>): string[] {
+  const reached = new Set<string>();
+  const open = [from];
+  for (let one = open.pop(); one !== undefined; one = open.pop())
+    for (const target of next(one))
+      if (!reached.has(target)) {
+        reached.add(target);
+        open.push(target);
+      }
+  return [...reached];
 }
 
 const fault = (field: string, message: string): Fault => ({ field, message: `"${field}" ${message}`, code: 'custom' });

@@ -1,32 +1,30 @@
 import { allowSilence, limitStatements } from '../../db/bounds.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { isStatementTimeout } from '../../platform/database-errors.ts';
-import { ApiError, badRequest } from '../../platform/errors.ts';
-import { Slots } from '../../platform/slots.ts';
+import { badRequest } from '../../platform/errors.ts';
+import { heavyWork } from '../heavy-work.ts';
 
 /** What such a query costs is up to who wrote the condition, so it gets only so long. */
 const TIMEOUT_MS = 10_000;
-/** And only so many of them run at once: they must not take all connections from those who track and send. */
-const AT_ONCE = 4;
-
-const slotsOf = new WeakMap<object, Slots>();
 
 /** Runs queries over all contacts of a project: in a transaction, with a time limit, and in turn. */
-export async function guarded<T>(db: Db, work: (trx: Db) => Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> {
-  const slots = slotsOf.get(db.client.config) ?? new Slots(AT_ONCE);
-  slotsOf.set(db.client.config, slots);
-  if (!(await slots.take(0, AbortSignal.timeout(timeoutMs)))) throw tooMany();
-  try {
-    return await inTransaction(db, async (trx) => {
+export async function guarded<T>(
+  db: Db,
+  projectId: string,
+  work: (trx: Db) => Promise<T>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<T> {
+  const limited = () =>
+    inTransaction(db, async (trx) => {
       await prepare(trx, timeoutMs);
       const result = await work(trx);
       if (db.isTransaction) await limitStatements(trx, 'default');
       return result;
     });
+  try {
+    return await heavyWork(db, 'condition', projectId, limited, timeoutMs);
   } catch (error) {
     throw isStatementTimeout(error) ? tooSlow(timeoutMs) : error;
-  } finally {
-    slots.give();
   }
 }
 
@@ -42,10 +40,4 @@ export async function prepare(trx: Db, timeoutMs: number): Promise<void> {
 const tooSlow = (timeoutMs: number) =>
   badRequest(`The condition takes longer to answer than the ${timeoutMs / 1000} seconds that it is given.`, {
     suggestion: 'Narrow it down with a filter that few contacts match, such as equality with a value in data.',
-  });
-
-const tooMany = () =>
-  new ApiError(429, 'RATE_LIMIT_EXCEEDED', 'Too many questions about segments are being answered at this moment.', {
-    headers: { 'Retry-After': '1' },
-    suggestion: 'Ask again in a moment, a few at a time.',
   });

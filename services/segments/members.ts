@@ -14,7 +14,7 @@ export async function listMembers(
   { page, pageSize }: { page: number; pageSize: number },
 ): Promise<OffsetPage<ContactRecord>> {
   const segment = await findSegment(db, projectId, id);
-  return guarded(db, async (trx) => {
+  return guarded(db, projectId, async (trx) => {
     const members = await membersOf(trx, segment);
     const total = await countMatching(trx, members);
     const data = await pageOfMatching(trx, members, { total, offset: (page - 1) * pageSize, limit: pageSize });

@@ -1,5 +1,4 @@
 import type { Db } from '../../db/connect.ts';
-import { Segment } from '../../db/models/segment.ts';
 import type { Fault } from '../../platform/errors.ts';
 import type { ParsedCondition } from '../conditions/types.ts';
 import { SegmentGraph } from './graph.ts';
@@ -12,6 +11,5 @@ export async function referenceFaults(
   at: string,
 ): Promise<Fault[]> {
   if (parsed.uses.segments.size === 0) return [];
-  const segments = await Segment.query(db).where({ projectId }).select('id', 'condition');
-  return new SegmentGraph(segments).faultsOfTree(parsed, at);
+  return (await SegmentGraph.of(db, projectId)).faultsOfTree(parsed.uses, at);
 }

@@ -1,12 +1,12 @@
 import type { Db } from '../../db/connect.ts';
-import { Segment } from '../../db/models/segment.ts';
+import type { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { campaignNeedingSegment } from '../campaigns/usage.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { workflowNeedingSegment } from '../workflows/usage.ts';
 import { lockSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
-import { oneAtATime, writing } from './writing.ts';
+import { changingSegments } from './writing.ts';
 
 /** Says what still needs the segment (`the campaign "Spring"`), or nothing. */
 type Need = (trx: Db, segment: Segment) => Promise<string | undefined>;
@@ -15,8 +15,7 @@ type Need = (trx: Db, segment: Segment) => Promise<string | undefined>;
 const needs: Need[] = [neededBySegment, neededByCampaign, neededByWorkflow];
 
 export async function deleteSegment(db: Db, project: ProjectAccess, id: string): Promise<void> {
-  await writing(db, project, async (trx) => {
-    await oneAtATime(trx, project.projectId);
+  await changingSegments(db, project, async (trx) => {
     const segment = await lockSegment(trx, project.projectId, id);
     for (const need of needs) {
       const user = await need(trx, segment);
@@ -28,9 +27,8 @@ export async function deleteSegment(db: Db, project: ProjectAccess, id: string):
 
 /** Without it, "not a member of" would all at once be true of everybody. */
 async function neededBySegment(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
-  const all = await Segment.query(trx).where({ projectId }).select('id', 'name', 'condition');
-  const [user] = new SegmentGraph(all).usersOf(id).filter((other) => other !== id);
-  return user && `the segment "${all.find((segment) => segment.id === user)?.name}"`;
+  const user = (await SegmentGraph.of(trx, projectId)).userOf(id);
+  return user && `the segment "${user}"`;
 }
 
 async function neededByCampaign(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {

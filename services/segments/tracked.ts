@@ -72,11 +72,16 @@ async function heldOf(trx: Db, projectId: string, rows: Row[]): Promise<Held | u
   return held;
 }
 
-/** What the segments refer to, all of it fetched with the first question. */
+/** What the segments refer to: each is fetched once, and no other condition of the project is read. */
 function references(trx: Db, projectId: string): (ids: string[]) => Promise<SegmentSource[]> {
-  let known: Promise<SegmentSource[]> | undefined;
+  const known = new Map<string, SegmentSource>();
   return async (ids) => {
-    known ??= Promise.resolve(Segment.query(trx).where({ projectId }).select('id', 'condition'));
-    return (await known).filter(({ id }) => ids.includes(id));
+    const missing = ids.filter((id) => !known.has(id));
+    const found =
+      missing.length > 0
+        ? await Segment.query(trx).where({ projectId }).whereIn('id', missing).select('id', 'condition')
+        : [];
+    for (const segment of found) known.set(segment.id, segment);
+    return ids.flatMap((id) => known.get(id) ?? []);
   };
 }

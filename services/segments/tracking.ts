@@ -2,7 +2,6 @@ import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { run, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
-import type { Uses } from '../conditions/types.ts';
 import type { SegmentGraph } from './graph.ts';
 import { guarded } from './guard.ts';
 import { membersOf } from './matching.ts';
@@ -15,26 +14,24 @@ const SETTLED_AFTER_SECONDS = 60;
 /** To write down a million members takes longer than to count them. */
 const KNOWN_TIMEOUT_MS = 30_000;
 
-const looksOf = ({ fields, keys, events, segments }: Uses): string[] => [
-  ...fields,
-  ...[...keys].map((key) => `data.${key}`),
-  ...[...events].map((name) => `event.${name}`),
-  ...[...segments.keys()].map((id) => `segment.${id}`),
-];
+type Watched = Pick<Segment, 'id' | 'projectId' | 'trackMembership'>;
 
-/** Writes down what a segment looks at, if it is to be watched. */
-export async function watch(trx: Db, segment: Segment, graph: SegmentGraph): Promise<void> {
-  const { id, projectId } = segment;
-  const uses = await graph.usesOf(id);
-  await Segment.query(trx)
-    .findById(id)
-    .patch({ drifts: uses?.drifts ?? false });
+/** Writes down what a segment looks at, by itself and through others, if it is to be watched. */
+export async function watch(trx: Db, segment: Watched, graph: SegmentGraph): Promise<void> {
+  const { id, projectId, trackMembership } = segment;
+  const used = [id, ...graph.referencesOf(id)];
+  const ofUsed = sql`from segments used where used.project_id = ${projectId} and used.id = any (${used}::uuid[])`;
+  await run(
+    trx,
+    sql`update segments set drifts = (select coalesce(bool_or(used.drifts_itself), false) ${ofUsed})
+      where project_id = ${projectId} and id = ${id}`,
+  );
   await trx('tracked_looks').where({ segmentId: id }).delete();
-  if (segment.trackMembership && uses)
+  if (trackMembership)
     await run(
       trx,
       sql`insert into tracked_looks (project_id, look, segment_id)
-        select ${projectId}, look, ${id} from unnest(${looksOf(uses)}::text[]) as look`,
+        select ${projectId}, look, ${id} from (select distinct unnest(used.looks) as look ${ofUsed}) all_looks`,
     );
 }
 
@@ -44,6 +41,7 @@ export async function takeAsKnown(trx: Db, segment: Segment): Promise<void> {
   await forgetMembers(trx, segment);
   await guarded(
     trx,
+    segment.projectId,
     async () => {
       const members = await membersOf(trx, segment);
       await run(

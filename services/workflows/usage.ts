@@ -47,7 +47,9 @@ export async function workflowNeedingSegment(
   segmentId: string,
 ): Promise<string | undefined> {
   const users = new Set(
-    (await workflowsWhere(db, projectId, ({ segments = [] }) => segments.includes(segmentId))).map(({ id }) => id),
+    (await workflowsWhere(db, projectId, ({ segments = [] }) => segments.includes(segmentId), segmentId)).map(
+      ({ id }) => id,
+    ),
   );
   const enabled = await Workflow.query(db).where({ projectId, enabled: true }).orderBy('name');
   return enabled.find(
@@ -60,8 +62,12 @@ async function workflowsWhere(
   db: Db,
   projectId: string,
   looksAt: (uses: Partial<StepUses>) => boolean,
+  named = '',
 ): Promise<Named[]> {
-  const steps = await WorkflowStep.query(db).where({ projectId });
+  // The database leaves out those that do not even name it: conditions may be large, and there may be many.
+  const steps = await WorkflowStep.query(db)
+    .where({ projectId })
+    .whereRaw('config::text ilike ?', [`%${named}%`]);
   const ids = steps
     .filter((step) => looksAt(stepTypes[step.type].uses?.(asStep(step)) ?? {}))
     .map(({ workflowId }) => workflowId);

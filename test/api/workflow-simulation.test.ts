@@ -323,12 +323,83 @@ describe('POST /workflows/:id/simulate', () => {
     const long = await run(round);
     expect(long.status).to.equal('STOPPED');
     expect(long.path).to.have.length(1000);
+    expect(long.truncated).to.include({ reason: 'the simulation ends here: after 1000 steps' });
     const far = await build(project, {
       steps: { pause: { type: 'DELAY', config: { amount: 11 * 12, unit: 'months' } } },
     });
     const result = await run(far);
     expect(result.status).to.equal('STOPPED');
     expect(result.path[0]).to.include({ status: 'WAITING', scheduledFor: '2038-01-31T12:00:00.000Z' });
+  });
+
+  describe('has one budget for the whole answer', () => {
+    const MAX_ANSWER = 10 * 1024 * 1024;
+    const pause = { id: 'pause', type: 'DELAY', config: { amount: 1, unit: 'minutes' } };
+    /** A circle of a pause and these, in their order. */
+    const circle = (...steps: { id: string }[]) => {
+      const ids = ['pause', ...steps.map(({ id }) => id), 'pause'];
+      const transitions = ids.slice(1).map((toStepId, n) => ({ fromStepId: ids[n], toStepId }));
+      return {
+        graph: {
+          steps: [{ id: 'start', type: 'DELAY', config: { amount: 1, unit: 'minutes' } }, pause, ...steps],
+          transitions: [{ fromStepId: 'start', toStepId: 'pause' }, ...transitions],
+        },
+      };
+    };
+    let id: string;
+    before(async () => {
+      ({ id } = await build(project, { steps: { leave: exit('unused') } }));
+    });
+    const bounded = async (body: object) => {
+      const result = await run({ id }, body);
+      expect(Buffer.byteLength(JSON.stringify(result))).to.be.below(MAX_ANSWER);
+      return result;
+    };
+
+    it('stops a loop over a condition of almost 1 MB, and says where', async () => {
+      const value = 'x'.repeat(900_000);
+      const ask = { id: 'ask', type: 'CONDITION', config: { field: 'data.plan', operator: 'equals', value } };
+      const { graph } = circle(ask);
+      graph.transitions = graph.transitions.map((way) => (way.fromStepId === 'ask' ? { ...way, branch: 'no' } : way));
+      const result = await bounded({ graph });
+      const reason = 'the simulation ends here: the answer would be larger than 4 MB';
+      expect(result).to.include({ status: 'STOPPED', reason });
+      expect(result.path.filter(({ stepId }: { stepId: string }) => stepId === 'ask')).to.have.length(4);
+      expect(result.truncated).to.deep.equal({ at: { stepId: 'ask', visit: result.path.length + 1 }, reason });
+      const asked = result.path.find(({ stepId }: { stepId: string }) => stepId === 'ask');
+      expect(asked.filters[0]).to.include({ value, matched: false });
+      expect(asked.reason.length).to.be.below(300);
+    });
+
+    it('leaves out the texts of requests beyond 4 MB, and ends after 32 MB of work', async () => {
+      const call = {
+        id: 'call',
+        type: 'WEBHOOK',
+        config: { url: 'https://example.com/', body: { text: 'y'.repeat(200_000) } },
+      };
+      const result = await bounded(circle(call));
+      expect(result).to.include({ status: 'STOPPED' });
+      expect(result.reason).to.contain('more than 32 MB would be read and rendered');
+      expect(result.truncated.at.stepId).to.equal('call');
+      expect(result.truncated.reason).to.contain('are left out: they are more than 4 MB');
+      const bodies = result.webhooks.map(({ body }: { body: string | null }) => body !== null);
+      expect(bodies.slice(0, 20)).to.not.include(false);
+      expect(bodies.slice(20)).to.not.include(true);
+    });
+
+    it('leaves out the texts of mails beyond 4 MB', async () => {
+      const body = `<p>${'word '.repeat(60_000)}</p>`;
+      const templateId = await makeTemplate(project, { subject: 'Long', body, type: 'TRANSACTIONAL' });
+      const result = await bounded(circle({ id: 'mail', type: 'SEND_EMAIL', templateId } as { id: string }));
+      expect(result.emails.at(0).html).to.be.a('string');
+      expect(result.emails.at(-1)).to.include({ html: null, text: null });
+      expect(result.truncated.at.stepId).to.equal('mail');
+    });
+
+    it('cuts nothing of an answer that is small', async () => {
+      const built = await build(project, { steps: { leave: exit('done') } });
+      expect(await run(built)).to.include({ status: 'EXITED', truncated: null });
+    });
   });
 
   it('answers 400 with every fault of a graph that cannot be run, 404 to an unknown workflow', async () => {

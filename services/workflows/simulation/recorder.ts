@@ -20,7 +20,8 @@ export interface SimulatedEmail {
   fromName: string | null;
   replyTo: string | null;
   subject: string;
-  html: string;
+  /** Null where there was no room for it; so is the text. */
+  html: string | null;
   text: string | null;
 }
 

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FilterAnswer } from '../../conditions/explain.ts';
 import type { Data } from '../../contacts/data.ts';
 import type { Branch, Exit, Graph, Step } from '../graph.ts';
 import { targetRefusal } from '../step-config.ts';
@@ -7,6 +6,8 @@ import { stepTypes } from '../steps/index.ts';
 import type { Outcome } from '../steps/step-type.ts';
 import { entriesOf, leave } from '../walk.ts';
 import type { WebhookRequest } from '../webhook-call.ts';
+import { Budget, LIMITS, type Limits, mb, type Truncation } from './budget.ts';
+import { conditionReason, type ExplainedFilter, explainFilters } from './explained.ts';
 import { Recorder, type SimulatedEmail, type Surroundings } from './recorder.ts';
 import type { World } from './world.ts';
 
@@ -19,32 +20,27 @@ export interface SimulatedStep {
   /** Why it took this way, in words. */
   reason: string | null;
   /** Of a condition: what each of its filters answered. */
-  filters: FilterAnswer[] | null;
+  filters: ExplainedFilter[] | null;
   output: Data | null;
   scheduledFor: Date | null;
   enteredAt: Date;
   leftAt: Date | null;
   email: SimulatedEmail | null;
-  webhook: WebhookRequest | null;
+  webhook: SimulatedRequest | null;
 }
+
+/** Without a body where there was no room for it. */
+export type SimulatedRequest = Omit<WebhookRequest, 'body'> & { body: string | null };
 
 export interface Simulation {
   /** WAITING: for an event that the script does not have. STOPPED: it was too long for a simulation. */
   status: 'COMPLETED' | 'EXITED' | 'FAILED' | 'WAITING' | 'STOPPED';
   reason: string | null;
   path: SimulatedStep[];
+  /** Where the answer is not complete any more, and why. */
+  truncated: Truncation | null;
   world: World;
 }
-
-export interface Limits {
-  steps: number;
-  /** Of virtual time. */
-  years: number;
-  /** Of real time. */
-  ms: number;
-}
-
-export const LIMITS: Limits = { steps: 1_000, years: 10, ms: 10_000 };
 
 /** So long it goes on before others in this process get their turn. */
 const TURN_MS = 10;
@@ -54,11 +50,12 @@ interface Simulating {
   world: World;
   graph: Graph;
   webhookAllowedHosts: string[];
-  limits?: Limits;
+  limits?: Partial<Limits>;
 }
 
 /** Where a step has led: on, or to an end. */
-type Turn = { exit: Exit } | { end: Omit<Simulation, 'path' | 'world'> };
+type End = Pick<Simulation, 'status' | 'reason'>;
+type Turn = { exit: Exit } | { end: End };
 
 /** Walks a graph as an execution would, with the same steps and the same walker, in a world that is made up. */
 export async function simulate({
@@ -66,28 +63,40 @@ export async function simulate({
   world,
   graph,
   webhookAllowedHosts,
-  limits = LIMITS,
+  limits: given,
 }: Simulating): Promise<Simulation> {
+  const limits = { ...LIMITS, ...given };
+  const budget = new Budget(limits);
   const path: SimulatedStep[] = [];
-  const over = (end: Omit<Simulation, 'path' | 'world'>): Simulation => ({ ...end, path, world });
+  const over = (end: End): Simulation => ({ ...end, path, truncated: budget.truncated ?? null, world });
+  const stop = (at: Step, visit: number, why: string): Simulation => {
+    const reason = `the simulation ends here: ${why}`;
+    budget.cut(at, visit, reason);
+    return over({ status: 'STOPPED', reason });
+  };
   const horizon = new Date(world.now);
   horizon.setUTCFullYear(horizon.getUTCFullYear() + limits.years);
-  const deadline = performance.now() + limits.ms;
   world.passTo(world.now);
   world.cutHere();
 
   let turnUntil = performance.now() + TURN_MS;
   let [step] = entriesOf(graph);
   for (let visit = 1; step; ) {
-    if (path.length === limits.steps) return over(stopped(`after ${limits.steps} steps`));
-    if (performance.now() > deadline) return over(stopped('it took too long'));
+    const refusal = budget.refusal();
+    if (refusal) return stop(step, visit, refusal);
     if (performance.now() > turnUntil) {
       await nextTurn();
       turnUntil = performance.now() + TURN_MS;
     }
     const visited = await takeStep({ around, world, webhookAllowedHosts, horizon }, step, visit);
-    path.push(visited.step);
-    if ('end' in visited.turn) return over(visited.turn.end);
+    const shown = budget.admit(visited.step);
+    if (!shown) return stop(step, visit, `the answer would be larger than ${mb(limits.stepBytes)}`);
+    path.push(shown);
+    if ('end' in visited.turn) {
+      const { end } = visited.turn;
+      if (end.status === 'STOPPED') budget.cut(step, visit, end.reason ?? '');
+      return over(end);
+    }
     const next = leave(graph, { stepId: step.id, visit }, visited.turn.exit);
     if (next.kind === 'failed') return over({ status: 'FAILED', reason: next.reason });
     if (next.kind === 'completed') return over({ status: 'COMPLETED', reason: null });
@@ -95,8 +104,6 @@ export async function simulate({
   }
   return over({ status: 'COMPLETED', reason: null });
 }
-
-const stopped = (why: string) => ({ status: 'STOPPED' as const, reason: `the simulation ends here: ${why}` });
 
 interface Moment {
   around: Surroundings;
@@ -112,13 +119,14 @@ async function takeStep(moment: Moment, step: Step, visit: number): Promise<{ st
   const outcome = await stepTypes[step.type].run(step, recorder.run);
   const { turn, ...told } = carryOut(moment, outcome);
   const exit = 'exit' in turn ? turn.exit : 'next';
+  const filters = recorder.filters ? explainFilters(step.config, recorder.filters) : null;
   const done: SimulatedStep = {
     visit,
     step,
     status: 'COMPLETED',
     branch: exit === 'next' ? null : exit,
     reason: null,
-    filters: recorder.filters ?? null,
+    filters,
     output: null,
     scheduledFor: null,
     enteredAt,
@@ -127,6 +135,7 @@ async function takeStep(moment: Moment, step: Step, visit: number): Promise<{ st
     webhook: null,
     ...told,
   };
+  if (filters) done.reason ??= conditionReason(filters);
   return { step: recorder.email ? { ...done, output: null } : done, turn };
 }
 

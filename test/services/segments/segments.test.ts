@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { connectDb } from '../../../db/connect.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { conditionOf } from '../../../services/conditions/parse.ts';
@@ -14,6 +15,7 @@ import { referenceFaults } from '../../../services/segments/references.ts';
 import { deleteSegment } from '../../../services/segments/remove.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
+import { eventually } from '../../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 import { contact, isPro, memberOf, membersOf, movesOf, tree } from './support.ts';
 
@@ -335,18 +337,70 @@ describe('segments', () => {
   });
 
   it('tell a query that takes too long from one that fails, and put the limit back', async () => {
-    const error = await refused(guarded(world.db, (trx) => trx.raw('select pg_sleep(5)'), 50));
+    const error = await refused(guarded(world.db, project.id, (trx) => trx.raw('select pg_sleep(5)'), 50));
     expect(error).to.include({ status: 400, code: 'BAD_REQUEST' });
     const [row] = (await world.db.raw('show statement_timeout')).rows;
     expect(row.statement_timeout).to.equal('0');
-    const failed = await guarded(world.db, (trx) => trx.raw('select 1 / 0')).catch((fault) => fault);
+    const failed = await guarded(world.db, project.id, (trx) => trx.raw('select 1 / 0')).catch((fault) => fault);
     expect(failed).to.include({ code: '22012' });
   });
 
   it('let only a few such queries run at once, and say so when the others have waited too long', async () => {
-    const slow = Array.from({ length: 4 }, () => guarded(world.db, (trx) => trx.raw('select pg_sleep(0.5)')));
-    expect(await refused(guarded(world.db, (trx) => trx.raw('select 1'), 50))).to.include({ status: 429 });
+    const slow = ['a', 'a', 'b', 'b'].map((id) => guarded(world.db, id, (trx) => trx.raw('select pg_sleep(0.5)')));
+    expect(await refused(guarded(world.db, 'c', (trx) => trx.raw('select 1'), 50))).to.include({ status: 429 });
     await Promise.all(slow);
-    expect((await guarded(world.db, (trx) => trx.raw('select 1 as one'), 1_000)).rows).to.deep.equal([{ one: 1 }]);
+    const { rows } = await guarded(world.db, 'c', (trx) => trx.raw('select 1 as one'), 1_000);
+    expect(rows).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('answers another project while one has a hundred counts that do not end', async () => {
+    let end = () => {};
+    const endless = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const noisy = Array.from({ length: 100 }, () => guarded(world.db, 'noisy', () => endless));
+    const { rows } = await guarded(world.db, project.id, (trx) => trx.raw('select 1 as one'));
+    expect(rows).to.deep.equal([{ one: 1 }]);
+    end();
+    await Promise.all(noisy);
+  });
+
+  it('keeps connections for others while many changes of one project wait for each other', async () => {
+    const few = connectDb({ databaseUrl: world.url, poolSize: 3, name: 'everpost-test' });
+    const lock = await world.db.transaction();
+    await lock.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`segments/${project.id}`]);
+    const changes = Array.from({ length: 10 }, (_, n) =>
+      createSegment(few, project.access, { name: `Segment ${n}`, condition: isPro }),
+    );
+    const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+    await eventually(async () => (await world.db.raw(waits)).rows.length > 0, { what: 'a change that waits' });
+    expect((await few.raw('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
+    await lock.rollback();
+    expect(new Set((await Promise.all(changes)).map(({ slug }) => slug)).size).to.equal(10);
+    await few.destroy();
+  });
+
+  it('reads no condition of another segment when one is saved or deleted', async () => {
+    const base = await createSegment(world.db, project.access, { name: 'Base', condition: isPro });
+    const other = await createSegment(world.db, project.access, { name: 'Other', condition: isPro });
+    await world
+      .db('segments')
+      .where({ id: other.id })
+      .update({ condition: { not: 'a condition' } });
+    const user = await createSegment(world.db, project.access, { name: 'User', condition: memberOf(base.id) });
+    const circle = await refused(updateSegment(world.db, project.access, base.id, { condition: memberOf(user.id) }));
+    expect(circle.message).to.contain('leads back to this segment itself');
+    expect((await refused(deleteSegment(world.db, project.access, base.id))).message).to.contain('the segment "User"');
+    await deleteSegment(world.db, project.access, user.id);
+    await deleteSegment(world.db, project.access, base.id);
+  });
+
+  it('finds a circle through segments that were saved before their references were stored', async () => {
+    const first = await createSegment(world.db, project.access, { name: 'First', condition: isPro });
+    const second = await createSegment(world.db, project.access, { name: 'Second', condition: memberOf(first.id) });
+    const nothing = { filterCount: null, refersTo: null, looks: null, driftsItself: null };
+    await world.db('segments').where({ projectId: project.id }).update(nothing);
+    const circle = await refused(updateSegment(world.db, project.access, first.id, { condition: memberOf(second.id) }));
+    expect(circle.message).to.contain('leads back to this segment itself');
   });
 });

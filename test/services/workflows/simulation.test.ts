@@ -58,7 +58,9 @@ describe('a simulation', function () {
   const simulating = async (graph: Graph, contact: Contact | undefined, start: Date, script: ScriptedEvent[]) =>
     simulate({
       graph,
-      limits: contact ? limits : { steps: MAX_STEPS + 1, years: 1000, ms: 60_000 },
+      limits: contact
+        ? limits
+        : { steps: MAX_STEPS + 1, years: 1000, ms: 60_000, stepBytes: Infinity, workBytes: Infinity },
       webhookAllowedHosts: [],
       world: new Made({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
       around: {

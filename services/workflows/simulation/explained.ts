@@ -1,0 +1,43 @@
+import type { FilterAnswer } from '../../conditions/explain.ts';
+import type { Data } from '../../contacts/data.ts';
+
+interface Filter {
+  field: string | null;
+  operator: string | null;
+  value: unknown;
+  unit?: unknown;
+  count?: unknown;
+}
+
+/** A filter as it stands in the condition, with what it answered. */
+export type ExplainedFilter = Filter & FilterAnswer;
+
+/** So much of a value is repeated in words; `filters` has all of it. */
+const MAX_VALUE = 200;
+
+export const explainFilters = (config: Data, answers: FilterAnswer[]): ExplainedFilter[] =>
+  answers.map((answer) => ({ ...filterAt(config, answer.path), ...answer }));
+
+/** The filter that stands at a path of the condition; a config without groups is one filter itself. */
+function filterAt(config: Data, path: string): Filter {
+  const found = 'groups' in config ? path.split('.').reduce<unknown>((at, key) => (at as Data)[key], config) : config;
+  const { field = null, operator = null, value = null, unit, count } = found as Partial<Filter>;
+  return { field, operator, value, ...(unit !== undefined && { unit }), ...(count !== undefined && { count }) };
+}
+
+/** Why a condition took its way, in words. */
+export function conditionReason(filters: ExplainedFilter[]): string | null {
+  const decisive = filters.filter((filter) => filter.decisive);
+  if (decisive.length === 0) return null;
+  return decisive
+    .map(({ field, operator, value, matched }) => {
+      const said = [field, operator, value === null ? undefined : inWords(value)].filter(Boolean).join(' ');
+      return `${said} ${matched ? 'holds' : 'does not hold'}`;
+    })
+    .join('; ');
+}
+
+function inWords(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+}

@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { answer, ok } from '../../api/http/answers.ts';
+import { route, routes } from '../../api/http/route.ts';
+import { object } from '../../api/http/schemas.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { eventually } from '../support/waiting.ts';
+
+describe('a route that is declared heavy', () => {
+  let api: TestApi;
+  let under: string[] = [];
+  let held: { projectId: string; end: () => void }[] = [];
+  let holds = '';
+
+  before(async () => {
+    const heavy = route({
+      method: 'GET',
+      path: '/test/heavy',
+      heavy: 'read',
+      summary: 'Takes as long as the test likes',
+      access: 'secretKey',
+      answers: { 200: answer('Done.', object({})) },
+      handle: async ({ project: { projectId } }) => {
+        under.push(projectId);
+        if (projectId === holds) await new Promise<void>((end) => held.push({ projectId, end }));
+        return ok({});
+      },
+    });
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' }, moreRoutes: [routes('Test', [heavy])] });
+  });
+  after(() => api.stop());
+  beforeEach(() => {
+    under = [];
+    held = [];
+  });
+
+  it('has three calls of a project under way, and answers other projects meanwhile', async () => {
+    const [noisy, other] = [await api.project(), await api.project()];
+    holds = noisy.id;
+    const calls = Array.from({ length: 20 }, () => noisy.server.get('/test/heavy'));
+    await eventually(() => held.length === 3, { what: 'three calls under way' });
+    for (let n = 0; n < 5; n++) expect(await other.server.get('/test/heavy')).to.have.status(200);
+    expect(await noisy.server.get('/segments'), 'what is not heavy').to.have.status(200);
+    expect(under.filter((id) => id === noisy.id)).to.have.length(3);
+    holds = '';
+    for (const { end } of held) end();
+    for (const answered of await Promise.all(calls)) expect(answered).to.have.status(200);
+  });
+});
