@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { foldContactCounts } from '../../services/contacts/counts.ts';
+import { foldCounts } from '../../services/events/counts.ts';
+import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+const keys = (from: number, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${from + n}`, n]));
+
+const fault = (answer: ApiAnswer) => {
+  const [{ field, code }] = answer.body.error.errors;
+  return { status: answer.status, code: answer.body.error.code, field, fault: code };
+};
+
+const TOO_BIG = { status: 422, code: 'VALIDATION_ERROR', field: 'data', fault: 'too_big' };
+
+describe('limits on data and names', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let n = 0;
+
+  before(async () => {
+    api = await startTestApi({ env: { CUSTOM_FIELDS_PER_PROJECT: '20', EVENT_NAMES_PER_PROJECT: '6' } });
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const email = () => `limits${++n}@example.com`;
+  const mail = (data?: object) => ({
+    to: email(),
+    from: `a@${project.senderDomain}`,
+    subject: 'Hello',
+    body: '<p>Hello</p>',
+    data,
+  });
+  const track = (event: string, data?: object) => project.browser.post('/v1/track', { email: email(), event, data });
+  const trackAs = (event: string, data?: object) => project.server.post('/events/track', { email: email(), event, data });
+  const aggregate = async () => {
+    await foldContactCounts(api.db);
+    await foldCounts(api.db);
+  };
+  const fields = async () =>
+    Number((await api.db('contactCounts').where({ projectId: project.id }).first('fields'))?.fields ?? 0);
+
+  describe('a data object with 101 keys', () => {
+    it('is 422 on /v1/track, /v1/send, /events/track and PATCH /contacts/:id', async () => {
+      expect(fault(await track('a', keys(0, 101)))).to.deep.equal(TOO_BIG);
+      expect(fault(await trackAs('a', keys(0, 101)))).to.deep.equal(TOO_BIG);
+      expect(fault(await project.server.post('/v1/send', mail(keys(0, 101))))).to.deep.equal(TOO_BIG);
+      const { body } = await project.server.post('/contacts', { email: email() });
+      expect(fault(await project.server.patch(`/contacts/${body.id}`, { data: keys(0, 101) }))).to.deep.equal(TOO_BIG);
+      const byId = { contactId: body.id, name: 'a', data: keys(0, 101) };
+      expect(fault(await project.server.post('/events/track', byId))).to.deep.equal(TOO_BIG);
+      expect(await api.db('events').where({ projectId: project.id })).to.deep.equal([]);
+    });
+
+    it('is a plain 400 on POST /contacts', async () => {
+      const answer = await project.server.post('/contacts', { email: email(), data: keys(0, 101) });
+      expect(answer).to.have.status(400);
+      expect(answer.body).to.deep.equal({ error: '"data" has more than 100 keys' });
+    });
+  });
+
+  it('accepts 100 keys', async () => {
+    const roomy = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    try {
+      const other = await roomy.project();
+      expect(await other.server.post('/contacts', { email: email(), data: keys(0, 100) })).to.have.status(201);
+      expect(await other.browser.post('/v1/track', { email: email(), event: 'a', data: keys(0, 100) })).to.have.status(
+        200,
+      );
+    } finally {
+      await roomy.stop();
+    }
+  });
+
+  describe('a custom field beyond the limit', () => {
+    beforeEach(async () => {
+      await project.server.post('/contacts', { email: email(), data: keys(0, 20) });
+      await aggregate();
+      expect(await fields()).to.equal(20);
+    });
+
+    it('is 422 on /v1/send and /v1/track, and nothing is written', async () => {
+      const before = await api.db('contacts').where({ projectId: project.id }).count();
+      expect(fault(await project.server.post('/v1/send', mail({ another: 1 })))).to.deep.equal(TOO_BIG);
+      expect(fault(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
+      expect(await api.db('contacts').where({ projectId: project.id }).count()).to.deep.equal(before);
+      expect(await api.db('emails').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await api.db('events').where({ projectId: project.id })).to.deep.equal([]);
+    });
+
+    it('is 409 on POST and PATCH of contacts and on /events/track', async () => {
+      const created = await project.server.post('/contacts', { email: email(), data: { another: 1 } });
+      expect(created).to.have.status(409);
+      expect(created.body.error.code).to.equal('CONFLICT');
+      expect(await trackAs('a', { another: 1 })).to.have.status(409);
+      const { body } = await project.server.post('/contacts', { email: email() });
+      expect(await project.server.patch(`/contacts/${body.id}`, { data: { another: 1 } })).to.have.status(409);
+      const byId = { contactId: body.id, name: 'a', data: { another: 1 } };
+      const tracked = await project.server.post('/events/track', byId);
+      expect(tracked).to.have.status(409);
+      expect(tracked.body.error.code).to.equal('CONFLICT');
+    });
+
+    it('does not stop known fields, deletions and values that are not kept', async () => {
+      expect(await track('a', { key1: 5, key2: 6 })).to.have.status(200);
+      expect(await track('a', { another: null })).to.have.status(200);
+      expect(await track('a', { another: { value: 1, persistent: false } })).to.have.status(200);
+      expect(await project.server.post('/v1/send', mail(keys(0, 20)))).to.have.status(200);
+      expect(await project.server.post('/contacts', { email: email(), data: keys(0, 20) })).to.have.status(201);
+    });
+
+    it('is accepted again once a field has been deleted', async () => {
+      expect(await project.server.delete('/contacts/fields/key0')).to.have.status(200);
+      expect(await fields()).to.equal(19);
+      expect(await project.server.post('/contacts', { email: email(), data: { another: 1 } })).to.have.status(201);
+    });
+
+    it('refuses one of several concurrent tracks without stopping the others', async () => {
+      const answers = await Promise.all([track('a', { key1: 1 }), track('a', { another: 1 }), track('a'), track('a')]);
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 422, 200, 200]);
+    });
+
+    it('counts nothing after a reset', async () => {
+      expect(await project.owner.post(`/users/@me/projects/${project.id}/reset`)).to.have.status(200);
+      expect(await fields()).to.equal(0);
+      expect(await project.server.post('/contacts', { email: email(), data: { another: 1 } })).to.have.status(201);
+    });
+  });
+
+  it('refuses a call whose new fields would exceed the limit together', async () => {
+    await project.server.post('/contacts', { email: email(), data: keys(0, 19) });
+    await aggregate();
+    expect(await project.server.post('/contacts', { email: email(), data: keys(0, 21) })).to.have.status(409);
+    expect(await project.server.post('/contacts', { email: email(), data: keys(0, 20) })).to.have.status(201);
+  });
+
+  it('lets the public key create half of the custom fields, and the secret key the rest', async () => {
+    await track('a', keys(0, 10));
+    await aggregate();
+    expect(fault(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
+    expect(await trackAs('a', keys(10, 10))).to.have.status(200);
+    await aggregate();
+    expect(await fields()).to.equal(20);
+    expect(await track('a', { key15: 1 })).to.have.status(200);
+  });
+
+  it('lets the public key create half of the event names, and the secret key the rest', async () => {
+    for (const name of ['a', 'b', 'c']) expect(await track(name)).to.have.status(200);
+    await aggregate();
+    expect(fault(await track('d'))).to.deep.equal({ ...TOO_BIG, field: 'event' });
+    for (const name of ['d', 'e', 'f']) expect(await trackAs(name)).to.have.status(200);
+    await aggregate();
+    const refused = await trackAs('g');
+    expect(refused).to.have.status(409);
+    expect(refused.body.error.code).to.equal('CONFLICT');
+    const { body } = await project.server.post('/contacts', { email: email() });
+    expect(await project.server.post('/events/track', { contactId: body.id, name: 'g' })).to.have.status(409);
+    expect(await project.server.post('/events/track', { contactId: body.id, name: 'f' })).to.have.status(200);
+    expect(await track('f')).to.have.status(200);
+  });
+
+  it('does not count events of the service, and frees the name of a deleted event', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await trackAs(name);
+    await project.server.post('/contacts', { email: 'same@example.com', subscribed: true });
+    await project.server.post('/contacts', { email: 'same@example.com', subscribed: false });
+    await aggregate();
+    const count = await api.db('eventNameCounts').where({ projectId: project.id }).first('names');
+    expect(count).to.deep.equal({ names: 6 });
+    expect(await trackAs('g')).to.have.status(409);
+    expect(await project.server.delete('/events/a')).to.have.status(200);
+    expect(await trackAs('g')).to.have.status(200);
+  });
+});
