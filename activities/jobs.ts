@@ -1,12 +1,15 @@
 import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
 import { isDatabaseAway } from '../platform/database-away.ts';
+import type { Limits } from '../platform/limits.ts';
 import { failJob, type JobProgress, runSlice } from '../services/jobs/run.ts';
 
 export interface JobActivityDeps {
   db: Db;
   /** The process is to end: finish the chunk that is under way and no more. */
   stopping: AbortSignal;
+  /** Per project. */
+  projectLimits?: Limits;
 }
 
 const SLICE_MS = 5_000;
@@ -20,7 +23,7 @@ const MAX_FAILURES = 10;
  */
 export const sliceMs = (wayMs: number): number => Math.max(SLICE_MS, 5 * wayMs);
 
-export const jobActivities = ({ db, stopping }: JobActivityDeps) => ({
+export const jobActivities = ({ db, stopping, projectLimits }: JobActivityDeps) => ({
   async runJobSlice(jobId: string): Promise<JobProgress> {
     const { info, cancellationSignal, heartbeat } = Context.current();
     const began = Date.now();
@@ -29,10 +32,10 @@ export const jobActivities = ({ db, stopping }: JobActivityDeps) => ({
     // Says that we live; how far the job has got stands in its row.
     const beating = setInterval(heartbeat, BEAT_MS);
     try {
-      return await runSlice(db, jobId, isOver);
+      return await runSlice(db, jobId, isOver, projectLimits);
     } catch (error) {
       if (isDatabaseAway(error) || info.attempt < MAX_FAILURES) throw error;
-      await failJob(db, jobId, error instanceof Error ? error.message : String(error));
+      await failJob(db, jobId, error instanceof Error ? error.message : String(error), projectLimits);
       return { ended: true, processed: 0, total: 0 };
     } finally {
       clearInterval(beating);

@@ -121,6 +121,7 @@ async function startWork(parts: Parts): Promise<End> {
       bulkDuty({
         db: parts.db,
         limits: settings,
+        projectLimits: settings.limits,
         retention: settings,
         now: () => new Date(),
         stopping: stopping.signal,
@@ -178,7 +179,7 @@ function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resol
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
-  const deps = { db, renderer, links: new MailLinks(settings), now };
+  const deps = { db, renderer, links: new MailLinks(settings), now, limits: settings.limits };
   return {
     deps,
     duties: [

@@ -37,10 +37,14 @@ export const tooManyEventNames = ({ eventNames }: Limits, field = 'event'): ApiE
 
 /** For writes that are not among the hot ones: a statement of its own. */
 export async function requireRoomForFields(db: Db, projectId: string, patch: Data, limits: Limits): Promise<void> {
+  if (!(await roomFor(db, projectId, patch, limits))) throw tooManyFields(limits);
+}
+
+export async function roomFor(db: Db, projectId: string, patch: Data, { customFields }: Limits): Promise<boolean> {
   const keys = Object.keys(patch);
-  if (keys.length === 0) return;
+  if (keys.length === 0) return true;
   const { fields, unknown } = await readFieldRoom(db, projectId, keys);
-  if (unknown.length > 0 && fields + unknown.length > limits.customFields) throw tooManyFields(limits);
+  return unknown.length === 0 || fields + unknown.length <= customFields;
 }
 
 export async function requireRoomForEvent(db: Db, projectId: string, name: string, limits: Limits): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Template, TemplateType } from '../../db/models/template.ts';
 import { ApiError, type Fault, validationError } from '../../platform/errors.ts';
-import type { MailAttachment } from '../../platform/mailer.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { MailAttachment } from '../../platform/mailer.ts';
 import { encodeText } from '../../platform/mime-body.ts';
 import type { Address, SendInput } from './send.ts';
 

@@ -1,6 +1,6 @@
 import { type Db, wake } from '../../db/connect.ts';
-import { eventFits, fieldsFit } from '../../db/models/name-limits.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
+import { eventFits, fieldsFit } from '../../db/models/name-limits.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { together } from '../../db/together.ts';

@@ -35,7 +35,8 @@ describe('limits on data and names', () => {
     data,
   });
   const track = (event: string, data?: object) => project.browser.post('/v1/track', { email: email(), event, data });
-  const trackAs = (event: string, data?: object) => project.server.post('/events/track', { email: email(), event, data });
+  const trackAs = (event: string, data?: object) =>
+    project.server.post('/events/track', { email: email(), event, data });
   const aggregate = async () => {
     await foldContactCounts(api.db);
     await foldCounts(api.db);
