@@ -82,7 +82,7 @@ interface Declaration<P, Q, B> {
   whileDisabled?: true;
   /** Open to users who have not verified their address yet, where that is required. */
   unverified?: true;
-  /** Bytes of a JSON body; 1 MiB when nothing is said. */
+  /** Bytes of a JSON body; `BODY_MAX_BYTES` when nothing is said. */
   bodyLimit?: (settings: Settings) => number;
   /** A body that breaks a rule is 422, except where the contract says 400. */
   invalidBody?: 400;

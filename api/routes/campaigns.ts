@@ -1,4 +1,5 @@
 import joi from 'joi';
+import type { Settings } from '../../platform/settings.ts';
 import { listCampaigns } from '../../services/campaigns/list.ts';
 import { deleteCampaign } from '../../services/campaigns/remove.ts';
 import {
@@ -72,6 +73,9 @@ const whole = {
 
 const withSender = ({ from, ...rest }: ValueOf<typeof whole>) => ({ ...rest, from: asAddress(from) });
 
+const tooLarge = failure('The body is too large.', 'PAYLOAD_TOO_LARGE');
+const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
+
 const wrongParts = missing('segment or template', 'SEGMENT_NOT_FOUND');
 
 export const campaigns = routes('Campaigns', [
@@ -97,10 +101,12 @@ export const campaigns = routes('Campaigns', [
     summary: 'Create a campaign, as a draft',
     access: 'secretKey',
     body: whole,
+    bodyLimit,
     answers: {
       200: answer('The draft.', object({ success: flag(), data: campaignSchema })),
       403: unverified,
       404: wrongParts,
+      413: tooLarge,
     },
     handle: async ({ db, project, body }) =>
       success(presentCampaign(await createCampaign(db, project, withSender(body)))),
@@ -122,7 +128,8 @@ export const campaigns = routes('Campaigns', [
     access: 'secretKey',
     params,
     body: whole,
-    answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: wrongState },
+    bodyLimit,
+    answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: wrongState, 413: tooLarge },
     handle: async ({ db, project, params, body }) =>
       ok(presentCampaign(await replaceCampaign(db, project, params.id, withSender(body)))),
   }),

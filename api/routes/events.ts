@@ -6,9 +6,9 @@ import { eventStats } from '../../services/events/stats.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { trackEventOf } from '../../services/events/track-contact.ts';
 import { findEventUsage } from '../../services/events/usage.ts';
-import { answer, failure, missing, ok } from '../http/answers.ts';
+import { answer, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
-import { onceByKey } from '../http/idempotency.ts';
+import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { range } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, flag, nullable, object, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -26,10 +26,10 @@ import { presentTracked, trackedContentSchema } from '../presenters/tracked.ts';
 import { eventName, MAX_EVENT_NAME, trackBody } from './track.ts';
 
 const contactNotFound = missing('contact', 'CONTACT_NOT_FOUND');
-const refused = failure(
-  'The Idempotency-Key has been used, or is in use; or the project has as many event names or custom fields as it may.',
-  'CONFLICT',
-);
+const refused = {
+  ...keyReused,
+  description: `${keyReused.description} Or the project has as many event names or custom fields as it may.`,
+};
 const params = { eventName: text({ max: MAX_EVENT_NAME }) };
 
 const byContact = object({

@@ -1,8 +1,10 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment, type SegmentType } from '../../db/models/segment.ts';
 import { newId } from '../../platform/ids.ts';
+import { UNLIMITED } from '../../platform/limits.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
+import { requireRoom } from '../projects/room.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
@@ -19,13 +21,19 @@ export interface NewSegment {
   trackMembership?: boolean | undefined;
 }
 
-export async function createSegment(db: Db, project: ProjectAccess, input: NewSegment): Promise<Segment> {
+export async function createSegment(
+  db: Db,
+  project: ProjectAccess,
+  input: NewSegment,
+  { segments: max } = UNLIMITED,
+): Promise<Segment> {
   const { projectId } = project;
   const type = input.type ?? 'DYNAMIC';
   // Before anything is locked: whoever sends nonsense waits for nobody.
   if (type === 'DYNAMIC') conditionOf(input.condition, { at: 'condition' });
   const created = await writing(db, project, async (trx) => {
     await oneAtATime(trx, projectId);
+    await requireRoom(trx, { what: 'segments', projectId, max });
     const others = await Segment.query(trx).where({ projectId }).select('id', 'slug', 'condition');
     const segment = await Segment.query(trx).insertAndFetch({
       id: newId(),

@@ -175,3 +175,73 @@ describe('limits on data and names', () => {
     expect(await trackAs('g')).to.have.status(200);
   });
 });
+
+describe('limits on what a project has', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({
+      env: {
+        SEGMENTS_PER_PROJECT: '2',
+        TEMPLATES_PER_PROJECT: '2',
+        WORKFLOWS_PER_PROJECT: '2',
+        OPEN_JOBS_PER_PROJECT: '2',
+        PROJECTS_PER_USER: '3',
+      },
+    });
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const atOnce = async (create: (n: number) => Promise<ApiAnswer>): Promise<ApiAnswer[]> =>
+    Promise.all(Array.from({ length: 5 }, (_, n) => create(n)));
+  const expectTwo = (answers: ApiAnswer[], status: number) => {
+    const statuses = answers.map((answer) => answer.status).sort();
+    expect(statuses).to.deep.equal([status, status, 409, 409, 409]);
+    const refused = answers.filter((answer) => answer.status === 409);
+    for (const { body } of refused) expect(body.error.code).to.equal('CONFLICT');
+  };
+  const accepted = (answers: ApiAnswer[]) => answers.find((answer) => answer.status < 300);
+
+  it('rejects a third segment with 409, also when five are created concurrently', async () => {
+    const answers = await atOnce((n) => project.server.post('/segments', { name: `S${n}`, type: 'STATIC' }));
+    expectTwo(answers, 201);
+    await project.server.delete(`/segments/${accepted(answers)?.body.id}`);
+    expect(await project.server.post('/segments', { name: 'Again', type: 'STATIC' })).to.have.status(201);
+  });
+
+  it('rejects a third template with 409, created or duplicated, also concurrently', async () => {
+    const template = { name: 'T', subject: 'Hello', body: '<p>Hello</p>', type: 'TRANSACTIONAL' };
+    const answers = await atOnce(() => project.server.post('/templates', template));
+    expectTwo(answers, 201);
+    const { id } = accepted(answers)?.body ?? {};
+    expect(await project.server.post(`/templates/${id}/duplicate`)).to.have.status(409);
+    expect(await project.server.patch(`/templates/${id}`, { name: 'Changed' })).to.have.status(200);
+  });
+
+  it('rejects a third workflow with 409, created or duplicated, also concurrently', async () => {
+    const answers = await atOnce(() => project.server.post('/workflows', { name: 'W', eventName: 'started' }));
+    expectTwo(answers, 201);
+    const { id } = accepted(answers)?.body ?? {};
+    expect(await project.server.post(`/workflows/${id}/duplicate`)).to.have.status(409);
+  });
+
+  it('rejects a third open job with 409, import or bulk', async () => {
+    const form = new FormData();
+    form.append('file', new File(['email\na@example.com\n'], 'contacts.csv'));
+    const contactIds = [project.id];
+    expect(await project.server.post('/contacts/import', form)).to.have.status(202);
+    expect(await project.server.post('/contacts/bulk-delete', { contactIds })).to.have.status(202);
+    const refused = await project.server.post('/contacts/bulk-subscribe', { contactIds });
+    expect(refused).to.have.status(409);
+    expect(refused.body.error.code).to.equal('CONFLICT');
+    expect(await project.server.post('/contacts/import', form)).to.have.status(409);
+  });
+
+  it('rejects a fourth project of a user with 409, also concurrently', async () => {
+    expectTwo(await atOnce(() => project.owner.post('/users/@me/projects', { name: 'Another' })), 201);
+  });
+});
