@@ -73,7 +73,6 @@ const whole = {
 
 const withSender = ({ from, ...rest }: ValueOf<typeof whole>) => ({ ...rest, from: asAddress(from) });
 
-const tooLarge = failure('The body is too large.', 'PAYLOAD_TOO_LARGE');
 const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
 const wrongParts = missing('segment or template', 'SEGMENT_NOT_FOUND');
@@ -106,7 +105,6 @@ export const campaigns = routes('Campaigns', [
       200: answer('The draft.', object({ success: flag(), data: campaignSchema })),
       403: unverified,
       404: wrongParts,
-      413: tooLarge,
     },
     handle: async ({ db, project, body }) =>
       success(presentCampaign(await createCampaign(db, project, withSender(body)))),
@@ -129,7 +127,7 @@ export const campaigns = routes('Campaigns', [
     params,
     body: whole,
     bodyLimit,
-    answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: wrongState, 413: tooLarge },
+    answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: wrongState },
     handle: async ({ db, project, params, body }) =>
       ok(presentCampaign(await replaceCampaign(db, project, params.id, withSender(body)))),
   }),

@@ -26,7 +26,6 @@ const unverified = failure(
 );
 
 const tooMany = failure('The project has as many templates as it may.', 'CONFLICT');
-const tooLarge = failure('The body is too large.', 'PAYLOAD_TOO_LARGE');
 const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
 const name = () => text({ max: MAX_NAME });
@@ -70,7 +69,7 @@ export const templates = routes('Templates', [
     access: 'secretKey',
     body: { name: name(), subject: subject(), body: text(), type: oneOf('TRANSACTIONAL', 'MARKETING'), ...extras },
     bodyLimit,
-    answers: { 201: one, 400: unreadable, 403: unverified, 409: tooMany, 413: tooLarge },
+    answers: { 201: one, 400: unreadable, 403: unverified, 409: tooMany },
     handle: async ({ db, project, settings, body }) =>
       created(presentTemplate(await createTemplate(db, project, withSender(body), settings.limits))),
   }),
@@ -98,7 +97,7 @@ export const templates = routes('Templates', [
       ...extras,
     },
     bodyLimit,
-    answers: { 200: one, 400: unreadable, 403: unverified, 404: noTemplate, 413: tooLarge },
+    answers: { 200: one, 400: unreadable, 403: unverified, 404: noTemplate },
     handle: async ({ db, project, params, body }) =>
       ok(presentTemplate(await updateTemplate(db, project, params.id, withSender(body)))),
   }),
