@@ -90,7 +90,10 @@ export const campaigns = routes('Campaigns', [
       sort: choice('createdAt', 'updatedAt', 'name'),
       dir: choice('desc', 'asc'),
     },
-    answers: { 200: answer('A page of campaigns.', offsetListSchema(campaignSchema)) },
+    answers: {
+      200: answer('A page of campaigns.', offsetListSchema(campaignSchema)),
+      413: failure('The bodies on the page are too large together.', 'PAYLOAD_TOO_LARGE'),
+    },
     handle: async ({ db, project, query }) =>
       ok(presentOffsetList(await listCampaigns(db, project.projectId, query), presentCampaign)),
   }),

@@ -26,6 +26,7 @@ const unverified = failure(
 );
 
 const tooMany = failure('The project has as many templates as it may.', 'CONFLICT');
+const largePage = failure('The bodies on the page are too large together.', 'PAYLOAD_TOO_LARGE');
 const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
 const name = () => text({ max: MAX_NAME });
@@ -58,7 +59,7 @@ export const templates = routes('Templates', [
       sort: choice('createdAt', 'updatedAt', 'name'),
       dir: choice('desc', 'asc'),
     },
-    answers: { 200: answer('A page of templates.', offsetListSchema(templateSchema)) },
+    answers: { 200: answer('A page of templates.', offsetListSchema(templateSchema)), 413: largePage },
     handle: async ({ db, project, query }) =>
       ok(presentOffsetList(await listTemplates(db, project.projectId, query), presentTemplate)),
   }),

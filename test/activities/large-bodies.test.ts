@@ -109,6 +109,19 @@ describe('bodies of 4.9 MB', () => {
     await expectWhole('Name 0');
   });
 
+  it('are refused with 413 in a list that would hold more than 64 MB of them', async () => {
+    const other = await api.project();
+    const { body: first } = await other.server.post('/templates', { ...template(), from: `a@${other.senderDomain}` });
+    const copies = Array.from({ length: 13 }, () => other.server.post(`/templates/${first.id}/duplicate`));
+    for (const copy of await Promise.all(copies)) expect(copy).to.have.status(201);
+    const answer = await other.server.get('/templates');
+    expect(answer).to.have.status(413);
+    expect(answer.body.error.code).to.equal('PAYLOAD_TOO_LARGE');
+    const page = await other.server.get('/templates?pageSize=2&page=7');
+    expect(page).to.have.status(200);
+    expect(page.body.data).to.have.lengthOf(2);
+  });
+
   it('are 413 above 5 MB on templates and campaigns, and above 1 MiB elsewhere', async () => {
     const tooLarge = 'x'.repeat(LARGE);
     for (const [path, given] of [
