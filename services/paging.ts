@@ -43,11 +43,20 @@ export async function requireSmallPage<M extends BaseModel>(
   { page, pageSize }: { page: number; pageSize: number },
   maxBytes = MAX_PAGE_BYTES,
 ): Promise<void> {
-  const sizes = list.clone().clearSelect().limit(pageSize).offset((page - 1) * pageSize);
+  const sizes = list
+    .clone()
+    .clearSelect()
+    .limit(pageSize)
+    .offset((page - 1) * pageSize);
   const rows = sizes.select(db.raw('octet_length(body) as bytes')).toKnexQuery().as('sizes');
   const [sum] = await db.from(rows).sum('bytes as bytes');
   if (Number(sum?.bytes ?? 0) > maxBytes)
-    throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The bodies on this page are larger than ${maxBytes} bytes together.`, {
-      suggestion: 'Ask for fewer items at once with "pageSize".',
-    });
+    throw new ApiError(
+      413,
+      'PAYLOAD_TOO_LARGE',
+      `The bodies on this page are larger than ${maxBytes} bytes together.`,
+      {
+        suggestion: 'Ask for fewer items at once with "pageSize".',
+      },
+    );
 }

@@ -241,6 +241,54 @@ describe('limits on what a project has', () => {
     expect(await project.server.post('/contacts/import', form)).to.have.status(409);
   });
 
+  it('rejects a condition larger than 256 KB', async () => {
+    const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
+    const condition = { logic: 'AND', groups: [{ filters: [filter] }], note: 'x'.repeat(256 * 1024) };
+    const created = await project.server.post('/segments', { name: 'Large', condition });
+    expect(created).to.have.status(400);
+    expect(created.body).to.deep.equal({ error: '"condition" is larger than 256 KB' });
+    const { body } = await project.server.post('/segments', {
+      name: 'Small',
+      condition: { ...condition, note: undefined },
+    });
+    const changed = await project.server.patch(`/segments/${body.id}`, { condition });
+    expect(fault(changed)).to.deep.equal({ ...TOO_BIG, field: 'condition' });
+  });
+
+  it('rejects a step config larger than 256 KB, and a workflow whose steps are larger than 5 MB together', async () => {
+    const { body: workflow } = await project.server.post('/workflows', { name: 'W', eventName: 'started' });
+    const add = (note: string) =>
+      project.server.post(`/workflows/${workflow.id}/steps`, { type: 'EXIT', config: { note } });
+    expect(fault(await add('x'.repeat(256 * 1024)))).to.deep.equal({ ...TOO_BIG, field: 'config' });
+    const answers = [];
+    for (let n = 0; n < 22; n++) answers.push((await add('x'.repeat(250_000))).status);
+    expect(answers.at(0)).to.equal(201);
+    expect(answers.at(-1)).to.equal(400);
+    expect(await api.db('workflowSteps').where({ workflowId: workflow.id })).to.have.lengthOf(20);
+  });
+
+  it('rejects a body that would be copied for too many recipients with 413', async () => {
+    const small = await startTestApi({
+      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+      env: { MESSAGE_MAX_BYTES: '40000' },
+    });
+    try {
+      const other = await small.project();
+      const mail = (count: number) => ({
+        to: Array.from({ length: count }, (_, n) => `copy${n}@example.com`),
+        from: `a@${other.senderDomain}`,
+        subject: 'Hello',
+        body: 'x'.repeat(10_000),
+      });
+      const answer = await other.server.post('/v1/send', mail(100));
+      expect(answer).to.have.status(413);
+      expect(answer.body.error.code).to.equal('PAYLOAD_TOO_LARGE');
+      expect(await other.server.post('/v1/send', mail(60))).to.have.status(200);
+    } finally {
+      await small.stop();
+    }
+  });
+
   it('rejects a fourth project of a user with 409, also concurrently', async () => {
     expectTwo(await atOnce(() => project.owner.post('/users/@me/projects', { name: 'Another' })), 201);
   });
