@@ -1,4 +1,5 @@
 import joi from 'joi';
+import type { Limits } from './limits.ts';
 
 // Every setting of the product, declared once: the parser, `.env.example`, the README table and the compose file are
 // all held against this list by a test.
@@ -23,6 +24,8 @@ const url = (...scheme: string[]) => maybeText(joi.string().uri({ scheme }));
 const integer = () => joi.number().integer().min(0);
 const port = () => integer().max(65535);
 const milliseconds = () => integer().min(100).max(2_147_483_647);
+/** Compared with counts that Postgres holds as integers. */
+const limit = () => integer().max(2_000_000_000);
 const rate = () => joi.number().min(0).max(1);
 
 function splitList(text: string): string[] {
@@ -69,6 +72,18 @@ export const settingsSchema = {
   IDEMPOTENCY_KEY_TTL_HOURS: number(24, joi.number().positive()),
   ATTACHMENT_MAX_BYTES: number(10_485_760, integer()),
   MESSAGE_MAX_BYTES: number(41_943_040, integer()),
+  BODY_MAX_BYTES: number(1_048_576, integer()),
+  CONTENT_BODY_MAX_BYTES: number(5_242_880, integer()),
+  DATA_MAX_KEYS: number(100, limit()),
+  CUSTOM_FIELDS_PER_PROJECT: number(500, limit()),
+  EVENT_NAMES_PER_PROJECT: number(2_000, limit()),
+  SEGMENTS_PER_PROJECT: number(200, limit()),
+  TEMPLATES_PER_PROJECT: number(500, limit()),
+  WORKFLOWS_PER_PROJECT: number(200, limit()),
+  OPEN_JOBS_PER_PROJECT: number(100, limit()),
+  RUNNING_JOBS_PER_PROJECT: number(5, limit().min(1)),
+  PROJECTS_PER_USER: number(1_000, limit()),
+  UPLOAD_BYTES_PER_PROJECT: number(1_073_741_824, integer()),
   SIGNUP_ENABLED: flag(true),
   EMAIL_VERIFICATION_REQUIRED: flag(false),
   AUTO_PROJECT_DISABLE: flag(true),
@@ -126,6 +141,10 @@ export interface Settings {
   rateLimitPerMinute: number;
   attachmentMaxBytes: number;
   messageMaxBytes: number;
+  /** Of a JSON body; more on the routes that take templates and campaigns. */
+  bodyMaxBytes: number;
+  contentBodyMaxBytes: number;
+  limits: Limits;
   idempotencyKeyTtlHours: number;
   corsOrigins: string[];
   /** The first signs and encrypts; all are accepted, so that a key can be rotated without breaking sent links. */
@@ -253,6 +272,9 @@ function shape(value: Values): Settings {
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     attachmentMaxBytes: value.ATTACHMENT_MAX_BYTES,
     messageMaxBytes: value.MESSAGE_MAX_BYTES,
+    bodyMaxBytes: value.BODY_MAX_BYTES,
+    contentBodyMaxBytes: value.CONTENT_BODY_MAX_BYTES,
+    limits: limitsOf(value),
     idempotencyKeyTtlHours: value.IDEMPOTENCY_KEY_TTL_HOURS,
     corsOrigins: [new URL(baseUrl).origin, ...value.CORS_ORIGINS],
     secretKeys: [keys[0] ?? DEVELOPMENT_SECRET, ...keys.slice(1)],
@@ -296,6 +318,19 @@ const timeoutsOf = (value: Values, statementMs: number): DatabaseTimeouts => ({
   statementMs,
   idleInTransactionMs: value.DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS,
   connectMs: value.DATABASE_CONNECT_TIMEOUT_MS,
+});
+
+const limitsOf = (value: Values): Limits => ({
+  dataKeys: value.DATA_MAX_KEYS,
+  customFields: value.CUSTOM_FIELDS_PER_PROJECT,
+  eventNames: value.EVENT_NAMES_PER_PROJECT,
+  segments: value.SEGMENTS_PER_PROJECT,
+  templates: value.TEMPLATES_PER_PROJECT,
+  workflows: value.WORKFLOWS_PER_PROJECT,
+  openJobs: value.OPEN_JOBS_PER_PROJECT,
+  runningJobs: value.RUNNING_JOBS_PER_PROJECT,
+  projectsPerUser: value.PROJECTS_PER_USER,
+  uploadBytes: value.UPLOAD_BYTES_PER_PROJECT,
 });
 
 function stripeOf(value: Values): StripeSettings | undefined {

@@ -1,3 +1,8 @@
+import type { QueryBuilder } from 'objection';
+import type { Db } from '../db/connect.ts';
+import type { BaseModel } from '../db/models/base.ts';
+import { ApiError } from '../platform/errors.ts';
+
 /** A page of a list that is walked with cursors. */
 export interface CursorPage<T> {
   data: T[];
@@ -26,4 +31,32 @@ export interface OffsetPage<T> {
   page: number;
   pageSize: number;
   totalPages: number;
+}
+
+/** Bodies of a page that are shown in one answer: a hundred of the largest would not fit into the memory of a process. */
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+
+/** Refuses a page whose bodies are too large together, before any of them is read. */
+export async function requireSmallPage<M extends BaseModel>(
+  db: Db,
+  list: QueryBuilder<M, M[]>,
+  { page, pageSize }: { page: number; pageSize: number },
+  maxBytes = MAX_PAGE_BYTES,
+): Promise<void> {
+  const sizes = list
+    .clone()
+    .clearSelect()
+    .limit(pageSize)
+    .offset((page - 1) * pageSize);
+  const rows = sizes.select(db.raw('octet_length(body) as bytes')).toKnexQuery().as('sizes');
+  const [sum] = await db.from(rows).sum('bytes as bytes');
+  if (Number(sum?.bytes ?? 0) > maxBytes)
+    throw new ApiError(
+      413,
+      'PAYLOAD_TOO_LARGE',
+      `The bodies on this page are larger than ${maxBytes} bytes together.`,
+      {
+        suggestion: 'Ask for fewer items at once with "pageSize".',
+      },
+    );
 }

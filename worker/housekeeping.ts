@@ -9,6 +9,7 @@ import { foldContactCounts } from '../services/contacts/counts.ts';
 import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
 import { foldCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
+import { admitAllWaiting } from '../services/jobs/slots.ts';
 import { forgetNotices } from '../services/notices/receive.ts';
 import { resealSecrets } from '../services/projects/reseal.ts';
 import { addMonths } from '../services/retention/partitions.ts';
@@ -70,6 +71,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('removed uploads', TIDY_MS, () => removeUploads(db, storage)),
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
     chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
+    chore('waiting jobs', TIDY_MS, () => admitAllWaiting(db, settings.limits)),
     chore('received notices', SWEEP_MS, () => forgetNotices(db)),
     chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
     chore('deleted workflows', TIDY_MS, () => removeLeftExecutions(db)),

@@ -130,6 +130,7 @@ async function startWork(parts: Parts): Promise<End> {
       bulkDuty({
         db: withStatementTimeout(parts.db, BULK_STATEMENT_MS),
         limits: settings,
+        projectLimits: settings.limits,
         retention: settings,
         now: () => new Date(),
         stopping: stopping.signal,
@@ -187,7 +188,7 @@ function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resol
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
-  const deps = { db, renderer, links: new MailLinks(settings), now };
+  const deps = { db, renderer, links: new MailLinks(settings), now, limits: settings.limits };
   return {
     deps,
     duties: [

@@ -85,7 +85,7 @@ interface Declaration<P, Q, B> {
   unverified?: true;
   /** Its cost is up to the caller: a project has only a few such calls under way at once, others wait or get a 429. */
   heavy?: HeavyWork;
-  /** Bytes of a JSON body; 1 MiB when nothing is said. */
+  /** Bytes of a JSON body; `BODY_MAX_BYTES` when nothing is said. */
   bodyLimit?: (settings: Settings) => number;
   /** Its transactions may run longer statements than `DATABASE_STATEMENT_TIMEOUT_MS` allows. */
   statementTimeoutMs?: number;

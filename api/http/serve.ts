@@ -57,8 +57,9 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
 function readerOf({ body, bodyKind, multipart, bodyLimit }: Route, { settings }: AppParts): BodyReader | undefined {
   if (multipart) return multipartReader(multipart);
   if (bodyKind === 'form') return formReader();
-  if (bodyKind === 'raw') return rawReader(bodyLimit?.(settings));
-  return body && jsonReader(bodyLimit?.(settings));
+  const limit = bodyLimit?.(settings) ?? settings.bodyMaxBytes;
+  if (bodyKind === 'raw') return rawReader(limit);
+  return body && jsonReader(limit);
 }
 
 /** Made for every request: the address of the caller is looked up only when it is asked for. */

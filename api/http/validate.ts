@@ -1,5 +1,6 @@
 import joi from 'joi';
 import { ApiError, badRequest, type Fault, faultCodes, validationError } from '../../platform/errors.ts';
+import { isPublicApi } from '../middleware/cors.ts';
 import { type DeclaredAnswers, notFoundOf } from './answers.ts';
 import type { ReadBody } from './body.ts';
 import { uncleanParts } from './clean.ts';
@@ -93,6 +94,8 @@ export class PlainError extends Error {
 export function asDeclared(route: Route, error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { errors } = error.extras;
+  // There 409 means a repeated Idempotency-Key, whatever else a route outside answers with it.
+  if (errors && error.code === 'CONFLICT' && isPublicApi(route.path)) return validationError(errors);
   const status = error.status === 422 ? (route.invalidBody ?? 422) : error.status;
   const message = errors ? messagesOf(errors) : error.message;
   if (route.answers[status]?.plain) return new PlainError(status, message);

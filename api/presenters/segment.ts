@@ -1,12 +1,21 @@
 import joi from 'joi';
 import type { Segment } from '../../db/models/segment.ts';
+import { refuse } from '../http/faults.ts';
 import { dateTime, flag, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+
+/** Enough for 200 filters of the longest kind; what a tree holds beside them is stored with it. */
+const MAX_CONDITION_BYTES = 256 * 1024;
 
 /** A condition tree. What it must be is for the one reader of conditions to say, with the path of every fault. */
 export const conditionTree = (): Typed<unknown> =>
   joi
     .any()
+    .custom((tree: unknown, helpers) =>
+      Buffer.byteLength(JSON.stringify(tree) ?? '') > MAX_CONDITION_BYTES
+        ? refuse(helpers, 'too_big', `is larger than ${MAX_CONDITION_BYTES / 1024} KB`)
+        : tree,
+    )
     .description('{ logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] }');
 
 export const segmentSchema = object({

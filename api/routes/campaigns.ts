@@ -1,4 +1,5 @@
 import joi from 'joi';
+import type { Settings } from '../../platform/settings.ts';
 import { listCampaigns } from '../../services/campaigns/list.ts';
 import { deleteCampaign } from '../../services/campaigns/remove.ts';
 import {
@@ -72,6 +73,8 @@ const whole = {
 
 const withSender = ({ from, ...rest }: ValueOf<typeof whole>) => ({ ...rest, from: asAddress(from) });
 
+const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
+
 const wrongParts = missing('segment or template', 'SEGMENT_NOT_FOUND');
 
 export const campaigns = routes('Campaigns', [
@@ -87,7 +90,10 @@ export const campaigns = routes('Campaigns', [
       sort: choice('createdAt', 'updatedAt', 'name'),
       dir: choice('desc', 'asc'),
     },
-    answers: { 200: answer('A page of campaigns.', offsetListSchema(campaignSchema)) },
+    answers: {
+      200: answer('A page of campaigns.', offsetListSchema(campaignSchema)),
+      413: failure('The bodies on the page are too large together.', 'PAYLOAD_TOO_LARGE'),
+    },
     handle: async ({ db, project, query }) =>
       ok(presentOffsetList(await listCampaigns(db, project.projectId, query), presentCampaign)),
   }),
@@ -97,6 +103,7 @@ export const campaigns = routes('Campaigns', [
     summary: 'Create a campaign, as a draft',
     access: 'secretKey',
     body: whole,
+    bodyLimit,
     answers: {
       200: answer('The draft.', object({ success: flag(), data: campaignSchema })),
       403: unverified,
@@ -122,6 +129,7 @@ export const campaigns = routes('Campaigns', [
     access: 'secretKey',
     params,
     body: whole,
+    bodyLimit,
     answers: { 200: oneCampaign, 403: unverified, 404: noCampaign, 409: wrongState },
     handle: async ({ db, project, params, body }) =>
       ok(presentCampaign(await replaceCampaign(db, project, params.id, withSender(body)))),

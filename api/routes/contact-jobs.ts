@@ -15,6 +15,7 @@ const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const MAX_IDS = 1_000;
 
 const queued = answer('The job is queued.', object({ jobId: uuid() }));
+const tooMany = failure('The project has as many open jobs as it may.', 'CONFLICT');
 const jobAnswers = { 200: answer('The job.', jobSchema), 404: missing('job') };
 
 const ids = (): Typed<string[] | undefined> => optional(list(uuid(), { min: 1, max: MAX_IDS }));
@@ -32,9 +33,11 @@ const bulkRoute = (path: string, type: BulkType, summary: string) =>
     summary,
     access: 'secretKey',
     body: contactIds(),
-    answers: { 202: queued },
-    handle: async ({ db, project, body }) =>
-      accepted({ jobId: await createBulkJob(db, project, type, body.contactIds ?? body.ids ?? []) }),
+    answers: { 202: queued, 409: tooMany },
+    handle: async ({ db, project, settings, body }) => {
+      const contactIds = body.contactIds ?? body.ids ?? [];
+      return accepted({ jobId: await createBulkJob(db, project, type, contactIds, settings.limits) });
+    },
   });
 
 export const contactJobs = routes('Contacts', [
@@ -47,11 +50,12 @@ export const contactJobs = routes('Contacts', [
     answers: {
       202: queued,
       400: failure('There is no file, it is not CSV, or it has no column "email".', 'BAD_REQUEST'),
+      409: tooMany,
       413: failure('The file is larger than 5 MB.', 'PAYLOAD_TOO_LARGE'),
     },
-    handle: async ({ db, project, files }) => {
+    handle: async ({ db, project, settings, files }) => {
       if (!files.file) throw badRequest('Send the CSV file in the multipart field "file".');
-      return accepted({ jobId: await createImport(db, project, await readFile(files.file.path)) });
+      return accepted({ jobId: await createImport(db, project, await readFile(files.file.path), settings.limits) });
     },
   }),
   route({
@@ -84,6 +88,7 @@ export const contactJobs = routes('Contacts', [
     access: 'secretKey',
     params: { jobId: uuid() },
     answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },
-    handle: async ({ db, project, params }) => ok(presentJob(await cancelJob(db, project, params.jobId))),
+    handle: async ({ db, project, settings, params }) =>
+      ok(presentJob(await cancelJob(db, project, params.jobId, settings.limits))),
   }),
 ]);

@@ -6,7 +6,7 @@ import { exportContacts } from '../../services/contacts/export.ts';
 import { findContact, lookUpContacts } from '../../services/contacts/find.ts';
 import { listContacts } from '../../services/contacts/list.ts';
 import { saveContact, updateContact } from '../../services/contacts/save.ts';
-import { type Answer, answer, created, missing, noContent, ok, plainFailure } from '../http/answers.ts';
+import { type Answer, answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, limit, list, nullable, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
@@ -70,9 +70,10 @@ export const contacts = routes('Contacts', [
       200: answer('The contact was there, and is changed.', savedContactSchema),
       201: answer('The contact is created.', savedContactSchema),
       400: plainFailure('The address is missing, or something else about the body is wrong.'),
+      409: failure('The project has as many custom fields as it may.', 'CONFLICT'),
     },
-    handle: async ({ db, project, body }) => {
-      const saved = await saveContact(db, project, body);
+    handle: async ({ db, project, settings, body }) => {
+      const saved = await saveContact(db, project, body, settings.limits);
       return (saved.isNew ? created : ok)(presentSavedContact(saved));
     },
   }),
@@ -130,11 +131,11 @@ export const contacts = routes('Contacts', [
       200: answer('The contact as it is now.', contactSchema),
       400: { description: '`data` is not an object.', code: 'BAD_REQUEST' },
       404: noContact,
-      409: plainFailure('Another contact of the project has this address.'),
+      409: plainFailure('Another contact of the project has this address, or there is no room for new custom fields.'),
     },
-    handle: async ({ db, project, params, body: { data, ...rest } }) => {
+    handle: async ({ db, project, settings, params, body: { data, ...rest } }) => {
       const change = { ...rest, ...(data !== undefined && { data: asData(data) }) };
-      return ok(presentContact(await updateContact(db, project, params.id, change)));
+      return ok(presentContact(await updateContact(db, project, params.id, change, settings.limits)));
     },
   }),
   route({

@@ -26,6 +26,10 @@ import { presentTracked, trackedContentSchema } from '../presenters/tracked.ts';
 import { eventName, MAX_EVENT_NAME, trackBody } from './track.ts';
 
 const contactNotFound = missing('contact', 'CONTACT_NOT_FOUND');
+const refused = {
+  ...keyReused,
+  description: `${keyReused.description} Or the project has as many event names or custom fields as it may.`,
+};
 const params = { eventName: text({ max: MAX_EVENT_NAME }) };
 
 const byContact = object({
@@ -55,12 +59,14 @@ export const events = routes('Events', [
     summary: 'Record an event, as /v1/track does, or of a contact that is there',
     access: 'secretKey',
     body: tracking,
-    answers: { 200: answer('The event is recorded.', trackedContentSchema), 404: contactNotFound, 409: keyReused },
+    answers: { 200: answer('The event is recorded.', trackedContentSchema), 404: contactNotFound, 409: refused },
     handle: async (call) => {
-      const { body, project } = call;
+      const { body, project, settings } = call;
       const tracked = await onceByKey(call, async (db) => {
         const result =
-          'contactId' in body ? await trackEventOf(db, project, body) : await trackEvent(db, project, body);
+          'contactId' in body
+            ? await trackEventOf(db, project, body, settings.limits)
+            : await trackEvent(db, project, body, settings.limits);
         return { result, response: { contact: result.contactId, event: result.eventId } };
       });
       return ok(presentTracked(tracked));

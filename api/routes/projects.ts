@@ -4,7 +4,7 @@ import { findProject, listProjects } from '../../services/projects/find.ts';
 import { regenerateKeys } from '../../services/projects/keys.ts';
 import { trackings, updateProject } from '../../services/projects/update.ts';
 import { language, projectName } from '../http/account-schemas.ts';
-import { answer, created, missing, noContent, ok } from '../http/answers.ts';
+import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { list, oneOf, optional, uuid } from '../http/schemas.ts';
 import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
@@ -35,9 +35,9 @@ export const projects = routes('Projects', [
     summary: 'Create a project; the user becomes its OWNER',
     access: 'session',
     body: { name: projectName(), ...settable },
-    answers: { 201: withKeys },
-    handle: async ({ db, user, body }) => {
-      const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id });
+    answers: { 201: withKeys, 409: failure('The user owns as many projects as they may.', 'CONFLICT') },
+    handle: async ({ db, user, settings, body }) => {
+      const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id }, settings.limits);
       return created(presentProjectWithKeys(project, 'OWNER', keys));
     },
   }),

@@ -72,8 +72,13 @@ export const segments = routes('Segments', [
       trackMembership: optional(flag()),
     },
     invalidBody: 400,
-    answers: { 201: one, 400: plainFailure('The body breaks a rule; the text says which, and where.') },
-    handle: async ({ db, project, body }) => created(presentSegment(await createSegment(db, project, body))),
+    answers: {
+      201: one,
+      400: plainFailure('The body breaks a rule; the text says which, and where.'),
+      409: failure('The project has as many segments as it may.', 'CONFLICT'),
+    },
+    handle: async ({ db, project, settings, body }) =>
+      created(presentSegment(await createSegment(db, project, body, settings.limits))),
   }),
   route({
     method: 'GET',

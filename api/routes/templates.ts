@@ -1,3 +1,4 @@
+import type { Settings } from '../../platform/settings.ts';
 import { deleteTemplate } from '../../services/templates/delete.ts';
 import { findTemplate } from '../../services/templates/find.ts';
 import { listTemplates } from '../../services/templates/list.ts';
@@ -23,6 +24,10 @@ const unverified = failure(
   'The domain of `from` is not verified, or the project is disabled.',
   'INTERNAL_SERVER_ERROR',
 );
+
+const tooMany = failure('The project has as many templates as it may.', 'CONFLICT');
+const largePage = failure('The bodies on the page are too large together.', 'PAYLOAD_TOO_LARGE');
+const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
 const name = () => text({ max: MAX_NAME });
 
@@ -54,7 +59,7 @@ export const templates = routes('Templates', [
       sort: choice('createdAt', 'updatedAt', 'name'),
       dir: choice('desc', 'asc'),
     },
-    answers: { 200: answer('A page of templates.', offsetListSchema(templateSchema)) },
+    answers: { 200: answer('A page of templates.', offsetListSchema(templateSchema)), 413: largePage },
     handle: async ({ db, project, query }) =>
       ok(presentOffsetList(await listTemplates(db, project.projectId, query), presentTemplate)),
   }),
@@ -64,9 +69,10 @@ export const templates = routes('Templates', [
     summary: 'Create a template',
     access: 'secretKey',
     body: { name: name(), subject: subject(), body: text(), type: oneOf('TRANSACTIONAL', 'MARKETING'), ...extras },
-    answers: { 201: one, 400: unreadable, 403: unverified },
-    handle: async ({ db, project, body }) =>
-      created(presentTemplate(await createTemplate(db, project, withSender(body)))),
+    bodyLimit,
+    answers: { 201: one, 400: unreadable, 403: unverified, 409: tooMany },
+    handle: async ({ db, project, settings, body }) =>
+      created(presentTemplate(await createTemplate(db, project, withSender(body), settings.limits))),
   }),
   route({
     method: 'GET',
@@ -91,6 +97,7 @@ export const templates = routes('Templates', [
       type: optional(oneOf(...templateTypes)),
       ...extras,
     },
+    bodyLimit,
     answers: { 200: one, 400: unreadable, 403: unverified, 404: noTemplate },
     handle: async ({ db, project, params, body }) =>
       ok(presentTemplate(await updateTemplate(db, project, params.id, withSender(body)))),
@@ -117,9 +124,9 @@ export const templates = routes('Templates', [
     summary: 'Make a copy of a template',
     access: 'secretKey',
     params,
-    answers: { 201: answer('The copy.', templateSchema), 404: noTemplate },
-    handle: async ({ db, project, params }) =>
-      created(presentTemplate(await duplicateTemplate(db, project, params.id))),
+    answers: { 201: answer('The copy.', templateSchema), 404: noTemplate, 409: tooMany },
+    handle: async ({ db, project, settings, params }) =>
+      created(presentTemplate(await duplicateTemplate(db, project, params.id, settings.limits))),
   }),
   route({
     method: 'GET',

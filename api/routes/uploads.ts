@@ -46,13 +46,22 @@ export function uploads({ settings }: AppParts): RouteGroup {
           object({ url: text(), key: text(), filename: text(), contentType: text(), size: wholeNumber() }),
         ),
         400: failure('There is no file, or it is no PNG, JPEG, GIF or WebP.', 'BAD_REQUEST'),
-        413: failure('The file is larger than 10 MB.', 'PAYLOAD_TOO_LARGE'),
+        413: failure(
+          'The file is larger than 10 MB, or than what is left of the quota of the project.',
+          'PAYLOAD_TOO_LARGE',
+        ),
         502: failure('The image could not be stored.', 'EXTERNAL_SERVICE_ERROR'),
       },
       handle: async ({ db, project, files }) => {
         const file = files.image ?? files.file;
         if (!file) throw badRequest('Send the image in the multipart field "image".');
-        const { key, contentType, size } = await saveUpload(db, storage, project, await readFile(file.path));
+        const { key, contentType, size } = await saveUpload(
+          db,
+          storage,
+          project,
+          await readFile(file.path),
+          settings.limits,
+        );
         const url = `${settings.baseUrl}/uploads/${key}`;
         return created({ url, key, filename: nameOf(file.name, key), contentType, size });
       },

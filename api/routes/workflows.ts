@@ -32,6 +32,8 @@ const params = { id: uuid() };
 const one = answer('The workflow.', workflowSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 
+const tooMany = failure('The project has as many workflows as it may.', 'CONFLICT');
+
 export const workflows = routes('Workflows', [
   route({
     method: 'GET',
@@ -78,8 +80,9 @@ export const workflows = routes('Workflows', [
       triggerConfig: optional(triggerConfig()),
       allowReentry: optional(flag()),
     },
-    answers: { 201: one },
-    handle: async ({ db, project, body }) => created(presentWorkflow(await createWorkflow(db, project, body))),
+    answers: { 201: one, 409: tooMany },
+    handle: async ({ db, project, settings, body }) =>
+      created(presentWorkflow(await createWorkflow(db, project, body, settings.limits))),
   }),
   route({
     method: 'GET',
@@ -138,8 +141,8 @@ export const workflows = routes('Workflows', [
     summary: 'Make a copy of a workflow, which is disabled',
     access: 'secretKey',
     params,
-    answers: { 201: answer('The copy.', workflowSchema), 404: noWorkflow },
-    handle: async ({ db, project, params }) =>
-      created(presentWorkflow(await duplicateWorkflow(db, project, params.id))),
+    answers: { 201: answer('The copy.', workflowSchema), 404: noWorkflow, 409: tooMany },
+    handle: async ({ db, project, settings, params }) =>
+      created(presentWorkflow(await duplicateWorkflow(db, project, params.id, settings.limits))),
   }),
 ]);

@@ -34,6 +34,8 @@ export class Job extends BaseModel {
   declare processed: number;
   declare result: ImportResult | BulkResult;
   declare failedReason: string | null;
+  /** When it got a slot of its project; null while it waits for one. */
+  declare admittedAt: Date | null;
   declare startedAt: Date | null;
   declare completedAt: Date | null;
 }

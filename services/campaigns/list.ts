@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign, type CampaignStatus } from '../../db/models/campaign.ts';
-import type { OffsetPage } from '../paging.ts';
+import { type OffsetPage, requireSmallPage } from '../paging.ts';
 import { type CampaignView, viewCampaigns } from './view.ts';
 
 export interface CampaignsQuery {
@@ -31,6 +31,7 @@ export async function listCampaigns(
       for (const column of ['name', 'subject', 'fromEmail']) any.orWhereILike(column, part);
     });
   }
+  await requireSmallPage(db, list, { page, pageSize });
   const { results, total } = await list.page(page - 1, pageSize);
   const data = await viewCampaigns(db, results);
   return { data, total, page, pageSize, totalPages: Math.ceil(total / pageSize) };

@@ -5,10 +5,12 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
-import { type Data, readData } from './data.ts';
+import type { Data } from './data.ts';
 import { tellingFaults } from './faults.ts';
+import { readLimitedData, requireRoomForFields } from './limits.ts';
 
 export interface ContactInput {
   email: string;
@@ -28,8 +30,14 @@ const save = statement<ContactRow & { is_new: boolean }>(
 );
 
 /** Creates the contact with this address, or changes it. */
-export async function saveContact(db: Db, project: ProjectAccess, input: ContactInput): Promise<SavedContact> {
-  const { patch, deletes } = readData(input.data);
+export async function saveContact(
+  db: Db,
+  project: ProjectAccess,
+  input: ContactInput,
+  limits: Limits = UNLIMITED,
+): Promise<SavedContact> {
+  const { patch, deletes } = readLimitedData(input.data, limits);
+  await requireRoomForFields(db, project.projectId, patch, limits);
   const contact = { email: input.email, subscribed: input.subscribed, subscribedWhenNew: true, patch, deletes };
   const values = [project.projectId, project.keyGeneration, ...contactValues(contact)];
   const [row] = await tellingFaults(() => retryDeadlocks(db, () => save(db, values)));
@@ -51,8 +59,10 @@ export async function updateContact(
   project: ProjectAccess,
   id: string,
   input: Partial<ContactInput>,
+  limits: Limits = UNLIMITED,
 ): Promise<ContactRecord> {
-  const { patch, deletes } = readData(input.data);
+  const { patch, deletes } = readLimitedData(input.data, limits);
+  await requireRoomForFields(db, project.projectId, patch, limits);
   const [row] = await tellingFaults(() =>
     retryDeadlocks(db, () =>
       change(db, [

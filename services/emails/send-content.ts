@@ -1,5 +1,6 @@
 import type { Template, TemplateType } from '../../db/models/template.ts';
 import { ApiError, type Fault, validationError } from '../../platform/errors.ts';
+import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
 import { encodeText } from '../../platform/mime-body.ts';
 import type { Address, SendInput } from './send.ts';
@@ -19,11 +20,13 @@ export interface MailContent {
 export interface SendLimits {
   attachmentMaxBytes: number;
   messageMaxBytes: number;
+  limits: Limits;
 }
 
 export const NO_LIMITS: SendLimits = {
   attachmentMaxBytes: Number.POSITIVE_INFINITY,
   messageMaxBytes: Number.POSITIVE_INFINITY,
+  limits: UNLIMITED,
 };
 
 /** What the request says, else what the template says. */
@@ -33,6 +36,7 @@ export function contentOf(input: SendInput, template: Template | null | undefine
   const body = input.body ?? template?.body;
   if (!from || subject === undefined || body === undefined) throw incomplete({ from, subject, body }, template);
   checkSizes(body, input.attachments ?? [], limits);
+  checkCopies(body, input.to.length, limits);
   return {
     from,
     subject,
@@ -72,4 +76,14 @@ function checkSizes(body: string, attachments: MailAttachment[], limits: SendLim
     const message = `The message is larger than the ${limits.messageMaxBytes} bytes that a mail may have.`;
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message);
   }
+}
+
+/** Messages of the largest size that one request may add to the ledger: every recipient has a copy of the body there. */
+const MAX_COPIES = 16;
+
+function checkCopies(body: string, recipients: number, { messageMaxBytes }: SendLimits): void {
+  const most = MAX_COPIES * messageMaxBytes;
+  if (recipients === 1 || body.length * recipients <= most) return;
+  const message = `"body" times ${recipients} recipients is larger than the ${most} bytes that one request may send.`;
+  throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message, { suggestion: 'Send to fewer recipients at once.' });
 }

@@ -1,15 +1,18 @@
 import { confirmed } from '../../db/confirm.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
+import { fieldsFit } from '../../db/models/name-limits.ts';
 import { isSuppressed } from '../../db/models/suppression.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { together } from '../../db/together.ts';
 import { type ApiError, unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import type { Limits } from '../../platform/limits.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
 import { reserveMails } from '../billing/caps.ts';
-import { type Data, readData } from '../contacts/data.ts';
+import type { Data, DataChange } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
+import { readLimitedData, requireRoomForFields } from '../contacts/limits.ts';
 import { knownSender, rememberSender } from '../domains/known-senders.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isVerifiedSender } from '../domains/verified-sender.ts';
@@ -48,6 +51,8 @@ export interface Accepted {
 
 type Mail = Address & { id: string };
 
+type Given = SendInput & { change: DataChange; limits: Limits };
+
 interface AcceptedRow {
   email_id: string;
   contact_id: string;
@@ -61,7 +66,8 @@ interface Ask {
   mails: (Record<string, unknown> & { id: string })[];
 }
 
-// From an unverified domain nothing is written at all: the check is a condition of everything else. It is made from
+// From an unverified domain, or with new custom fields that do not fit, nothing is written at all: the checks are
+// conditions of everything else. That of the domain is made from
 // memory; the table is asked where there is none, or where the project's domains have changed since. As JSON, and not as
 // arrays or single parameters, because the requests of a project are accepted together when they come together.
 const acceptAll = statement<AcceptedRow>(
@@ -70,9 +76,15 @@ const acceptAll = statement<AcceptedRow>(
      select content.*, project.senders_version from ${openProject()} as project,
        json_to_recordset($3::json) as content (n integer, domain text, verified_at_version uuid, from_email text,
          from_name text, reply_to text, subject text, html text, type text, variables jsonb, headers jsonb,
-         attachment_set uuid, template_id uuid)
-     where content.verified_at_version = project.senders_version or (
-       select d.status = 'VERIFIED' from domains d where d.domain = content.domain and d.project_id = $1)
+         attachment_set uuid, template_id uuid, fields jsonb, field_count integer, max_fields integer)
+     where (content.verified_at_version = project.senders_version or (
+       select d.status = 'VERIFIED' from domains d where d.domain = content.domain and d.project_id = $1))
+       and ${fieldsFit({
+         projectId: '$1',
+         keys: 'jsonb_array_elements_text(content.fields)',
+         count: 'content.field_count',
+         max: 'content.max_fields',
+       })}
    ),
    mail as materialized (
      select mail.* from json_to_recordset($4::json) as mail (content integer, id uuid, email text, name text,
@@ -148,14 +160,15 @@ async function acceptMails(
   mails: Mail[],
 ): Promise<Accepted> {
   const { template, attachments } = input;
+  const ask: Given = { ...input, change: readLimitedData(input.data, limits.limits), limits: limits.limits };
   if (!template && !attachments?.length && !project.capped)
-    return accept(db, project, input, contentOf(input, undefined, limits), mails);
+    return accept(db, project, ask, contentOf(input, undefined, limits), mails);
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const content = contentOf(input, template ? await findTemplate(trx, project.projectId, template) : null, limits);
       if (attachments?.length) content.attachmentSet = await storeAttachments(trx, attachments);
       if (project.capped) await reserveMails(trx, project.projectId, input.to.length);
-      const accepted = await accept(trx, project, input, content, mails);
+      const accepted = await accept(trx, project, ask, content, mails);
       if (content.type !== 'TRANSACTIONAL') await refuseUnsubscribed(trx, accepted, content.type);
       return accepted;
     }),
@@ -175,7 +188,7 @@ async function findAccepted(db: Db, { projectId }: ProjectAccess, mails: Mail[])
 async function accept(
   db: Db,
   project: ProjectAccess,
-  input: SendInput,
+  input: Given,
   content: MailContent,
   mails: Mail[],
 ): Promise<Accepted> {
@@ -189,6 +202,7 @@ async function accept(
       return present(mails, rows);
     }
     const refused = await refusalOf(db, project, domain);
+    if (!refused) await requireRoomForFields(db, project.projectId, input.change.patch, input.limits);
     if (refused || attempt === ATTEMPTS) throw refused ?? unverifiedSender(domain);
   }
 }
@@ -197,14 +211,17 @@ async function write(
   db: Db,
   project: ProjectAccess,
   domain: string,
-  { data, subscribed }: SendInput,
+  { change: { patch, deletes, seen }, subscribed, limits }: Given,
   content: MailContent,
   mails: Mail[],
 ): Promise<AcceptedRow[]> {
-  const { patch, deletes, seen } = readData(data);
+  const fields = Object.keys(patch);
   const ask = {
     content: {
       domain,
+      ...(fields.length > 0 && { fields }),
+      field_count: fields.length,
+      max_fields: limits.customFields,
       verified_at_version: knownSender(db, project.projectId, domain),
       ...contentColumns(content, seen),
     },

@@ -3,8 +3,10 @@ import { recordingEvents } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
-import { type Data, readData } from '../contacts/data.ts';
+import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { Data } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
+import { readLimitedData, requireRoomForEvent, requireRoomForFields } from '../contacts/limits.ts';
 import { contactNotFound } from '../contacts/save.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
@@ -33,8 +35,15 @@ const track = statement<{ contact_id: string | null; created_at: Date }>(
 );
 
 /** As `trackEvent`, of a contact that is there. */
-export async function trackEventOf(db: Db, project: ProjectAccess, input: TrackContactInput): Promise<Tracked> {
-  const { patch, deletes, seen } = readData(input.data);
+export async function trackEventOf(
+  db: Db,
+  project: ProjectAccess,
+  input: TrackContactInput,
+  limits: Limits = UNLIMITED,
+): Promise<Tracked> {
+  const { patch, deletes, seen } = readLimitedData(input.data, limits);
+  await requireRoomForEvent(db, project.projectId, input.name, limits);
+  await requireRoomForFields(db, project.projectId, patch, limits);
   // In the order in which they shall be read: a change of subscription comes before the event.
   const [changeId, eventId] = [newId(), newId()];
   const values = [

@@ -1,12 +1,15 @@
 import { confirmed } from '../../db/confirm.ts';
 import { type Db, wake } from '../../db/connect.ts';
 import { recordingEvents } from '../../db/models/event-writing.ts';
+import { eventFits, fieldsFit } from '../../db/models/name-limits.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { together } from '../../db/together.ts';
 import { newId } from '../../platform/ids.ts';
-import { type Data, readData } from '../contacts/data.ts';
+import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { Data } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
+import { readLimitedData, tooManyEventNames, tooManyFields } from '../contacts/limits.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { openProject, refusal } from '../projects/refusal.ts';
 
@@ -31,6 +34,8 @@ interface Ask {
   contact_id: string;
   subscribed: boolean | undefined;
   patch: Data;
+  /** Keys in `patch`. */
+  fields: number;
   deletes: string[];
   change_id: string;
 }
@@ -39,22 +44,43 @@ interface TrackedRow {
   event_id: string;
   contact_id: string;
   created_at: Date;
+  fields_fit: true;
+  event_fits: true;
+}
+
+/** Nothing is written of an ask whose names do not fit into the project. */
+type RefusedRow = Pick<TrackedRow, 'event_id'> & { created_at: null; fields_fit: boolean; event_fits: boolean };
+
+/** Who tracks, and how many names they may create. */
+interface Tracker {
+  project: ProjectAccess;
+  limits: Limits;
 }
 
 // Contacts are locked in the order of their addresses, and those who track one contact at once come in their order.
-const track = statement<TrackedRow>(
+const track = statement<TrackedRow | RefusedRow>(
   'track',
   `with ask as materialized (
-     select ask.* from ${openProject()} as project, json_to_recordset($3::json) as ask (event_id uuid, name text,
-       seen jsonb, email text, contact_id uuid, subscribed boolean, patch jsonb, deletes jsonb, change_id uuid)
+     select ask.*,
+       ${fieldsFit({ projectId: '$1', keys: 'jsonb_object_keys(ask.patch)', count: 'ask.fields', max: '$4' })} as fields_fit,
+       ${eventFits({ projectId: '$1', name: 'ask.name', max: '$5' })} as event_fits
+     from ${openProject()} as project, json_to_recordset($3::json) as ask (event_id uuid, name text,
+       seen jsonb, email text, contact_id uuid, subscribed boolean, patch jsonb, fields integer, deletes jsonb,
+       change_id uuid)
      order by email collate "C", event_id
    ),
    contact as materialized (
      select ask.event_id, ask.name, ask.seen, written.id from ask, write_contact($1, ask.email, ask.contact_id,
        ask.subscribed, true, ask.patch, ask.deletes, '{}', ask.change_id) as written
+     where ask.fields_fit and ask.event_fits
+   ),
+   recorded as (
+     ${recordingEvents('select event_id, $1, id, name, seen, null::uuid, cascade_depth() from contact')}
+     returning id as event_id, contact_id, created_at
    )
-   ${recordingEvents('select event_id, $1, id, name, seen, null::uuid, cascade_depth() from contact')}
-   returning id as event_id, contact_id, created_at`,
+   select event_id, contact_id, created_at, true as fields_fit, true as event_fits from recorded
+   union all
+   select event_id, null, null, fields_fit, event_fits from ask where not (fields_fit and event_fits)`,
 );
 
 /** Partitions are by month, so the time saves looking into all of them. */
@@ -66,32 +92,41 @@ const findTracked = statement<TrackedRow>(
 
 async function trackAll(
   db: Db,
-  { projectId, keyGeneration }: ProjectAccess,
+  { project: { projectId, keyGeneration }, limits }: Tracker,
   asks: Ask[],
-): Promise<(TrackedRow | undefined)[]> {
-  const rows = await track(db, [projectId, keyGeneration, JSON.stringify(asks)]);
+): Promise<(TrackedRow | RefusedRow | undefined)[]> {
+  const values = [projectId, keyGeneration, JSON.stringify(asks), limits.customFields, limits.eventNames];
+  const rows = await track(db, values);
   const byId = new Map(rows.map((row) => [row.event_id, row]));
   return asks.map(({ event_id }) => byId.get(event_id));
 }
 
 const trackTogether = together(trackAll, {
-  key: ({ projectId, keyGeneration }) => `${projectId}/${keyGeneration}`,
+  key: ({ project: { projectId, keyGeneration }, limits }: Tracker) =>
+    `${projectId}/${keyGeneration}/${limits.customFields}/${limits.eventNames}`,
   maxItems: 25,
   width: 2,
 });
 
 /** Contact and event in one statement: either both are there or neither. */
-export async function trackEvent(db: Db, project: ProjectAccess, input: TrackInput): Promise<Tracked> {
-  const { patch, deletes, seen } = readData(input.data);
+export async function trackEvent(
+  db: Db,
+  project: ProjectAccess,
+  input: TrackInput,
+  limits: Limits = UNLIMITED,
+): Promise<Tracked> {
+  const { patch, deletes, seen } = readLimitedData(input.data, limits);
   const contact = { email: input.email, contact_id: newId(), subscribed: input.subscribed, patch, deletes };
+  const fields = Object.keys(patch).length;
   // Ids are made in the order in which the events shall be read: a change of subscription comes before the event.
-  const ask = { ...contact, change_id: newId(), event_id: newId(), name: input.event, seen };
+  const ask = { ...contact, fields, change_id: newId(), event_id: newId(), name: input.event, seen };
   const row = await confirmed(
     db,
-    () => tellingFaults(() => retryDeadlocks(db, () => trackTogether(db, project, ask))),
+    () => tellingFaults(() => retryDeadlocks(db, () => trackTogether(db, { project, limits }, ask))),
     async () => (await findTracked(db, [project.projectId, ask.event_id]))[0],
   );
   if (!row) throw await refusal(db, project);
+  if (row.created_at === null) throw row.event_fits ? tooManyFields(limits) : tooManyEventNames(limits);
   wake(db, 'events');
   return { contactId: row.contact_id, eventId: row.event_id, timestamp: row.created_at };
 }

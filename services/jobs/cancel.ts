@@ -1,13 +1,15 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Job } from '../../db/models/job.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
+import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { intend } from '../outbox/write.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
+import { admitWaiting } from './slots.ts';
 
 /** Final when this commits: what is applied is counted, and nothing more is. */
-export async function cancelJob(db: Db, project: ProjectAccess, id: string): Promise<Job> {
+export async function cancelJob(db: Db, project: ProjectAccess, id: string, limits: Limits = UNLIMITED): Promise<Job> {
   const { projectId } = project;
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
@@ -16,7 +18,11 @@ export async function cancelJob(db: Db, project: ProjectAccess, id: string): Pro
     if (job.status !== 'QUEUED' && job.status !== 'RUNNING')
       throw new ApiError(409, 'CONFLICT', `This job has ended: it is ${job.status}.`);
     await trx('jobInputs').where({ jobId: id }).del();
-    await intend(trx, { lane: 'control', action: 'cancel', workflowId: workflowIds.job(projectId, id), projectId });
-    return job.$query(trx).patchAndFetch({ status: 'CANCELLED', completedAt: new Date() });
+    // Of one that waits Temporal has never heard.
+    if (job.admittedAt)
+      await intend(trx, { lane: 'control', action: 'cancel', workflowId: workflowIds.job(projectId, id), projectId });
+    const cancelled = await job.$query(trx).patchAndFetch({ status: 'CANCELLED', completedAt: new Date() });
+    await admitWaiting(trx, projectId, limits);
+    return cancelled;
   });
 }

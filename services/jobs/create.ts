@@ -1,11 +1,11 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { type BulkResult, type BulkType, type ImportResult, Job, type JobType } from '../../db/models/job.ts';
 import { newId } from '../../platform/ids.ts';
-import { workflowIds } from '../outbox/ids.ts';
-import { intend } from '../outbox/write.ts';
+import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
 import { openCsv } from './csv.ts';
+import { admitWaiting, requireRoomForJob } from './slots.ts';
 
 interface NewJob {
   type: JobType;
@@ -15,11 +15,16 @@ interface NewJob {
 }
 
 /** The upload is kept whole before anything is done with it; only what can be seen at a glance is refused here. */
-export async function createImport(db: Db, project: ProjectAccess, file: Buffer): Promise<string> {
+export async function createImport(
+  db: Db,
+  project: ProjectAccess,
+  file: Buffer,
+  limits: Limits = UNLIMITED,
+): Promise<string> {
   await openCsv(file);
   // The rows are counted by whoever carries it out: five megabytes of them would hold up other requests here.
   const result = { totalRows: 0, created: 0, updated: 0, unchanged: 0, failed: 0, errors: [] };
-  return create(db, project, { type: 'IMPORT', total: 0, result, input: { file } });
+  return create(db, project, { type: 'IMPORT', total: 0, result, input: { file } }, limits);
 }
 
 export async function createBulkJob(
@@ -27,28 +32,27 @@ export async function createBulkJob(
   project: ProjectAccess,
   type: BulkType,
   contactIds: string[],
+  limits: Limits = UNLIMITED,
 ): Promise<string> {
   const total = contactIds.length;
   const result = { requested: total, changed: 0, unchanged: 0, failed: 0, errors: [] };
-  return create(db, project, { type, total, result, input: { contactIds } });
+  return create(db, project, { type, total, result, input: { contactIds } }, limits);
 }
 
-async function create(db: Db, project: ProjectAccess, { type, total, result, input }: NewJob): Promise<string> {
+async function create(
+  db: Db,
+  project: ProjectAccess,
+  { type, total, result, input }: NewJob,
+  limits: Limits,
+): Promise<string> {
   const id = newId();
   const { projectId } = project;
   await inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
+    await requireRoomForJob(trx, projectId, limits);
     await Job.query(trx).insert({ id, projectId, type, total, result });
     await trx('jobInputs').insert({ jobId: id, ...input });
-    await intend(trx, {
-      lane: 'starts',
-      action: 'start',
-      workflowType: 'job',
-      workflowId: workflowIds.job(projectId, id),
-      args: [{ jobId: id }],
-      projectId,
-      resourceId: id,
-    });
+    await admitWaiting(trx, projectId, limits);
   });
   return id;
 }

@@ -1,7 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import type { ImportResult } from '../../db/models/job.ts';
 import { readAddress } from '../../platform/address.ts';
+import type { Limits } from '../../platform/limits.ts';
 import { readData } from '../contacts/data.ts';
+import { fieldsFault, keysFault } from '../contacts/limits.ts';
 import { type ContactWrite, writeContacts } from '../contacts/write.ts';
 import { type CsvColumns, type CsvRow, subscribedCell, typedCell } from './csv.ts';
 
@@ -9,6 +11,8 @@ import { type CsvColumns, type CsvRow, subscribedCell, typedCell } from './csv.t
 const MAX_CONTACTS = 1_000;
 const MAX_ROWS = 20_000;
 export const MAX_ERRORS = 1_000;
+/** Of what stands where an address should. */
+const MAX_SHOWN = 320;
 
 type RowError = ImportResult['errors'][number];
 
@@ -20,15 +24,23 @@ interface Entry {
   repeating: number;
 }
 
+export interface ImportRules {
+  limits: Limits;
+  /** Columns that would be new custom fields, and that the project has no room for. */
+  refusedKeys: ReadonlySet<string>;
+}
+
 /** A part of an import. Later rows of an address win over earlier ones; a bad row never stops the others. */
 export class ImportChunk {
   size = 0;
   private readonly entries = new Map<string, Entry>();
   private readonly errors: RowError[] = [];
   private readonly columns: CsvColumns;
+  private readonly rules: ImportRules;
 
-  constructor(columns: CsvColumns) {
+  constructor(columns: CsvColumns, rules: ImportRules) {
     this.columns = columns;
+    this.rules = rules;
   }
 
   get isFull(): boolean {
@@ -39,7 +51,8 @@ export class ImportChunk {
     this.size++;
     const given = row.fault ? undefined : row.cells[this.columns.email]?.trim();
     const read = this.read(row, given);
-    if (typeof read === 'string') this.errors.push({ row: row.row, email: given || null, error: read });
+    if (typeof read === 'string')
+      this.errors.push({ row: row.row, email: given?.slice(0, MAX_SHOWN) || null, error: read });
     else this.merge(row.row, read);
   }
 
@@ -70,12 +83,26 @@ export class ImportChunk {
     if (!given) return 'the row has no e-mail address';
     const email = readAddress(given);
     if (!email) return 'this is not a valid e-mail address';
-    const { subscribed: column, fields } = this.columns;
+    const { subscribed: column } = this.columns;
     const subscribed = column === undefined ? undefined : subscribedCell(cells[column]);
     if (subscribed === null) return '"subscribed" is neither true nor false';
-    const data = fields.map(({ column, key }) => [key, typedCell(cells[column] ?? '')]);
-    const { patch, deletes } = readData(Object.fromEntries(data));
+    const { patch, deletes } = readData(this.dataOf(cells));
+    const { limits, refusedKeys } = this.rules;
+    const broken = keysFault(patch, limits);
+    if (broken) return broken.message;
+    if (refusedKeys.size > 0 && Object.keys(patch).some((key) => refusedKeys.has(key)))
+      return fieldsFault(limits).message;
     return { email, subscribed, subscribedWhenNew: true, patch, deletes };
+  }
+
+  /** Goes by the cells of the row, which may be few where the header has thousands. */
+  private dataOf(cells: string[]): Record<string, unknown> {
+    const data: [string, unknown][] = [];
+    for (const { column, key } of this.columns.fields) {
+      if (column >= cells.length) break;
+      data.push([key, typedCell(cells[column] ?? '')]);
+    }
+    return Object.fromEntries(data);
   }
 
   private merge(row: number, write: ContactWrite): void {

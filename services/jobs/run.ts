@@ -1,9 +1,12 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { type BulkResult, type BulkType, type ImportResult, Job } from '../../db/models/job.ts';
+import { readFieldRoom } from '../../db/models/name-limits.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import { applyBulk } from './bulk.ts';
 import { type CsvFile, openCsv } from './csv.ts';
-import { ImportChunk } from './import-chunk.ts';
+import { ImportChunk, type ImportRules } from './import-chunk.ts';
+import { admitWaiting } from './slots.ts';
 
 export interface JobProgress {
   /** Nothing is left to do: it is completed, failed or cancelled. */
@@ -22,11 +25,18 @@ class Overtaken extends Error {}
  * the job's row: whoever dies in between has done nothing, and nobody does a chunk twice. `isOver` ends the slice after
  * the chunk that is under way; it is told how long the slice took to find its place.
  */
-export async function runSlice(db: Db, jobId: string, isOver: IsOver): Promise<JobProgress> {
+export async function runSlice(
+  db: Db,
+  jobId: string,
+  isOver: IsOver,
+  limits: Limits = UNLIMITED,
+): Promise<JobProgress> {
   const job = await begin(db, jobId);
   if (!job) return { ended: true, processed: 0, total: 0 };
   try {
-    return job.type === 'IMPORT' ? await importSlice(db, job, isOver) : await bulkSlice(db, job, job.type);
+    return job.type === 'IMPORT'
+      ? await importSlice(db, job, isOver, limits)
+      : await bulkSlice(db, job, job.type, limits);
   } catch (error) {
     if (error instanceof Overtaken) return progressOf(await Job.query(db).findById(jobId).throwIfNotFound());
     throw error;
@@ -48,21 +58,29 @@ const progressOf = ({ status, processed, total }: Job): JobProgress => ({
   total,
 });
 
-async function importSlice(db: Db, job: Job, isOver: IsOver): Promise<JobProgress> {
+async function importSlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Promise<JobProgress> {
   const began = Date.now();
   let wayMs: number | undefined;
   const input = await db('jobInputs').where({ jobId: job.id }).first('file');
   if (!input) throw new Overtaken();
   const file = await openCsv(input.file);
   let at = job.total > 0 ? job : await counted(db, job, file);
-  for await (const chunk of chunksOf(file, job.processed)) {
+  const rules = await rulesOf(db, job.projectId, file, limits);
+  for await (const chunk of chunksOf(file, job.processed, rules)) {
     wayMs ??= Date.now() - began;
-    at = await applying(db, at, chunk.size, (trx, { projectId, result }) =>
+    at = await applying(db, at, chunk.size, limits, (trx, { projectId, result }) =>
       chunk.apply(trx, projectId, result as ImportResult),
     );
     if (isOver(wayMs)) return progressOf(at);
   }
-  return progressOf(await applying(db, at, 0, async (_, { result }) => result));
+  return progressOf(await applying(db, at, 0, limits, async (_, { result }) => result));
+}
+
+/** Of columns that are new to the project, those that stand first fit; rows with a value in another one are refused. */
+async function rulesOf(db: Db, projectId: string, { columns }: CsvFile, limits: Limits): Promise<ImportRules> {
+  const keys = [...new Set(columns.fields.map(({ key }) => key))];
+  const { fields, unknown } = await readFieldRoom(db, projectId, keys);
+  return { limits, refusedKeys: new Set(unknown.slice(Math.max(0, limits.customFields - fields))) };
 }
 
 /** Only while nobody has counted: whoever comes second must not write over what has been done since. */
@@ -74,8 +92,8 @@ async function counted(db: Db, job: Job, file: CsvFile): Promise<Job> {
   return Job.query(db).findById(job.id).throwIfNotFound();
 }
 
-async function* chunksOf({ columns, rows }: CsvFile, skip: number): AsyncIterable<ImportChunk> {
-  let chunk = new ImportChunk(columns);
+async function* chunksOf({ columns, rows }: CsvFile, skip: number, rules: ImportRules): AsyncIterable<ImportChunk> {
+  let chunk = new ImportChunk(columns, rules);
   let index = 0;
   for await (const batch of rows())
     for (const row of batch) {
@@ -83,16 +101,16 @@ async function* chunksOf({ columns, rows }: CsvFile, skip: number): AsyncIterabl
       chunk.add(row);
       if (!chunk.isFull) continue;
       yield chunk;
-      chunk = new ImportChunk(columns);
+      chunk = new ImportChunk(columns, rules);
     }
   if (chunk.size > 0) yield chunk;
 }
 
-async function bulkSlice(db: Db, job: Job, type: BulkType): Promise<JobProgress> {
+async function bulkSlice(db: Db, job: Job, type: BulkType, limits: Limits): Promise<JobProgress> {
   const input = await db('jobInputs').where({ jobId: job.id }).first('contactIds');
   if (!input) throw new Overtaken();
   const apply = (trx: Db) => applyBulk(trx, job.projectId, type, input.contactIds);
-  return progressOf(await applying(db, job, job.total, apply));
+  return progressOf(await applying(db, job, job.total, limits, apply));
 }
 
 /** Applies a chunk and moves the job on, both or neither. */
@@ -100,6 +118,7 @@ async function applying(
   db: Db,
   { id, processed, total }: Job,
   size: number,
+  limits: Limits,
   apply: (trx: Db, job: Job) => Promise<ImportResult | BulkResult>,
 ): Promise<Job> {
   return retryDeadlocks(db, () =>
@@ -109,22 +128,27 @@ async function applying(
       const result = await apply(trx, job);
       const isDone = processed + size >= total;
       if (isDone) await trx('jobInputs').where({ jobId: id }).del();
-      return job.$query(trx).patchAndFetch({
+      const moved = await job.$query(trx).patchAndFetch({
         processed: processed + size,
         result,
         ...(isDone ? { status: 'COMPLETED', completedAt: new Date() } : {}),
       });
+      if (isDone) await admitWaiting(trx, job.projectId, limits);
+      return moved;
     }),
   );
 }
 
 /** For a job that fails again and again through a fault of ours or of its input. */
-export async function failJob(db: Db, id: string, reason: string): Promise<void> {
+export async function failJob(db: Db, id: string, reason: string, limits: Limits = UNLIMITED): Promise<void> {
   await inTransaction(db, async (trx) => {
-    const failed = await Job.query(trx)
+    const [failed] = await Job.query(trx)
       .patch({ status: 'FAILED', failedReason: reason, completedAt: new Date() })
       .where({ id })
-      .whereIn('status', ['QUEUED', 'RUNNING']);
-    if (failed) await trx('jobInputs').where({ jobId: id }).del();
+      .whereIn('status', ['QUEUED', 'RUNNING'])
+      .returning('projectId');
+    if (!failed) return;
+    await trx('jobInputs').where({ jobId: id }).del();
+    await admitWaiting(trx, failed.projectId, limits);
   });
 }

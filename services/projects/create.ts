@@ -1,7 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { UNLIMITED } from '../../platform/limits.ts';
 import { hashToken } from '../../platform/secrets.ts';
 import { newKeys, type ProjectKeys } from './keys.ts';
 
@@ -16,9 +18,11 @@ export interface NewProject {
 export async function createProject(
   db: Db,
   { ownerId, ...rest }: NewProject,
+  { projectsPerUser } = UNLIMITED,
 ): Promise<{ project: Project } & ProjectKeys> {
   const keys = newKeys();
   return inTransaction(db, async (trx) => {
+    await requireRoomForProject(trx, ownerId, projectsPerUser);
     const project = await Project.query(trx).insertAndFetch({
       ...rest,
       id: newId(),
@@ -28,4 +32,14 @@ export async function createProject(
     await Membership.query(trx).insert({ projectId: project.id, userId: ownerId, role: 'OWNER' });
     return { project, ...keys };
   });
+}
+
+/** The projects that somebody owns; those they were invited to are other people's. */
+async function requireRoomForProject(trx: Db, userId: string, max: number): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`projects/${userId}`]);
+  const owned = await Membership.query(trx).where({ userId, role: 'OWNER' }).resultSize();
+  if (owned >= max)
+    throw new ApiError(409, 'CONFLICT', `You own ${max} projects, which is the limit.`, {
+      suggestion: 'Delete one that is no longer used.',
+    });
 }

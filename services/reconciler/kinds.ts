@@ -67,11 +67,11 @@ export const kinds: Kind[] = [
   },
   {
     workflowType: 'job',
-    rows: `select id::text as key, 'job/' || project_id || '/' || id as workflow_id, ${quiet('created_at')} as settled
-      from jobs where status in ('QUEUED', 'RUNNING')`,
+    rows: `select id::text as key, 'job/' || project_id || '/' || id as workflow_id, ${quiet('admitted_at')} as settled
+      from jobs where status in ('QUEUED', 'RUNNING') and admitted_at is not null`,
     revive: async (trx, id) => {
       const job = await Job.query(trx).findById(id).forUpdate();
-      if (job?.status !== 'QUEUED' && job?.status !== 'RUNNING') return;
+      if (!job?.admittedAt || (job.status !== 'QUEUED' && job.status !== 'RUNNING')) return;
       await startAgain(trx, 'job', job.projectId, id, { jobId: id });
     },
   },

@@ -1,9 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment, type SegmentType } from '../../db/models/segment.ts';
 import { newId } from '../../platform/ids.ts';
+import { UNLIMITED } from '../../platform/limits.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
+import { requireRoom } from '../projects/room.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
@@ -21,12 +23,18 @@ export interface NewSegment {
   trackMembership?: boolean | undefined;
 }
 
-export async function createSegment(db: Db, project: ProjectAccess, input: NewSegment): Promise<Segment> {
+export async function createSegment(
+  db: Db,
+  project: ProjectAccess,
+  input: NewSegment,
+  { segments: max } = UNLIMITED,
+): Promise<Segment> {
   const { projectId } = project;
   const type = input.type ?? 'DYNAMIC';
   // Before anything is locked: whoever sends nonsense waits for nobody.
   const uses = type === 'DYNAMIC' ? conditionOf(input.condition, { at: 'condition' }).uses : undefined;
   const created = await changingSegments(db, project, async (trx) => {
+    await requireRoom(trx, { what: 'segments', projectId, max });
     const graph = await SegmentGraph.of(trx, projectId);
     const segment = await Segment.query(trx).insertAndFetch({
       id: newId(),

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Template, type TemplateType } from '../../db/models/template.ts';
-import type { OffsetPage } from '../paging.ts';
+import { type OffsetPage, requireSmallPage } from '../paging.ts';
 
 export interface TemplatesQuery {
   page: number;
@@ -26,6 +26,7 @@ export async function listTemplates(db: Db, projectId: string, query: TemplatesQ
       for (const column of ['name', 'description', 'subject']) any.orWhereILike(column, part);
     });
   }
+  await requireSmallPage(db, list, query);
   const { results, total } = await list.page(page - 1, pageSize);
   return { data: results, total, page, pageSize, totalPages: Math.ceil(total / pageSize) };
 }

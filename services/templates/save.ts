@@ -1,11 +1,13 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Template, type TemplateType } from '../../db/models/template.ts';
 import { newId } from '../../platform/ids.ts';
+import { UNLIMITED } from '../../platform/limits.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
+import { requireRoom } from '../projects/room.ts';
 import { requireNoFaults } from './check.ts';
 import { findTemplate, found } from './find.ts';
 
@@ -26,13 +28,20 @@ export interface TemplateChange {
 
 export type NewTemplate = TemplateChange & Required<Pick<TemplateChange, 'name' | 'subject' | 'body' | 'type'>>;
 
-export async function createTemplate(db: Db, project: ProjectAccess, input: NewTemplate): Promise<Template> {
+export async function createTemplate(
+  db: Db,
+  project: ProjectAccess,
+  input: NewTemplate,
+  { templates: max } = UNLIMITED,
+): Promise<Template> {
   requireNoFaults(input);
-  return writing(db, project, input, (trx) =>
-    Template.query(trx)
-      .insert({ ...columnsOf(input), id: newId(), projectId: project.projectId })
-      .returning('*'),
-  );
+  const { projectId } = project;
+  return writing(db, project, input, async (trx) => {
+    await requireRoom(trx, { what: 'templates', projectId, max });
+    return Template.query(trx)
+      .insert({ ...columnsOf(input), id: newId(), projectId })
+      .returning('*');
+  });
 }
 
 export async function updateTemplate(
@@ -57,9 +66,15 @@ export async function updateTemplate(
 }
 
 /** The copy is as good as what it was made from: nothing about it is checked again. */
-export async function duplicateTemplate(db: Db, project: ProjectAccess, id: string): Promise<Template> {
+export async function duplicateTemplate(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  { templates: max } = UNLIMITED,
+): Promise<Template> {
   return writing(db, project, {}, async (trx) => {
     const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
+    await requireRoom(trx, { what: 'templates', projectId: project.projectId, max });
     return Template.query(trx)
       .insert({ ...original, id: newId(), name: nameOfCopy(original.name) })
       .returning('*');

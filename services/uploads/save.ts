@@ -1,10 +1,11 @@
 import { fileTypeFromBuffer } from 'file-type';
-import type { Db } from '../../db/connect.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
+import { UNLIMITED } from '../../platform/limits.ts';
 import type { UploadStorage } from '../../platform/upload-storage.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
+import { isOpenProject, refusal, requireOpenProject } from '../projects/refusal.ts';
 
 export interface Upload {
   key: string;
@@ -32,6 +33,7 @@ export async function saveUpload(
   storage: UploadStorage,
   project: ProjectAccess,
   bytes: Buffer,
+  { uploadBytes } = UNLIMITED,
 ): Promise<Upload> {
   const image = images[(await fileTypeFromBuffer(bytes))?.mime ?? ''];
   if (!image || (image.extension === 'gif' && !isGif(bytes)))
@@ -42,6 +44,9 @@ export async function saveUpload(
   const { contentType, extension } = image;
   const key = `${randomText(32)}.${extension}`;
   const size = bytes.length;
+  // What cannot fit is not stored first; whether it does is decided below.
+  const total = await db('uploadTotals').where({ projectId: project.projectId }).first<{ bytes: string } | undefined>();
+  if (Number(total?.bytes ?? 0) + size > uploadBytes) throw quotaExceeded(uploadBytes);
   try {
     await storage.save(key, bytes, contentType);
   } catch (error) {
@@ -50,9 +55,44 @@ export async function saveUpload(
       suggestion: 'Try again in a while; if it stays, ask the operator.',
     });
   }
-  await db('uploads').insert({ key, projectId: project.projectId, contentType, size });
-  return { key, contentType, size };
+  const upload = { key, contentType, size };
+  const refused = await inTransaction(db, (trx) => record(trx, project, upload, uploadBytes));
+  if (refused) throw refused;
+  return upload;
 }
+
+/** Counts the bytes and names the file, or has it removed again and gives back why. */
+async function record(
+  trx: Db,
+  project: ProjectAccess,
+  { key, contentType, size }: Upload,
+  uploadBytes: number,
+): Promise<ApiError | undefined> {
+  const { projectId } = project;
+  const refused = !(await isOpenProject(trx, project))
+    ? await refusal(trx, project)
+    : (await countBytes(trx, projectId, size, uploadBytes))
+      ? undefined
+      : quotaExceeded(uploadBytes);
+  if (refused) await trx('uploadRemovals').insert({ key });
+  else await trx('uploads').insert({ key, projectId, contentType, size });
+  return refused;
+}
+
+/** False where they exceed the quota. The row's lock orders concurrent uploads. */
+async function countBytes(trx: Db, projectId: string, size: number, max: number): Promise<boolean> {
+  const { rowCount } = await trx.raw(
+    `insert into upload_totals as total (project_id, bytes)
+     select :projectId::uuid, :size::bigint where :size::bigint <= :max::bigint
+     on conflict (project_id) do update set bytes = total.bytes + excluded.bytes
+       where total.bytes + excluded.bytes <= :max::bigint`,
+    { projectId, size, max },
+  );
+  return rowCount > 0;
+}
+
+const quotaExceeded = (max: number) =>
+  new ApiError(413, 'PAYLOAD_TOO_LARGE', `The images of this project would exceed the ${max} bytes that it may store.`);
 
 export async function readUpload(
   db: Db,

@@ -34,6 +34,10 @@ export type Next =
 
 type Moved = Next | { kind: 'moved'; execution: PlacedExecution };
 
+/** Events that end waits add to the context, in a loop without end. */
+const MAX_CONTEXT_BYTES = 128 * 1024;
+const CONTEXT_TOO_LARGE = `the context of the execution would grow larger than ${MAX_CONTEXT_BYTES / 1024} KB`;
+
 /** A slice is short, so that it can be cancelled and its worker stopped. */
 const SLICE_STEPS = 50;
 
@@ -164,6 +168,7 @@ async function wakeUp(trx: Db, { now }: AdvanceDeps, standing: Standing): Promis
 
 async function leaveWait(trx: Db, standing: Standing, { position, data }: CountingEvent): Promise<Moved> {
   const context = { ...standing.execution.context, ...data };
+  if (Buffer.byteLength(JSON.stringify(context)) > MAX_CONTEXT_BYTES) return failAt(trx, standing, CONTEXT_TOO_LARGE);
   return leaveStep(trx, standing, 'event', { status: 'COMPLETED', output: data }, { cut: position, context });
 }
 

@@ -2,9 +2,11 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
 import { validationError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { UNLIMITED } from '../../platform/limits.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
+import { requireRoom } from '../projects/room.ts';
 import { graphFaults } from './faults.ts';
 import { asGraph, editedGraph, findWorkflow } from './find.ts';
 import { firstVersion } from './versions.ts';
@@ -18,12 +20,18 @@ export interface NewWorkflow {
 }
 
 /** Always started by an event, and disabled. */
-export async function createWorkflow(db: Db, project: ProjectAccess, input: NewWorkflow): Promise<Workflow> {
+export async function createWorkflow(
+  db: Db,
+  project: ProjectAccess,
+  input: NewWorkflow,
+  { workflows: max } = UNLIMITED,
+): Promise<Workflow> {
   const eventName = input.eventName ?? input.triggerConfig?.eventName;
   if (eventName === undefined)
     throw validationError([{ field: 'eventName', message: '"eventName" is required', code: 'required' }]);
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
+    await requireRoom(trx, { what: 'workflows', projectId: project.projectId, max });
     const workflow = await Workflow.query(trx).insertAndFetch({
       id: newId(),
       projectId: project.projectId,
@@ -39,10 +47,16 @@ export async function createWorkflow(db: Db, project: ProjectAccess, input: NewW
 }
 
 /** With new ids for everything in it; disabled, whatever the original is. */
-export async function duplicateWorkflow(db: Db, project: ProjectAccess, id: string): Promise<Workflow> {
+export async function duplicateWorkflow(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  { workflows: max } = UNLIMITED,
+): Promise<Workflow> {
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
     const original = await findWorkflow(trx, project.projectId, id);
+    await requireRoom(trx, { what: 'workflows', projectId: project.projectId, max });
     const { steps, transitions } = await editedGraph(trx, id);
     const { projectId, name, description, triggerType, triggerConfig, allowReentry } = original;
     const copy = await Workflow.query(trx).insertAndFetch({

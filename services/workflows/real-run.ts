@@ -2,11 +2,13 @@ import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { Project } from '../../db/models/project.ts';
 import { newId } from '../../platform/ids.ts';
+import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
 import { decideFor } from '../conditions/decide.ts';
 import { decides } from '../conditions/read.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
-import { readData } from '../contacts/data.ts';
+import { type Data, readData } from '../contacts/data.ts';
+import { fieldsFault, keysFault, roomFor } from '../contacts/limits.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { variablesOf } from '../templates/variables.ts';
 import type { PlacedExecution } from './placed-execution.ts';
@@ -19,6 +21,7 @@ export interface RunDeps {
   /** Where the contact's own pages are; without it their variables are empty. */
   links?: Pick<MailLinks, 'contactLinks'>;
   now: () => Date;
+  limits?: Limits;
 }
 
 const NO_LINKS = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
@@ -29,7 +32,7 @@ const NOTHING_ELSE = { events: [], staticSegments: new Set<string>(), segments: 
 /** What a step asks to be done is done by the statement that records it. */
 export function realRun(
   db: Db,
-  { renderer, links, now }: RunDeps,
+  { renderer, links, now, limits = UNLIMITED }: RunDeps,
   execution: PlacedExecution,
   contact: ContactRecord,
   /** Why its contact cannot be changed, where that has been tried. */
@@ -38,6 +41,9 @@ export function realRun(
   const { id, projectId, contactId, workflowId, workflowName, context, seen } = execution;
   const moment = now();
   const effects: Effects = {};
+  // Without the locks the statement that moves the execution asks, and where it moves nothing the step is run again.
+  const fieldsRefusal = async (patch: Data) =>
+    seen !== null || (await roomFor(db, projectId, patch, limits)) ? undefined : fieldsFault(limits);
   const run: Run = {
     now: moment,
     contact,
@@ -53,7 +59,10 @@ export function realRun(
     updateContact: async ({ data, subscribed = null }) => {
       if (refused !== undefined) return { refused };
       const { patch, deletes } = readData(data);
+      const fault = keysFault(data, limits) ?? (await fieldsRefusal(patch));
+      if (fault) return { refused: fault.message };
       effects.change = { subscribed, patch, deletes, eventId: newId() };
+      if (seen !== null) effects.maxFields = limits.customFields;
       return {};
     },
     decide: async (parsed) => {

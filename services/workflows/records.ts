@@ -1,5 +1,6 @@
 import { type Db, wake } from '../../db/connect.ts';
 import type { ExecutionStatus, ExecutionStepStatus } from '../../db/models/execution.ts';
+import { fieldsFit } from '../../db/models/name-limits.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Data } from '../contacts/data.ts';
@@ -33,6 +34,8 @@ export interface NewPlace {
 /** What a step does to the world, in the statement that records it. */
 export interface Effects {
   change?: { subscribed: boolean | null; patch: Data; deletes: string[]; eventId: string };
+  /** How many custom fields the project may have, where the change is still to be compared with it. */
+  maxFields?: number;
   mail?: StepMailRow;
 }
 
@@ -49,12 +52,30 @@ export interface StepMailRow {
   type: string;
 }
 
-/** It can only be gone on with under the locks: somebody has written the execution or its contact since it was seen. */
+/**
+ * It can only be gone on with under the locks: somebody has written the execution or its contact since it was seen, or the
+ * fields of the change do not fit.
+ */
 export class NotHeld extends Error {}
 
 const write = statement<PlaceRow>(
   'execution-move',
   `select ${placeColumns} from move_execution($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)`,
+);
+
+/** Moves nothing where the fields of the change do not all fit into the project. */
+const writeIfFits = statement<PlaceRow>(
+  'execution-move-if-fits',
+  `with fitting as materialized (
+     select $1::uuid as id where ${fieldsFit({
+       projectId: '$7::uuid',
+       keys: "jsonb_object_keys($5::jsonb -> 'patch')",
+       count: '$8::integer',
+       max: '$9::integer',
+     })}
+   )
+   select ${placeColumns.replace(/\w+/g, 'moved.$&')}
+   from fitting, move_execution(fitting.id, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb) as moved`,
 );
 
 /** What a step does, its record and the place after it, in one statement. Gives back the execution at its new place. */
@@ -64,19 +85,24 @@ export async function moveExecution(
   step: Pick<Step, 'id' | 'type' | 'name'>,
   record: StepRecord,
   place: NewPlace,
-  { change, mail }: Effects = {},
+  { change, mail, maxFields }: Effects = {},
 ): Promise<PlacedExecution> {
   const { id: stepId, type, name } = step;
   const { scheduledFor, ...rest } = record;
   const { stepId: nextId, wakeAt, exitReason, ...there } = place;
-  const [row] = await write(db, [
+  const values = [
     execution.id,
     execution.seen,
     JSON.stringify({ ...rest, id: newId(), step_id: stepId, type, name, scheduled_for: scheduledFor }),
     JSON.stringify({ ...there, step_id: nextId, wake_at: wakeAt, exit_reason: exitReason }),
     change ? JSON.stringify(change) : null,
     mail ? JSON.stringify(mail) : null,
-  ]);
+  ];
+  const fields = Object.keys(change?.patch ?? {}).length;
+  const [row] =
+    maxFields === undefined || fields === 0
+      ? await write(db, values)
+      : await writeIfFits(db, [...values, execution.projectId, fields, maxFields]);
   if (!row) throw new NotHeld();
   if (mail) wake(db, 'mail');
   return placed(row);

@@ -19,6 +19,9 @@ export interface StepRules {
 
 const strict: joi.ValidationOptions = { abortEarly: false, convert: false, allowUnknown: true };
 
+/** Of any step; keys that its type does not know are stored too. */
+const MAX_CONFIG_BYTES = 256 * 1024;
+
 /** The config as it is stored. A wrong shape is 422, what may not be is 400; what is missing is found on enabling. */
 export function readConfig(type: StepTypeName, config: Data, rules: StepRules, at = 'config'): Data {
   const schema = joi.object<{ config: Data }>({ config: stepTypes[type].config });
@@ -28,6 +31,10 @@ export function readConfig(type: StepTypeName, config: Data, rules: StepRules, a
   const refusals = stepTypes[type].refusals?.(read) ?? [];
   if (type === 'WEBHOOK') refusals.push(...targetRefusals(read, rules, at));
   if (refusals.length > 0) throw refusedConfig(refusals, at);
+  if (Buffer.byteLength(JSON.stringify(read)) > MAX_CONFIG_BYTES)
+    throw validationError([
+      { field: at, message: `"${at}" is larger than ${MAX_CONFIG_BYTES / 1024} KB`, code: 'too_big' },
+    ]);
   return read;
 }
 

@@ -1,13 +1,19 @@
 import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowVersion } from '../../db/models/workflow.ts';
+import { badRequest } from '../../platform/errors.ts';
 import { graphFaults } from './faults.ts';
 import { asGraph, type EditedGraph, editedGraph } from './find.ts';
 import type { Graph } from './graph.ts';
 import { stepTypes } from './steps/index.ts';
 
+/** Every edit stores the whole graph, and every step of an execution reads it. */
+const MAX_GRAPH_BYTES = 5 * 1024 * 1024;
+
 /** After an edit of the graph, in its transaction: new executions start on what has come of it, once that is valid. */
 export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow> {
   const graph = asGraph(await editedGraph(trx, workflow.id));
+  if (Buffer.byteLength(JSON.stringify(graph)) > MAX_GRAPH_BYTES)
+    throw badRequest(`The steps of a workflow may have ${MAX_GRAPH_BYTES} bytes together.`);
   const faults = await graphFaults(trx, workflow.projectId, graph);
   const version = workflow.version + 1;
   await insertVersion(trx, workflow.id, version, graph);

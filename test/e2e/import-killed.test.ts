@@ -26,7 +26,7 @@ describe('killing the worker in the middle of an import', function () {
     const file = `email,n\n${emails.map((email, n) => `${email},${n}`).join('\n')}\n`;
     const form = new FormData();
     form.set('file', new Blob([file], { type: 'text/csv' }), 'contacts.csv');
-    const worker = await stack.startWorker();
+    let worker = await stack.startWorker();
     const { status, body } = await stack.server.post('/contacts/import', form);
     expect(status).to.equal(202);
     const job = () => Job.query(stack.world.db).findById(body.jobId).throwIfNotFound();
@@ -37,11 +37,39 @@ describe('killing the worker in the middle of an import', function () {
     expect(midway).to.equal('RUNNING');
     expect(processed).to.be.greaterThan(0).and.lessThan(ROWS);
 
-    await stack.startWorker();
+    worker = await stack.startWorker();
     await eventually(async () => (await job()).status === 'COMPLETED', { ...PATIENCE, what: 'the end of the import' });
     const result = (await job()).result as ImportResult;
     expect(result).to.deep.equal({ totalRows: ROWS, created: ROWS, updated: 0, unchanged: 0, failed: 0, errors: [] });
     const contacts = await stack.world.db('contacts').where({ projectId: stack.project.id }).orderBy('email');
     expect(contacts.map(({ email, data }) => `${email},${data.n}`)).to.deep.equal(file.trimEnd().split('\n').slice(1));
+    await worker.kill();
+  });
+
+  it('starts the jobs that wait, although the worker is killed between them', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 8; n++) {
+      const rows = Array.from({ length: 2_000 }, (_, row) => `wait${n}-${row}@example.com`);
+      const form = new FormData();
+      form.set('file', new Blob([`email\n${rows.join('\n')}\n`], { type: 'text/csv' }), 'contacts.csv');
+      ids.push((await stack.server.post('/contacts/import', form)).body.jobId);
+    }
+    const jobs = () => Job.query(stack.world.db).whereIn('id', ids).orderBy('id');
+    const completed = async () => (await jobs()).filter(({ status }) => status === 'COMPLETED').length;
+    expect((await jobs()).filter(({ admittedAt }) => admittedAt === null)).to.have.lengthOf(3);
+
+    const worker = await stack.startWorker();
+    await eventually(async () => (await completed()) > 0, { ...PATIENCE, what: 'the first completed job' });
+    await worker.kill();
+    await stack.startWorker();
+    await eventually(
+      async () => {
+        const running = (await jobs()).filter(({ status }) => status === 'RUNNING');
+        expect(running).to.have.length.of.at.most(5);
+        return (await completed()) === ids.length;
+      },
+      { ...PATIENCE, what: 'the end of all jobs' },
+    );
+    for (const { result } of await jobs()) expect(result).to.include({ created: 2_000, failed: 0 });
   });
 });

@@ -98,7 +98,7 @@ describe('the reconciler', () => {
       steps: { out: ['EXIT'] },
       workflow: { triggerType: 'SCHEDULE', triggerConfig: JSON.stringify({ cron: '0 8 * * *' }), updatedAt: LONG_AGO },
     });
-    await db('jobs').update({ createdAt: LONG_AGO });
+    await db('jobs').update({ createdAt: LONG_AGO, admittedAt: LONG_AGO });
     await db('outbox').del();
     expect(await reconcile(db, new Listed([run(idOf(1), 'execution')]))).to.include({ revived: 2 });
     const rows = await db('outbox').orderBy('id');

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Execution, ExecutionStep } from '../../db/models/execution.ts';
 import { newId } from '../../platform/ids.ts';
+import type { Limits } from '../../platform/limits.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { type AdvanceDeps, advance, type Next } from '../../services/workflows/advance.ts';
 import { startExecution } from '../../services/workflows/executions/start.ts';
@@ -72,10 +73,11 @@ export class Walker {
   private offsetMs = 0;
   private readonly deps: AdvanceDeps;
 
-  constructor(db: Db, project: TestProject) {
+  constructor(db: Db, project: TestProject, limits?: Limits) {
     this.db = db;
     this.project = project;
-    this.deps = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(Date.now() + this.offsetMs) };
+    const now = () => new Date(Date.now() + this.offsetMs);
+    this.deps = { db, renderer: testRenderer(), links: testLinks, now, ...(limits && { limits }) };
   }
 
   later(ms: number): void {

@@ -34,7 +34,7 @@ export interface SimulationInput {
 export interface SimulationDeps {
   db: Db;
   renderer: Pick<Renderer, 'render'>;
-  settings: Pick<Settings, 'webhookAllowedHosts' | 'baseUrl'>;
+  settings: Pick<Settings, 'webhookAllowedHosts' | 'baseUrl'> & Partial<Pick<Settings, 'limits'>>;
 }
 
 /** What would happen to a contact in a workflow. Nothing is sent and nothing is stored. */
@@ -45,7 +45,7 @@ export async function simulateWorkflow(
   input: SimulationInput,
 ): Promise<Simulation> {
   const workflow = await findWorkflow(db, projectId, workflowId);
-  const { webhookAllowedHosts, baseUrl } = settings;
+  const { webhookAllowedHosts, baseUrl, limits } = settings;
   const graph = input.graph ? readDraft(input.graph, settings) : asGraph(await editedGraph(db, workflowId));
   await requireRunnable(db, projectId, graph);
   const now = input.startAt === undefined ? new Date() : new Date(input.startAt);
@@ -54,7 +54,7 @@ export async function simulateWorkflow(
   const world = new World({ now, contact, context, script: scriptOf(input, now) });
   const { eventName } = workflow.triggerConfig;
   if (workflow.triggerType === 'EVENT' && eventName) world.record(eventName, context, now);
-  const around = { db, renderer, projectId, workflow, executionId: newId(), isReal, baseUrl };
+  const around = { db, renderer, projectId, workflow, executionId: newId(), isReal, baseUrl, limits };
   return simulate({ around, world, graph, webhookAllowedHosts });
 }
 

@@ -1,11 +1,13 @@
 import type { Db } from '../../../db/connect.ts';
 import { Project } from '../../../db/models/project.ts';
+import type { Limits } from '../../../platform/limits.ts';
 import { plainMail, type Renderer } from '../../../platform/renderer/index.ts';
 import { explain, type FilterAnswer } from '../../conditions/explain.ts';
 import { loadFacts } from '../../conditions/facts.ts';
 import { resolveCondition, staticSegmentsOf } from '../../conditions/resolve.ts';
 import type { ParsedCondition } from '../../conditions/types.ts';
 import { mergedTooLarge } from '../../contacts/data.ts';
+import { keysFault } from '../../contacts/limits.ts';
 import { footerFor } from '../../templates/footer.ts';
 import { variablesOf } from '../../templates/variables.ts';
 import { renderText } from '../real-run.ts';
@@ -34,6 +36,7 @@ export interface Surroundings {
   /** The contact is stored, and has a history. */
   isReal: boolean;
   baseUrl: string;
+  limits?: Limits | undefined;
 }
 
 /** What a step has done in a world that does not exist. */
@@ -60,6 +63,8 @@ export class Recorder {
       execution: { id: executionId },
       sendEmail: (mail) => this.sendEmail(mail),
       updateContact: async (change) => {
+        const fault = this.around.limits && keysFault(change.data, this.around.limits);
+        if (fault) return { refused: fault.message };
         const size = Buffer.byteLength(JSON.stringify({ ...contact.data, ...change.data }));
         if (size > MAX_DATA_BYTES) return { refused: mergedTooLarge.message };
         this.world.change(change, now);

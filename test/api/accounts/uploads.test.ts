@@ -194,3 +194,42 @@ describe('uploads', () => {
     }).timeout(20_000);
   });
 });
+
+describe('the quota of uploads', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let folder: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'everpost-quota-'));
+    const env = { UPLOADS_DIR: join(folder, 'images'), UPLOAD_BYTES_PER_PROJECT: String(png.length * 3) };
+    api = await startTestApi({ env });
+    project = await api.project();
+  });
+  after(async () => {
+    await api.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('rejects with 413 what exceeds it, also when five are sent concurrently, and keeps no bytes of it', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => project.server.post('/uploads/image', upload(png))),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 201, 201, 413, 413]);
+    const refused = await project.server.post('/uploads/image', upload(gif));
+    expect(refused).to.have.status(413);
+    expect(refused.body.error.code).to.equal('PAYLOAD_TOO_LARGE');
+    await removeUploads(api.db, createUploadStorage({ folder: join(folder, 'images') }));
+    expect(readdirSync(join(folder, 'images'))).to.have.lengthOf(3);
+  });
+
+  it('counts for each project by itself', async () => {
+    const other = await api.project();
+    expect(await other.server.post('/uploads/image', upload(png))).to.have.status(201);
+  });
+
+  it('is free again after a reset', async () => {
+    await resetProject(api.db, project.id);
+    expect(await project.server.post('/uploads/image', upload(png))).to.have.status(201);
+  });
+});

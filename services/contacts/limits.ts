@@ -1,0 +1,52 @@
+import type { Db } from '../../db/connect.ts';
+import { eventNameFits, readFieldRoom } from '../../db/models/name-limits.ts';
+import { ApiError, type Fault, validationError } from '../../platform/errors.ts';
+import type { Limits } from '../../platform/limits.ts';
+import { type Data, type DataChange, readData } from './data.ts';
+
+/** Reads a request's `data`, or refuses it because it has too many keys. */
+export function readLimitedData(data: Data | null | undefined, limits: Limits): DataChange {
+  const fault = keysFault(data, limits);
+  if (fault) throw validationError([fault]);
+  return readData(data);
+}
+
+export function keysFault(data: Data | null | undefined, { dataKeys }: Limits): Fault | undefined {
+  if (!data || Object.keys(data).length <= dataKeys) return undefined;
+  return { field: 'data', message: `"data" has more than ${dataKeys} keys`, code: 'too_big' };
+}
+
+/** 409, and on /v1, where that means a repeated Idempotency-Key, the 422 that it carries (`asDeclared`). */
+const tooManyNames = (fault: Fault, suggestion: string) =>
+  new ApiError(409, 'CONFLICT', `${fault.message}.`, { errors: [fault], suggestion });
+
+export const fieldsFault = ({ customFields }: Limits): Fault => ({
+  field: 'data',
+  message: `"data" has new custom fields, which a project may have up to ${customFields} of`,
+  code: 'too_big',
+});
+
+export const tooManyFields = (limits: Limits): ApiError =>
+  tooManyNames(fieldsFault(limits), 'Delete fields that you no longer use with DELETE /contacts/fields/:field.');
+
+export const tooManyEventNames = ({ eventNames }: Limits, field = 'event'): ApiError =>
+  tooManyNames(
+    { field, message: `"${field}" is a new name, which a project may have up to ${eventNames} of`, code: 'too_big' },
+    'Delete events that you no longer use with DELETE /events/:eventName, and put what varies into "data".',
+  );
+
+/** For writes that are not among the hot ones: a statement of its own. */
+export async function requireRoomForFields(db: Db, projectId: string, patch: Data, limits: Limits): Promise<void> {
+  if (!(await roomFor(db, projectId, patch, limits))) throw tooManyFields(limits);
+}
+
+export async function roomFor(db: Db, projectId: string, patch: Data, { customFields }: Limits): Promise<boolean> {
+  const keys = Object.keys(patch);
+  if (keys.length === 0) return true;
+  const { fields, unknown } = await readFieldRoom(db, projectId, keys);
+  return unknown.length === 0 || fields + unknown.length <= customFields;
+}
+
+export async function requireRoomForEvent(db: Db, projectId: string, name: string, limits: Limits): Promise<void> {
+  if (!(await eventNameFits(db, projectId, name, limits.eventNames))) throw tooManyEventNames(limits, 'name');
+}

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { emailActivities } from '../../activities/emails.ts';
+import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { sendCampaign } from '../../services/campaigns/send.ts';
+import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+import { addContacts, campaignWorker } from '../support/campaigns.ts';
+import { draw, Walker } from '../support/executions.ts';
+import { addBatch } from '../support/ledger.ts';
+import { testLinks } from '../support/links.ts';
+import { testRenderer } from '../support/renderer.ts';
+import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
+import { activityEnvironment } from '../support/temporal-work.ts';
+
+const ROW = '<tr><td style="padding: 4px">Nine hundred lines of text, one of which you are reading.</td></tr>\n';
+const END = '<p id="end">Hello {{ name }}</p>';
+const body = `<table>\n${ROW.repeat(Math.floor(4_900_000 / ROW.length))}</table>${END}`;
+const LARGE = 5_242_880;
+
+describe('bodies of 4.9 MB', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let smtp: SmtpStandIn;
+  let mailer: Mailer;
+
+  before(async () => {
+    api = await startTestApi();
+    project = await api.project();
+    smtp = await startSmtp();
+    mailer = createMailer({ url: smtp.url, maxConnections: 2 });
+  });
+  after(async () => {
+    mailer.close(true);
+    await smtp.close();
+    await api.stop();
+  });
+  beforeEach(() => {
+    smtp.mails.length = 0;
+  });
+
+  const template = () => ({
+    name: 'Large',
+    subject: 'Large',
+    body,
+    type: 'TRANSACTIONAL',
+    from: `a@${project.senderDomain}`,
+  });
+  const campaign = () => ({
+    name: 'Large',
+    subject: 'Large',
+    body,
+    from: `a@${project.senderDomain}`,
+    audienceType: 'ALL',
+  });
+
+  async function deliver(): Promise<void> {
+    const batchId = await addBatch(api.db);
+    await api.db('emails').where({ status: 'PENDING' }).update({ batchId });
+    const stopping = new AbortController().signal;
+    const ledger = new DeliveryLedger(api.db);
+    const deps = { db: api.db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping };
+    await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
+  }
+
+  async function expectWhole(name: string): Promise<void> {
+    expect(smtp.mails).to.have.lengthOf(1);
+    const mail = await smtp.mails[0]?.parsed();
+    expect(mail?.html).to.have.length.above(4_800_000);
+    expect(mail?.html).to.contain(`<p id="end">Hello ${name}</p>`);
+    expect(mail?.text).to.contain('Nine hundred lines');
+  }
+
+  it('are saved in a template, shown, and sent by /v1/send', async () => {
+    const saved = await project.server.post('/templates', template());
+    expect(saved).to.have.status(201);
+    const shown = await project.server.get(`/templates/${saved.body.id}`);
+    expect(shown.body.body).to.have.lengthOf(body.length);
+    expect(await project.server.patch(`/templates/${saved.body.id}`, { body: `${body} ` })).to.have.status(200);
+    const mail = { to: 'large@example.com', template: saved.body.id, data: { name: 'Ann' } };
+    expect(await project.server.post('/v1/send', mail)).to.have.status(200);
+    await deliver();
+    await expectWhole('Ann');
+  });
+
+  it('are sent by a SEND_EMAIL step', async () => {
+    const { body: saved } = await project.server.post('/templates', template());
+    const walker = new Walker(api.db, project);
+    const workflow = await draw(api.db, project, { steps: { send: ['SEND_EMAIL', { templateId: saved.id }] } });
+    await walker.contact('step@example.com', { name: 'Bob' });
+    const id = await walker.start(workflow, 'step@example.com');
+    await walker.advance(id);
+    expect(await walker.way(id)).to.deep.equal(['send: COMPLETED']);
+    await deliver();
+    await expectWhole('Bob');
+  });
+
+  it('are saved in a campaign, replaced, and sent', async () => {
+    const other = await api.project();
+    const whole = { ...campaign(), from: `a@${other.senderDomain}` };
+    const created = await other.server.post('/campaigns', whole);
+    expect(created).to.have.status(200);
+    const { id } = created.body.data;
+    expect(await other.server.put(`/campaigns/${id}`, whole)).to.have.status(200);
+    await addContacts(api.db, other, 1);
+    await sendCampaign(api.db, other.access, id, undefined);
+    const worker = campaignWorker(api.db, smtp.url);
+    await worker.run(id);
+    worker.close();
+    await expectWhole('Name 0');
+  });
+
+  it('are refused with 413 in a list that would hold more than 64 MB of them', async () => {
+    const other = await api.project();
+    const { body: first } = await other.server.post('/templates', { ...template(), from: `a@${other.senderDomain}` });
+    const copies = Array.from({ length: 13 }, () => other.server.post(`/templates/${first.id}/duplicate`));
+    for (const copy of await Promise.all(copies)) expect(copy).to.have.status(201);
+    const answer = await other.server.get('/templates');
+    expect(answer).to.have.status(413);
+    expect(answer.body.error.code).to.equal('PAYLOAD_TOO_LARGE');
+    const page = await other.server.get('/templates?pageSize=2&page=7');
+    expect(page).to.have.status(200);
+    expect(page.body.data).to.have.lengthOf(2);
+  });
+
+  it('are 413 above 5 MB on templates and campaigns, and above 1 MiB elsewhere', async () => {
+    const tooLarge = 'x'.repeat(LARGE);
+    for (const [path, given] of [
+      ['/templates', { ...template(), body: tooLarge }],
+      ['/campaigns', { ...campaign(), body: tooLarge }],
+      ['/segments', { name: 'x'.repeat(1_048_576) }],
+    ] as const) {
+      const answer = await project.server.post(path, given);
+      expect(answer, path).to.have.status(413);
+      expect(answer.body.error.code, path).to.equal('PAYLOAD_TOO_LARGE');
+    }
+  });
+});

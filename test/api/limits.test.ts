@@ -1,0 +1,295 @@
+import { expect } from 'chai';
+import { foldContactCounts } from '../../services/contacts/counts.ts';
+import { foldCounts } from '../../services/events/counts.ts';
+import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
+
+const keys = (from: number, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${from + n}`, n]));
+
+const fault = (answer: ApiAnswer) => {
+  const [{ field, code }] = answer.body.error.errors;
+  return { status: answer.status, code: answer.body.error.code, field, fault: code };
+};
+
+const TOO_BIG = { status: 422, code: 'VALIDATION_ERROR', field: 'data', fault: 'too_big' };
+
+describe('limits on data and names', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let n = 0;
+
+  before(async () => {
+    api = await startTestApi({ env: { CUSTOM_FIELDS_PER_PROJECT: '20', EVENT_NAMES_PER_PROJECT: '6' } });
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const email = () => `limits${++n}@example.com`;
+  const mail = (data?: object) => ({
+    to: email(),
+    from: `a@${project.senderDomain}`,
+    subject: 'Hello',
+    body: '<p>Hello</p>',
+    data,
+  });
+  const track = (event: string, data?: object) => project.browser.post('/v1/track', { email: email(), event, data });
+  const trackAs = (event: string, data?: object) =>
+    project.server.post('/events/track', { email: email(), event, data });
+  const aggregate = async () => {
+    await foldContactCounts(api.db);
+    await foldCounts(api.db);
+  };
+  const fields = async () =>
+    Number((await api.db('contactCounts').where({ projectId: project.id }).first('fields'))?.fields ?? 0);
+
+  describe('a data object with 101 keys', () => {
+    it('is 422 on /v1/track, /v1/send, /events/track and PATCH /contacts/:id', async () => {
+      expect(fault(await track('a', keys(0, 101)))).to.deep.equal(TOO_BIG);
+      expect(fault(await trackAs('a', keys(0, 101)))).to.deep.equal(TOO_BIG);
+      expect(fault(await project.server.post('/v1/send', mail(keys(0, 101))))).to.deep.equal(TOO_BIG);
+      const { body } = await project.server.post('/contacts', { email: email() });
+      expect(fault(await project.server.patch(`/contacts/${body.id}`, { data: keys(0, 101) }))).to.deep.equal(TOO_BIG);
+      const byId = { contactId: body.id, name: 'a', data: keys(0, 101) };
+      expect(fault(await project.server.post('/events/track', byId))).to.deep.equal(TOO_BIG);
+      expect(await api.db('events').where({ projectId: project.id })).to.deep.equal([]);
+    });
+
+    it('is a plain 400 on POST /contacts', async () => {
+      const answer = await project.server.post('/contacts', { email: email(), data: keys(0, 101) });
+      expect(answer).to.have.status(400);
+      expect(answer.body).to.deep.equal({ error: '"data" has more than 100 keys' });
+    });
+  });
+
+  it('accepts 100 keys', async () => {
+    const roomy = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    try {
+      const other = await roomy.project();
+      expect(await other.server.post('/contacts', { email: email(), data: keys(0, 100) })).to.have.status(201);
+      expect(await other.browser.post('/v1/track', { email: email(), event: 'a', data: keys(0, 100) })).to.have.status(
+        200,
+      );
+    } finally {
+      await roomy.stop();
+    }
+  });
+
+  describe('a custom field beyond the limit', () => {
+    beforeEach(async () => {
+      await project.server.post('/contacts', { email: email(), data: keys(0, 20) });
+      await aggregate();
+      expect(await fields()).to.equal(20);
+    });
+
+    it('is 422 on /v1/send and /v1/track, and nothing is written', async () => {
+      const before = await api.db('contacts').where({ projectId: project.id }).count();
+      expect(fault(await project.server.post('/v1/send', mail({ another: 1 })))).to.deep.equal(TOO_BIG);
+      expect(fault(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
+      expect(await api.db('contacts').where({ projectId: project.id }).count()).to.deep.equal(before);
+      expect(await api.db('emails').where({ projectId: project.id })).to.deep.equal([]);
+      expect(await api.db('events').where({ projectId: project.id })).to.deep.equal([]);
+    });
+
+    it('is 409 on POST and PATCH of contacts and on /events/track', async () => {
+      const created = await project.server.post('/contacts', { email: email(), data: { another: 1 } });
+      expect(created).to.have.status(409);
+      expect(created.body.error.code).to.equal('CONFLICT');
+      expect(await trackAs('a', { another: 1 })).to.have.status(409);
+      const { body } = await project.server.post('/contacts', { email: email() });
+      expect(await project.server.patch(`/contacts/${body.id}`, { data: { another: 1 } })).to.have.status(409);
+      const byId = { contactId: body.id, name: 'a', data: { another: 1 } };
+      const tracked = await project.server.post('/events/track', byId);
+      expect(tracked).to.have.status(409);
+      expect(tracked.body.error.code).to.equal('CONFLICT');
+    });
+
+    it('does not stop known fields, deletions and values that are not kept', async () => {
+      expect(await track('a', { key1: 5, key2: 6 })).to.have.status(200);
+      expect(await track('a', { another: null })).to.have.status(200);
+      expect(await track('a', { another: { value: 1, persistent: false } })).to.have.status(200);
+      expect(await project.server.post('/v1/send', mail(keys(0, 20)))).to.have.status(200);
+      expect(await project.server.post('/contacts', { email: email(), data: keys(0, 20) })).to.have.status(201);
+    });
+
+    it('is accepted again once a field has been deleted', async () => {
+      expect(await project.server.delete('/contacts/fields/key0')).to.have.status(200);
+      expect(await fields()).to.equal(19);
+      expect(await project.server.post('/contacts', { email: email(), data: { another: 1 } })).to.have.status(201);
+    });
+
+    it('refuses one of several concurrent tracks without stopping the others', async () => {
+      const answers = await Promise.all([track('a', { key1: 1 }), track('a', { another: 1 }), track('a'), track('a')]);
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 422, 200, 200]);
+    });
+
+    it('counts nothing after a reset', async () => {
+      expect(await project.owner.post(`/users/@me/projects/${project.id}/reset`)).to.have.status(200);
+      expect(await fields()).to.equal(0);
+      expect(await project.server.post('/contacts', { email: email(), data: { another: 1 } })).to.have.status(201);
+    });
+  });
+
+  it('refuses a call whose new fields would exceed the limit together', async () => {
+    await project.server.post('/contacts', { email: email(), data: keys(0, 19) });
+    await aggregate();
+    expect(await project.server.post('/contacts', { email: email(), data: keys(0, 21) })).to.have.status(409);
+    expect(await project.server.post('/contacts', { email: email(), data: keys(0, 20) })).to.have.status(201);
+  });
+
+  it('lets the public key create half of the custom fields, and the secret key the rest', async () => {
+    await track('a', keys(0, 10));
+    await aggregate();
+    expect(fault(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
+    expect(await trackAs('a', keys(10, 10))).to.have.status(200);
+    await aggregate();
+    expect(await fields()).to.equal(20);
+    expect(await track('a', { key15: 1 })).to.have.status(200);
+  });
+
+  it('lets the public key create half of the event names, and the secret key the rest', async () => {
+    for (const name of ['a', 'b', 'c']) expect(await track(name)).to.have.status(200);
+    await aggregate();
+    expect(fault(await track('d'))).to.deep.equal({ ...TOO_BIG, field: 'event' });
+    for (const name of ['d', 'e', 'f']) expect(await trackAs(name)).to.have.status(200);
+    await aggregate();
+    const refused = await trackAs('g');
+    expect(refused).to.have.status(409);
+    expect(refused.body.error.code).to.equal('CONFLICT');
+    const { body } = await project.server.post('/contacts', { email: email() });
+    expect(await project.server.post('/events/track', { contactId: body.id, name: 'g' })).to.have.status(409);
+    expect(await project.server.post('/events/track', { contactId: body.id, name: 'f' })).to.have.status(200);
+    expect(await track('f')).to.have.status(200);
+  });
+
+  it('does not count events of the service, and frees the name of a deleted event', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await trackAs(name);
+    await project.server.post('/contacts', { email: 'same@example.com', subscribed: true });
+    await project.server.post('/contacts', { email: 'same@example.com', subscribed: false });
+    await aggregate();
+    const count = await api.db('eventNameCounts').where({ projectId: project.id }).first('names');
+    expect(count).to.deep.equal({ names: 6 });
+    expect(await trackAs('g')).to.have.status(409);
+    expect(await project.server.delete('/events/a')).to.have.status(200);
+    expect(await trackAs('g')).to.have.status(200);
+  });
+});
+
+describe('limits on what a project has', () => {
+  let api: TestApi;
+  let project: ApiProject;
+
+  before(async () => {
+    api = await startTestApi({
+      env: {
+        SEGMENTS_PER_PROJECT: '2',
+        TEMPLATES_PER_PROJECT: '2',
+        WORKFLOWS_PER_PROJECT: '2',
+        OPEN_JOBS_PER_PROJECT: '2',
+        PROJECTS_PER_USER: '3',
+      },
+    });
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    project = await api.project();
+  });
+
+  const atOnce = async (create: (n: number) => Promise<ApiAnswer>): Promise<ApiAnswer[]> =>
+    Promise.all(Array.from({ length: 5 }, (_, n) => create(n)));
+  const expectTwo = (answers: ApiAnswer[], status: number) => {
+    const statuses = answers.map((answer) => answer.status).sort();
+    expect(statuses).to.deep.equal([status, status, 409, 409, 409]);
+    const refused = answers.filter((answer) => answer.status === 409);
+    for (const { body } of refused) expect(body.error.code).to.equal('CONFLICT');
+  };
+  const accepted = (answers: ApiAnswer[]) => answers.find((answer) => answer.status < 300);
+
+  it('rejects a third segment with 409, also when five are created concurrently', async () => {
+    const answers = await atOnce((n) => project.server.post('/segments', { name: `S${n}`, type: 'STATIC' }));
+    expectTwo(answers, 201);
+    await project.server.delete(`/segments/${accepted(answers)?.body.id}`);
+    expect(await project.server.post('/segments', { name: 'Again', type: 'STATIC' })).to.have.status(201);
+  });
+
+  it('rejects a third template with 409, created or duplicated, also concurrently', async () => {
+    const template = { name: 'T', subject: 'Hello', body: '<p>Hello</p>', type: 'TRANSACTIONAL' };
+    const answers = await atOnce(() => project.server.post('/templates', template));
+    expectTwo(answers, 201);
+    const { id } = accepted(answers)?.body ?? {};
+    expect(await project.server.post(`/templates/${id}/duplicate`)).to.have.status(409);
+    expect(await project.server.patch(`/templates/${id}`, { name: 'Changed' })).to.have.status(200);
+  });
+
+  it('rejects a third workflow with 409, created or duplicated, also concurrently', async () => {
+    const answers = await atOnce(() => project.server.post('/workflows', { name: 'W', eventName: 'started' }));
+    expectTwo(answers, 201);
+    const { id } = accepted(answers)?.body ?? {};
+    expect(await project.server.post(`/workflows/${id}/duplicate`)).to.have.status(409);
+  });
+
+  it('rejects a third open job with 409, import or bulk', async () => {
+    const form = new FormData();
+    form.append('file', new File(['email\na@example.com\n'], 'contacts.csv'));
+    const contactIds = [project.id];
+    expect(await project.server.post('/contacts/import', form)).to.have.status(202);
+    expect(await project.server.post('/contacts/bulk-delete', { contactIds })).to.have.status(202);
+    const refused = await project.server.post('/contacts/bulk-subscribe', { contactIds });
+    expect(refused).to.have.status(409);
+    expect(refused.body.error.code).to.equal('CONFLICT');
+    expect(await project.server.post('/contacts/import', form)).to.have.status(409);
+  });
+
+  it('rejects a condition larger than 256 KB', async () => {
+    const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
+    const condition = { logic: 'AND', groups: [{ filters: [filter] }], note: 'x'.repeat(256 * 1024) };
+    const created = await project.server.post('/segments', { name: 'Large', condition });
+    expect(created).to.have.status(400);
+    expect(created.body).to.deep.equal({ error: '"condition" is larger than 256 KB' });
+    const { body } = await project.server.post('/segments', {
+      name: 'Small',
+      condition: { ...condition, note: undefined },
+    });
+    const changed = await project.server.patch(`/segments/${body.id}`, { condition });
+    expect(fault(changed)).to.deep.equal({ ...TOO_BIG, field: 'condition' });
+  });
+
+  it('rejects a step config larger than 256 KB, and a workflow whose steps are larger than 5 MB together', async () => {
+    const { body: workflow } = await project.server.post('/workflows', { name: 'W', eventName: 'started' });
+    const add = (note: string) =>
+      project.server.post(`/workflows/${workflow.id}/steps`, { type: 'EXIT', config: { note } });
+    expect(fault(await add('x'.repeat(256 * 1024)))).to.deep.equal({ ...TOO_BIG, field: 'config' });
+    const answers = [];
+    for (let n = 0; n < 22; n++) answers.push((await add('x'.repeat(250_000))).status);
+    expect(answers.at(0)).to.equal(201);
+    expect(answers.at(-1)).to.equal(400);
+    expect(await api.db('workflowSteps').where({ workflowId: workflow.id })).to.have.lengthOf(20);
+  });
+
+  it('rejects a body that would be copied for too many recipients with 413', async () => {
+    const small = await startTestApi({
+      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+      env: { MESSAGE_MAX_BYTES: '40000' },
+    });
+    try {
+      const other = await small.project();
+      const mail = (count: number) => ({
+        to: Array.from({ length: count }, (_, n) => `copy${n}@example.com`),
+        from: `a@${other.senderDomain}`,
+        subject: 'Hello',
+        body: 'x'.repeat(10_000),
+      });
+      const answer = await other.server.post('/v1/send', mail(100));
+      expect(answer).to.have.status(413);
+      expect(answer.body.error.code).to.equal('PAYLOAD_TOO_LARGE');
+      expect(await other.server.post('/v1/send', mail(60))).to.have.status(200);
+    } finally {
+      await small.stop();
+    }
+  });
+
+  it('rejects a fourth project of a user with 409, also concurrently', async () => {
+    expectTwo(await atOnce(() => project.owner.post('/users/@me/projects', { name: 'Another' })), 201);
+  });
+});
