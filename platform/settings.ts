@@ -65,6 +65,7 @@ export const settingsSchema = {
   ATTACHMENT_MAX_BYTES: number(10_485_760, integer()),
   MESSAGE_MAX_BYTES: number(41_943_040, integer()),
   SIGNUP_ENABLED: flag(true),
+  SIGNUPS_PER_IP_PER_HOUR: number(50, integer()),
   EMAIL_VERIFICATION_REQUIRED: flag(false),
   AUTO_PROJECT_DISABLE: flag(true),
   CORS_ORIGINS: list(),
@@ -132,6 +133,8 @@ export interface Settings {
   /** `ip:port` each; empty: the system's. */
   dnsServers: string[];
   signupEnabled: boolean;
+  /** 0 turns the limit off. */
+  signupsPerIpPerHour: number;
   emailVerificationRequired: boolean;
   autoProjectDisable: boolean;
   eventRetentionDays: number | undefined;
@@ -246,6 +249,7 @@ function shape(value: Values): Settings {
     dkimSigning: value.DKIM_SIGNING,
     dnsServers: value.DNS_SERVERS,
     signupEnabled: value.SIGNUP_ENABLED,
+    signupsPerIpPerHour: value.SIGNUPS_PER_IP_PER_HOUR,
     emailVerificationRequired: value.EMAIL_VERIFICATION_REQUIRED,
     autoProjectDisable: value.AUTO_PROJECT_DISABLE,
     eventRetentionDays: value.EVENT_RETENTION_DAYS,
