@@ -5,7 +5,7 @@ import { logIn, resetPassword } from '../../services/users/passwords.ts';
 import { findToken } from '../../services/users/tokens.ts';
 import { findVerification, verifyEmail } from '../../services/users/verification.ts';
 import { newPassword } from '../http/account-schemas.ts';
-import { type Answer, page } from '../http/answers.ts';
+import { type Answer, failure, page } from '../http/answers.ts';
 import { route, routes, type Surroundings } from '../http/route.ts';
 import { optional, text } from '../http/schemas.ts';
 import { sessionToken, withSession } from '../http/session-cookie.ts';
@@ -179,6 +179,14 @@ const answers = {
   400: page('The token is used up, has expired, or never was one.'),
 };
 
+/** These forms may give the browser a session: another site must not log it in to an account of its own choice. */
+function refuseForeignForm({ settings, request: { headers } }: PageCall): void {
+  if (headers.origin !== undefined && !settings.corsOrigins.includes(headers.origin))
+    throw new ApiError(403, 'FORBIDDEN', 'This form may not be sent from another site.', {
+      suggestion: 'Open the link in the mail, and use the form on its page.',
+    });
+}
+
 /** As it was typed, an empty field included. */
 const typed = () => text({ min: 0, max: 1_000 });
 
@@ -202,11 +210,15 @@ const linkRoutes = ({ path, show, act }: LinkPage, [looking, acting]: [string, s
     body: { password: optional(typed()), newPassword: optional(typed()) },
     answers: {
       ...answers,
+      403: failure('The form stands on another site.', 'FORBIDDEN'),
       401: page('The password is wrong, or there is no session of the account; the page says so.'),
       422: page('The password is too short; the page says so.'),
       429: page('Too many failed attempts.'),
     },
-    handle: caught(act, show),
+    handle: (call) => {
+      refuseForeignForm(call);
+      return caught(act, show)(call);
+    },
   }),
 ];
 

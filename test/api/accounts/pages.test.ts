@@ -122,6 +122,20 @@ describe('the pages that our mails lead to', () => {
     expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
   });
 
+  it('is 403 for a form on another site, and leaves the token usable', async () => {
+    const project = await api.project();
+    const email = 'forged@pages.example';
+    await project.owner.post(`/projects/${project.id}/members`, { email, role: 'MEMBER' });
+    const path = `/invitations/${await tokenTo(api.db, email)}`;
+    for (const origin of ['https://evil.example', 'null']) {
+      const answer = await api.post(path, 'password=long+enough', { ...form, origin });
+      expect(answer).to.be.envelope(403, 'FORBIDDEN');
+      expect(answer.headers.get('set-cookie')).to.equal(null);
+    }
+    const own = await api.post(path, 'password=long+enough', { ...form, origin: 'http://app.test' });
+    expectPage(own, 200, /You are a member/);
+  });
+
   it('is a page with 400 for tokens that are none, however they are written', async () => {
     for (const token of ['x', 'a'.repeat(5_000), '%27%20or%201=1', '..%2f..%2fetc', 'null'])
       for (const path of ['verify-email', 'reset-password', 'invitations'])
