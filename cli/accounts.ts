@@ -2,7 +2,7 @@ import { UniqueViolationError } from 'objection';
 import { User } from '../db/models/user.ts';
 import { readAddress } from '../platform/address.ts';
 import { randomText } from '../platform/ids.ts';
-import { nameFault, plainName } from '../platform/names.ts';
+import { LONGEST_PROJECT_NAME, nameFault, plainName } from '../platform/names.ts';
 import { createProject } from '../services/projects/create.ts';
 import { disableProject, enableProject } from '../services/projects/disable.ts';
 import { regenerateKeys } from '../services/projects/keys.ts';
@@ -38,6 +38,8 @@ export async function projectCreate({ name, owner }: { name: string; owner: stri
   const plain = plainName(name);
   const fault = nameFault(name) ?? nameFault(plain);
   if (fault) throw new Error(`The name ${fault}.`);
+  if (plain.length > LONGEST_PROJECT_NAME)
+    throw new Error(`The name must have at most ${LONGEST_PROJECT_NAME} characters.`);
   return withDb(async (db) => {
     const user = await User.query(db).findOne({ email: readAddress(owner) ?? '' });
     if (!user) throw new Error(`There is no user ${owner}; make one with "everpost user create".`);

@@ -1,5 +1,7 @@
 import { UNPRINTABLE } from './address.ts';
 
+const NOT_VISIBLE = new RegExp(UNPRINTABLE.source, 'gu');
+
 /** Letters and signs that look like nothing at all, although Unicode counts them among the visible. */
 const BLANKS = /[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]/u;
 
@@ -16,6 +18,31 @@ export function nameFault(text: string): string | undefined {
   const mixed = text.split(/[^\p{L}\p{M}]+/u).some((word) => SCRIPTS.filter((script) => script.test(word)).length > 1);
   return mixed ? 'must not mix letters of scripts that look alike in one word' : undefined;
 }
+
+/** Of projects. */
+export const LONGEST_PROJECT_NAME = 100;
+
+const LONGEST_IN_MAIL = 60;
+
+/** What mail clients make links of has one of these inside: `www.a.b`, `http://a`, `a@b`. IDNA reads U+3002 as a dot. */
+const LINK_SIGN = /[.:/\\@\u3002](?=\S)/gu;
+
+/**
+ * A name that somebody chose, as mail of ours shows it to others: one line, not long, in quotation marks so that it is
+ * not read as our own words, and with a space after every sign that a mail client could make a link of.
+ */
+export function nameInMail(text: string): string {
+  const line = plainName(text.replace(NOT_VISIBLE, ' ')).replaceAll('"', "'");
+  const letters = [...line];
+  const short = letters.length > LONGEST_IN_MAIL ? `${letters.slice(0, LONGEST_IN_MAIL - 1).join('')}…` : line;
+  return `"${short.replace(LINK_SIGN, '$& ')}"`;
+}
+
+/** Neither a link (`www.…`) nor a message in the form of an address. */
+const PLAIN_ADDRESS = /^(?!www\.)[\p{L}\p{N}_+.-]{1,40}@[\p{L}\p{N}.-]{1,60}$/u;
+
+/** The address of somebody who has proven it, as mail of ours shows it to others; undefined when it does not. */
+export const addressInMail = (email: string): string | undefined => (PLAIN_ADDRESS.test(email) ? email : undefined);
 
 /** Of templates, campaigns and workflows. */
 const LONGEST_NAME = 255;

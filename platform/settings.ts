@@ -85,6 +85,7 @@ export const settingsSchema = {
   PROJECTS_PER_USER: number(1_000, limit()),
   UPLOAD_BYTES_PER_PROJECT: number(1_073_741_824, integer()),
   SIGNUP_ENABLED: flag(true),
+  SIGNUPS_PER_IP_PER_HOUR: number(50, integer()),
   EMAIL_VERIFICATION_REQUIRED: flag(false),
   AUTO_PROJECT_DISABLE: flag(true),
   CORS_ORIGINS: list(),
@@ -157,6 +158,8 @@ export interface Settings {
   /** `ip:port` each; empty: the system's. */
   dnsServers: string[];
   signupEnabled: boolean;
+  /** 0 turns the limit off. */
+  signupsPerIpPerHour: number;
   emailVerificationRequired: boolean;
   autoProjectDisable: boolean;
   eventRetentionDays: number | undefined;
@@ -284,6 +287,7 @@ function shape(value: Values): Settings {
     dkimSigning: value.DKIM_SIGNING,
     dnsServers: value.DNS_SERVERS,
     signupEnabled: value.SIGNUP_ENABLED,
+    signupsPerIpPerHour: value.SIGNUPS_PER_IP_PER_HOUR,
     emailVerificationRequired: value.EMAIL_VERIFICATION_REQUIRED,
     autoProjectDisable: value.AUTO_PROJECT_DISABLE,
     eventRetentionDays: value.EVENT_RETENTION_DAYS,

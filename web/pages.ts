@@ -33,10 +33,22 @@ export interface SubscriptionPage extends Page {
   button: string;
 }
 
-export interface AccountPage extends Page {
+export interface AccountForm {
   button: string;
-  /** Asks for a new password, under this label. */
-  password?: string;
+  /** Asks for a password. */
+  field?: {
+    name: 'password' | 'newPassword';
+    label: string;
+    /** A new one; its length is checked. */
+    isNew: boolean;
+  };
+}
+
+export interface AccountPage extends Page {
+  /** Ways to go on; one of them is chosen. */
+  forms: AccountForm[];
+  /** Ways to sign in elsewhere. */
+  links?: { href: string; text: string }[];
   /** What was wrong with the last try. */
   fault?: string;
 }

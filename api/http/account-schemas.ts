@@ -1,19 +1,20 @@
 import joi from 'joi';
 import { refuse } from '../../platform/joi-faults.ts';
-import { nameFault, plainName } from '../../platform/names.ts';
+import { LONGEST_PROJECT_NAME, nameFault, plainName } from '../../platform/names.ts';
 import { email, text } from './schemas.ts';
 import type { Typed } from './typed.ts';
-
-const MAX_NAME = 100;
 
 /** Of a project: people know it by this. */
 export const projectName = (): Typed<string> =>
   joi
     .string()
     .min(1)
-    .max(MAX_NAME)
+    .max(LONGEST_PROJECT_NAME)
     .custom((given: string, helpers) => {
       const name = plainName(given);
+      // One letter may become several: `ﷺ` becomes 18.
+      if (name.length > LONGEST_PROJECT_NAME)
+        return helpers.error('string.max', { limit: LONGEST_PROJECT_NAME, encoding: undefined });
       const fault = nameFault(given) ?? nameFault(name);
       return fault ? refuse(helpers, 'invalid_string', fault) : name;
     })

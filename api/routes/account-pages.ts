@@ -1,11 +1,11 @@
 import { ApiError } from '../../platform/errors.ts';
-import { acceptInvitation, findInvitation } from '../../services/members/accept.ts';
-import { createSession } from '../../services/sessions/sessions.ts';
-import { resetPassword } from '../../services/users/passwords.ts';
-import { verifyEmail } from '../../services/users/sign-up.ts';
+import { acceptInvitation, findInvitation, type OpenInvitation } from '../../services/members/accept.ts';
+import { createSessionOf } from '../../services/sessions/sessions.ts';
+import { logIn, resetPassword } from '../../services/users/passwords.ts';
 import { findToken } from '../../services/users/tokens.ts';
+import { findVerification, verifyEmail } from '../../services/users/verification.ts';
 import { newPassword } from '../http/account-schemas.ts';
-import { type Answer, page } from '../http/answers.ts';
+import { type Answer, failure, page } from '../http/answers.ts';
 import { route, routes, type Surroundings } from '../http/route.ts';
 import { optional, text } from '../http/schemas.ts';
 import { sessionToken, withSession } from '../http/session-cookie.ts';
@@ -15,50 +15,91 @@ import { presentForm, presentNotice, presentUselessLink } from '../presenters/ac
 
 interface PageCall extends Surroundings {
   params: { token: string };
-  body?: { password?: string | undefined } | undefined;
+  body?: { password?: string | undefined; newPassword?: string | undefined } | undefined;
+}
+
+/** Why the form is shown again. */
+interface Fault {
+  text: string;
+  status: number;
+  headers?: Record<string, string>;
 }
 
 interface LinkPage {
   path: string;
-  show(call: PageCall): Promise<Answer>;
+  show(call: PageCall, fault?: Fault): Promise<Answer>;
   act(call: PageCall): Promise<Answer>;
 }
 
-const TOO_SHORT = 'A password has at least 8 characters.';
+const TOO_SHORT: Fault = { text: 'A password has at least 8 characters.', status: 422 };
+const NEW_PASSWORD = 'Choose a password, at least 8 characters';
+
+const form = (page: Omit<Parameters<typeof presentForm>[0], 'fault'>, fault?: Fault): Answer => {
+  if (!fault) return presentForm(page);
+  const answer = presentForm({ ...page, fault: fault.text }, fault.status);
+  return { ...answer, headers: { ...answer.headers, ...fault.headers } };
+};
 
 const verification: LinkPage = {
   path: '/verify-email/:token',
-  async show({ db, params }) {
-    await findToken(db, 'VERIFY_EMAIL', params.token);
-    return presentForm({ title: 'Verify your address', text: 'One click, and it is verified.', button: 'Verify' });
+  async show({ db, params, request }, fault) {
+    const { email, ownSession } = await findVerification(db, params.token, sessionToken(request.headers));
+    if (ownSession)
+      return form(
+        { title: 'Verify your address', text: `This verifies ${email}.`, forms: [{ button: 'Verify' }] },
+        fault,
+      );
+    return form(
+      {
+        title: 'Verify your address',
+        text: `To verify ${email}, enter the password of the account. If you do not know it, or if it was not you who signed up, choose a new one: all sessions end with it.`,
+        forms: [
+          { button: 'Verify', field: { name: 'password', label: 'Password', isNew: false } },
+          { button: 'Verify with a new password', field: { name: 'newPassword', label: NEW_PASSWORD, isNew: true } },
+        ],
+      },
+      fault,
+    );
   },
-  async act({ db, params }) {
-    const { email } = await verifyEmail(db, params.token);
-    return presentNotice('Thank you', `The address ${email} is verified.`);
+  async act(call) {
+    const { db, settings, params, body, request } = call;
+    const { password, newPassword: chosen } = body ?? {};
+    await findVerification(db, params.token, undefined);
+    if (chosen !== undefined && !isGood(chosen)) return verification.show(call, TOO_SHORT);
+    const proof = { token: params.token, password, newPassword: chosen, ip: request.ip };
+    const session = sessionToken(request.headers);
+    const { user, passwordCleared } = await verifyEmail(db, settings, { ...proof, session });
+    const next = passwordCleared
+      ? ' The account has no password now: ask for a password reset to set one.'
+      : chosen === undefined
+        ? ''
+        : ' You can log in with the new password now.';
+    return presentNotice('Thank you', `The address ${user.email} is verified.${next}`);
   },
 };
 
-const resetForm = (fault?: string): Answer =>
-  presentForm(
-    {
-      title: 'Choose a new password',
-      text: 'All sessions end with it.',
-      button: 'Set the password',
-      password: 'New password, at least 8 characters',
-      ...(fault && { fault }),
-    },
-    fault ? 422 : 200,
-  );
-
 const reset: LinkPage = {
   path: '/reset-password/:token',
-  async show({ db, params }) {
+  async show({ db, params }, fault) {
     await findToken(db, 'RESET_PASSWORD', params.token);
-    return resetForm();
+    return form(
+      {
+        title: 'Choose a new password',
+        text: 'All sessions end with it.',
+        forms: [
+          {
+            button: 'Set the password',
+            field: { name: 'password', label: 'New password, at least 8 characters', isNew: true },
+          },
+        ],
+      },
+      fault,
+    );
   },
-  async act({ db, settings, params, body }) {
+  async act(call) {
+    const { db, settings, params, body } = call;
     await findToken(db, 'RESET_PASSWORD', params.token);
-    if (!isGood(body?.password)) return resetForm(TOO_SHORT);
+    if (!isGood(body?.password)) return reset.show(call, TOO_SHORT);
     await resetPassword(db, settings, params.token, body?.password ?? '');
     return presentNotice('Your password is set', 'You can log in with it now.');
   },
@@ -66,44 +107,70 @@ const reset: LinkPage = {
 
 const invitation: LinkPage = {
   path: '/invitations/:token',
-  show: (call) => invitationForm(call),
+  async show({ db, settings, params, request }, fault) {
+    const found = await findInvitation(db, params.token, sessionToken(request.headers));
+    const { projectName, email, role, needs } = found;
+    const loginNote = ` This address has an account: log in as ${email} to accept.`;
+    return form(
+      {
+        title: `Join the project ${projectName}?`,
+        text: `The invitation is for ${email}, with the role ${role}.${needs === 'session' ? loginNote : ''}`,
+        ...waysToAccept(found, settings),
+      },
+      fault,
+    );
+  },
   async act(call) {
     const { db, settings, params, body, request } = call;
-    const { asksPassword, projectName } = await findInvitation(db, params.token);
-    if (asksPassword && !isGood(body?.password)) return invitationForm(call, TOO_SHORT);
-    const password = asksPassword ? body?.password : undefined;
-    const { user } = await acceptInvitation(db, { token: params.token, password }, sessionToken(request.headers));
+    const { needs, projectName, email, hasPassword } = await findInvitation(
+      db,
+      params.token,
+      sessionToken(request.headers),
+    );
+    if (needs === 'password' && !isGood(body?.password)) return invitation.show(call, TOO_SHORT);
+    let session = sessionToken(request.headers);
+    if (needs === 'session' && hasPassword && body?.password)
+      session = await createSessionOf(db, await logIn(db, email, body.password, request.ip));
+    const { user } = await acceptInvitation(db, { token: params.token, password: body?.password }, session);
     const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
-    const session = withSession(await createSession(db, user.id), settings);
-    return { ...answer, headers: { ...answer.headers, ...session } };
+    const cookie = withSession(needs === 'session' && session ? session : await createSessionOf(db, user), settings);
+    return { ...answer, headers: { ...answer.headers, ...cookie } };
   },
 };
 
-async function invitationForm({ db, params }: PageCall, fault?: string): Promise<Answer> {
-  const { projectName, email, role, asksPassword } = await findInvitation(db, params.token);
-  return presentForm(
-    {
-      title: `Join the project ${projectName}?`,
-      text: `The invitation is for ${email}, with the role ${role}.`,
-      button: 'Accept the invitation',
-      ...(asksPassword && { password: 'Choose a password, at least 8 characters' }),
-      ...(fault && { fault }),
-    },
-    fault ? 422 : 200,
-  );
+function waysToAccept(
+  { needs, hasPassword, providers }: OpenInvitation,
+  { oauth, baseUrl }: PageCall['settings'],
+): Pick<Parameters<typeof presentForm>[0], 'forms' | 'links'> {
+  const button = 'Accept the invitation';
+  if (needs === 'nothing') return { forms: [{ button }] };
+  if (needs === 'password')
+    return { forms: [{ button, field: { name: 'password', label: NEW_PASSWORD, isNew: true } }] };
+  const login = { button: 'Log in and accept', field: { name: 'password', label: 'Password', isNew: false } } as const;
+  const available = (['github', 'google'] as const).filter((name) => oauth[name] && providers.includes(name));
+  return {
+    forms: hasPassword ? [login] : [],
+    links: available.map((name) => ({
+      href: `${baseUrl}/auth/oauth/${name}`,
+      text: `Log in with ${{ github: 'GitHub', google: 'Google' }[name]}, then open the link in the mail again`,
+    })),
+  };
 }
 
 const isGood = (password: string | undefined): boolean => newPassword().validate(password).error === undefined;
 
-/** A token that is good for nothing leads to a page that says so. */
+/** A token that is good for nothing leads to a page that says so; who must log in, or wait, sees the form again. */
 const caught =
-  (work: (call: PageCall) => Promise<Answer>) =>
+  (work: (call: PageCall) => Promise<Answer>, show?: LinkPage['show']) =>
   async (call: PageCall): Promise<Answer> => {
     try {
       return await work(call);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 400) return presentUselessLink();
-      throw error;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 400) return presentUselessLink();
+      if (!show || ![401, 429].includes(error.status)) throw error;
+      const fault = { text: error.message, status: error.status, headers: error.extras.headers ?? {} };
+      return caught((again) => show(again, fault))(call);
     }
   };
 
@@ -111,6 +178,17 @@ const answers = {
   200: page('The page.'),
   400: page('The token is used up, has expired, or never was one.'),
 };
+
+/** These forms may give the browser a session: another site must not log it in to an account of its own choice. */
+function refuseForeignForm({ settings, request: { headers } }: PageCall): void {
+  if (headers.origin !== undefined && !settings.corsOrigins.includes(headers.origin))
+    throw new ApiError(403, 'FORBIDDEN', 'This form may not be sent from another site.', {
+      suggestion: 'Open the link in the mail, and use the form on its page.',
+    });
+}
+
+/** As it was typed, an empty field included. */
+const typed = () => text({ min: 0, max: 1_000 });
 
 const linkRoutes = ({ path, show, act }: LinkPage, [looking, acting]: [string, string]) => [
   route({
@@ -120,7 +198,7 @@ const linkRoutes = ({ path, show, act }: LinkPage, [looking, acting]: [string, s
     access: 'nobody',
     params: { token: text() },
     answers,
-    handle: caught(show),
+    handle: caught((call) => show(call)),
   }),
   route({
     method: 'POST',
@@ -129,9 +207,18 @@ const linkRoutes = ({ path, show, act }: LinkPage, [looking, acting]: [string, s
     access: 'nobody',
     params: { token: text() },
     bodyKind: 'form',
-    body: { password: optional(text({ min: 0, max: 1_000 })) },
-    answers: { ...answers, 422: page('The password is too short; the page says so.') },
-    handle: caught(act),
+    body: { password: optional(typed()), newPassword: optional(typed()) },
+    answers: {
+      ...answers,
+      403: failure('The form stands on another site.', 'FORBIDDEN'),
+      401: page('The password is wrong, or there is no session of the account; the page says so.'),
+      422: page('The password is too short; the page says so.'),
+      429: page('Too many failed attempts.'),
+    },
+    handle: (call) => {
+      refuseForeignForm(call);
+      return caught(act, show)(call);
+    },
   }),
 ];
 

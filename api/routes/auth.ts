@@ -2,12 +2,13 @@ import joi from 'joi';
 import type { User } from '../../db/models/user.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { acceptInvitation } from '../../services/members/accept.ts';
-import { createSession, endSession, findSessionUser } from '../../services/sessions/sessions.ts';
+import { createSessionOf, endSession, findSessionUser } from '../../services/sessions/sessions.ts';
 import { logIn, resetPassword } from '../../services/users/passwords.ts';
 import { type RequestPurpose, requestMail } from '../../services/users/requests.ts';
-import { signUp, verifyEmail } from '../../services/users/sign-up.ts';
+import { signUp } from '../../services/users/sign-up.ts';
+import { verifyEmail } from '../../services/users/verification.ts';
 import { givenPassword, givenToken, newPassword, userEmail } from '../http/account-schemas.ts';
-import { type Answer, answer, failure } from '../http/answers.ts';
+import { type Answer, answer, failure, success } from '../http/answers.ts';
 import { route, routes, type Surroundings } from '../http/route.ts';
 import { email, flag, list, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
 import { sessionToken, withoutSession, withSession } from '../http/session-cookie.ts';
@@ -29,7 +30,7 @@ const say = (message: string, headers?: Record<string, string>): Answer => ({
 
 /** The user, and a session for the browser that this came from. */
 export async function signedIn({ db, settings }: Surroundings, user: User, status = 200): Promise<Answer> {
-  const headers = withSession(await createSession(db, user.id), settings);
+  const headers = withSession(await createSessionOf(db, user), settings);
   return { status, headers, body: { success: true, data: { id: user.id, email: user.email } } };
 }
 
@@ -67,9 +68,13 @@ export const auth = routes('Authentication', [
     body: { email: userEmail(), password: newPassword() },
     answers: {
       201: userAnswer('The new user.'),
+      401: failure('The owner of the address took the account over meanwhile.', 'INVALID_CREDENTIALS'),
       403: failure('Signing up is turned off here.', 'FORBIDDEN'),
       409: failure('There is an account with this address.', 'CONFLICT'),
-      429: throttled('failed attempts'),
+      429: failure(
+        'Too many failed attempts for this address, or too many accounts opened from this IP.',
+        'RATE_LIMIT_EXCEEDED',
+      ),
     },
     handle: async (call) => {
       const { db, settings, body, request } = call;
@@ -124,13 +129,23 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/verify-email',
-    summary: 'Verify an address with the token from the mail',
+    summary:
+      'Verify an address with the token from the mail; without a session or the password of the account, its password is replaced or cleared and all sessions end',
     access: 'nobody',
-    body: { token: givenToken() },
-    answers: { 200: userAnswer('The user.'), 400: useless },
-    handle: async ({ db, body }): Promise<Answer> => {
-      const { id, email } = await verifyEmail(db, body.token);
-      return { status: 200, body: { success: true, data: { id, email } } };
+    body: { token: givenToken(), password: optional(givenPassword()), newPassword: optional(newPassword()) },
+    answers: {
+      200: answer(
+        'The user; `passwordCleared` when the account has no password any more.',
+        wrapped({ id: uuid(), email: email(), passwordCleared: optional(flag()) }),
+      ),
+      400: useless,
+      401: failure('The password is wrong; the token stays usable.', 'INVALID_CREDENTIALS'),
+      429: throttled('failed attempts'),
+    },
+    handle: async ({ db, settings, body, request }): Promise<Answer> => {
+      const proof = { ...body, session: sessionToken(request.headers), ip: request.ip };
+      const { user, passwordCleared } = await verifyEmail(db, settings, proof);
+      return success({ id: user.id, email: user.email, ...(passwordCleared && { passwordCleared }) });
     },
   }),
   askForMail('/auth/request-verification', 'VERIFY_EMAIL', 'Have the verification mail sent again'),
@@ -150,12 +165,14 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/accept-invitation',
-    summary: 'Join a project with the token from the mail; who has no password yet sets one',
+    summary:
+      'Join a project with the token from the mail; an account that exists needs its session, a new one a first password',
     access: 'nobody',
     body: { token: givenToken(), password: optional(newPassword()) },
     answers: {
       200: answer('The user, and the project.', wrapped({ id: uuid(), email: email(), projectId: uuid() })),
       400: useless,
+      401: failure('The invited address has an account, and there is no session of it.', 'UNAUTHORIZED'),
     },
     handle: async (call) => {
       const { db, body, request } = call;

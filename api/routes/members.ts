@@ -14,10 +14,9 @@ const params = { id: uuid() };
 const one = answer('The member.', memberSchema);
 const lastOwner = failure('It is the last OWNER.', 'CONFLICT');
 
-const actor = ({ user, project, role }: CallerOf<'member'>): Actor & { email: string } => ({
+const actor = ({ user, project, role }: CallerOf<'member'>): Actor => ({
   projectId: project.projectId,
   userId: user.id,
-  email: user.email,
   role,
 });
 
@@ -43,8 +42,13 @@ export const members = routes('Members', [
       201: answer('The member in waiting.', memberSchema),
       404: missing('project'),
       409: failure('There is such a member already.', 'CONFLICT'),
+      429: failure('Too many invitations in a day by this user, project or IP.', 'RATE_LIMIT_EXCEEDED'),
     },
-    handle: async (call) => created(presentMember(await inviteMember(call.db, call.settings, actor(call), call.body))),
+    handle: async (call) => {
+      const { email, emailVerified } = call.user;
+      const inviter = { ...actor(call), email, emailVerified, ip: call.request.ip };
+      return created(presentMember(await inviteMember(call.db, call.settings, inviter, call.body)));
+    },
   }),
   route({
     method: 'PATCH',

@@ -66,6 +66,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
         400: failure('It was not begun here, or the provider refused.', 'BAD_REQUEST'),
         403: failure('The address is not verified there, or signing up is turned off.', 'FORBIDDEN'),
         404: notHere,
+        429: failure('Too many accounts were opened from this IP.', 'RATE_LIMIT_EXCEEDED'),
         502: failure('The provider cannot be reached.', 'EXTERNAL_SERVICE_ERROR'),
       },
       handle: async ({ db, params: { provider }, query, request, log }): Promise<Answer> => {
@@ -77,7 +78,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
           log.warn({ err: error, provider }, 'an OAuth provider could not be asked');
           throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
         });
-        const user = await signInWith(db, settings, identity);
+        const user = await signInWith(db, settings, identity, request.ip);
         const session = withSession(await createSession(db, user.id), settings)['Set-Cookie'] ?? '';
         return { status: 302, headers: { Location: `${baseUrl}/`, 'Set-Cookie': [session, cookie('', 0)] } };
       },

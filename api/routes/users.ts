@@ -1,4 +1,4 @@
-import { createSession } from '../../services/sessions/sessions.ts';
+import { createSessionOf } from '../../services/sessions/sessions.ts';
 import { deleteUser } from '../../services/users/delete.ts';
 import { changePassword } from '../../services/users/passwords.ts';
 import { givenPassword, newPassword } from '../http/account-schemas.ts';
@@ -46,9 +46,9 @@ export const users = routes('Users', [
       429: failure('Too many failed attempts.', 'RATE_LIMIT_EXCEEDED'),
     },
     handle: async ({ db, settings, user, body, request }): Promise<Answer> => {
-      await changePassword(db, settings, user, { ...body, ip: request.ip });
-      const headers = withSession(await createSession(db, user.id), settings);
-      return { status: 200, headers, body: presentUser(user) };
+      const changed = await changePassword(db, settings, user, { ...body, ip: request.ip });
+      const headers = withSession(await createSessionOf(db, changed), settings);
+      return { status: 200, headers, body: presentUser(changed) };
     },
   }),
 ]);

@@ -27,6 +27,7 @@ import * as notesInHandfuls from './026-notes-in-handfuls.ts';
 import * as composingMarks from './027-composing-marks.ts';
 import * as segmentReferences from './028-segment-references.ts';
 import * as limits from './030-limits.ts';
+import * as accountLimits from './031-account-limits.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -58,4 +59,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '027-composing-marks': composingMarks,
   '028-segment-references': segmentReferences,
   '030-limits': limits,
+  '031-account-limits': accountLimits,
 };

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { releaseHeld } from '../emails/hold.ts';
 import { mailManagers } from '../members/mail.ts';
@@ -60,7 +61,7 @@ async function watchProject(trx: Db, projectId: string, systemFrom: string): Pro
     const mark = markOf(consumption, category);
     if (!mark || warned[category] === mark.key) continue;
     warned[category] = mark.key;
-    await mailManagers(trx, projectId, { from: systemFrom, ...warningOf(project.name, category, mark) });
+    await mailManagers(trx, projectId, { from: systemFrom, ...warningOf(nameInMail(project.name), category, mark) });
   }
   await trx('projectBilling')
     .where({ projectId })

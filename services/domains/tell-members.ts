@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { Domain } from '../../db/models/domain.ts';
+import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { sendSystemMail } from '../system/mail.ts';
 
@@ -17,7 +18,7 @@ export async function tellMembers(
     .orderByRaw('u.email collate "C"')
     .select('u.email', 'p.name as project');
   for (const { email, project } of members)
-    await sendSystemMail(trx, { from: systemFrom, to: email, ...textOf(domain, project, status) });
+    await sendSystemMail(trx, { from: systemFrom, to: email, ...textOf(domain, nameInMail(project), status) });
 }
 
 function textOf(domain: string, project: string, status: Domain['status']) {

@@ -2,53 +2,89 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
 import { User } from '../../db/models/user.ts';
-import { badRequest, validationError } from '../../platform/errors.ts';
-import { findSessionUser } from '../sessions/sessions.ts';
-import { secureUnproven } from '../users/passwords.ts';
-import { findToken, useToken } from '../users/tokens.ts';
+import { ApiError, badRequest, validationError } from '../../platform/errors.ts';
+import { hashPassword } from '../../platform/secrets.ts';
+import { endSessions, isSessionOf } from '../sessions/sessions.ts';
+import { canSignIn } from '../users/passwords.ts';
+import { findTokenUser, lockTokenUser, revokeTokens, useToken } from '../users/tokens.ts';
+import { markVerified } from '../users/verification.ts';
+
+/** What accepting needs beside the token: a session of the invited account, a first password, or nothing more. */
+export type AcceptanceNeed = 'session' | 'password' | 'nothing';
 
 export interface OpenInvitation {
   projectName: string;
   email: string;
   role: Role;
-  /** Nobody has proved yet that the account is theirs: they choose a password. */
-  asksPassword: boolean;
+  needs: AcceptanceNeed;
+  /** How the account can be signed in to. */
+  hasPassword: boolean;
+  providers: string[];
 }
 
 const withdrawn = () => badRequest('This invitation has been withdrawn.');
 
 /** What a link leads to, for its page; changes nothing. */
-export async function findInvitation(db: Db, token: string): Promise<OpenInvitation> {
-  const { userId, projectId } = await findToken(db, 'INVITATION', token);
-  const user = await User.query(db).findById(userId);
+export async function findInvitation(db: Db, token: string, session: string | undefined): Promise<OpenInvitation> {
+  const { user, projectId } = await findTokenUser(db, 'INVITATION', token);
   const project = projectId && (await Project.query(db).findById(projectId));
-  const membership = projectId && (await Membership.query(db).findById([projectId, userId]));
-  if (!user || !project || !membership) throw withdrawn();
-  return { projectName: project.name, email: user.email, role: membership.role, asksPassword: !user.emailVerified };
+  const membership = projectId && (await Membership.query(db).findById([projectId, user.id]));
+  if (!project || !membership) throw withdrawn();
+  return {
+    projectName: project.name,
+    email: user.email,
+    role: membership.role,
+    needs: await needOf(db, user, session),
+    hasPassword: user.passwordHash !== null,
+    providers: await db('userIdentities').where({ userId: user.id }).orderBy('provider').pluck('provider'),
+  };
 }
 
-const isEmpty = ({ passwordHash, emailVerified }: User): boolean => passwordHash === null && !emailVerified;
+/** A link is no log-in: an account that can be signed in to is joined by whoever is signed in to it. */
+async function needOf(db: Db, user: User, session: string | undefined): Promise<AcceptanceNeed> {
+  if (!(await canSignIn(db, user))) return 'password';
+  return (await isSessionOf(db, session, user.id)) ? 'nothing' : 'session';
+}
 
-/** Whoever has the token has the mailbox. An account that was opened in its name without ever proving so is secured. */
+/** The user is locked, then the membership, then the token: inviting takes the last two in the same order. */
 export async function acceptInvitation(
   db: Db,
   { token, password }: { token: string; password?: string | undefined },
   session: string | undefined,
 ): Promise<{ user: User; projectId: string }> {
+  const { user: invited } = await findTokenUser(db, 'INVITATION', token);
+  // Hashed before anything is locked, and only where it can be the first password.
+  const passwordHash =
+    password === undefined || (await canSignIn(db, invited)) ? undefined : await hashPassword(password);
   return inTransaction(db, async (trx) => {
-    const { userId, projectId } = await useToken(trx, 'INVITATION', token);
-    const user = await User.query(trx).findById(userId).forUpdate().throwIfNotFound();
-    if (isEmpty(user) && password === undefined)
+    const { user, projectId } = await lockTokenUser(trx, 'INVITATION', token);
+    const needs = await needOf(trx, user, session);
+    if (needs === 'session')
+      throw new ApiError(401, 'UNAUTHORIZED', 'The invited address has an account: accepting needs a session of it.', {
+        suggestion: 'Log in with POST /auth/login as the invited user, and send the cookie along.',
+      });
+    if (needs === 'password' && passwordHash === undefined)
       throw validationError([
         { field: 'password', message: '"password" is required: the account has none yet', code: 'required' },
       ]);
     const joined =
       projectId &&
-      (await Membership.query(trx).patch({ status: 'ACTIVE' }).where({ projectId, userId, status: 'PENDING' }));
+      (await Membership.query(trx)
+        .patch({ status: 'ACTIVE' })
+        .where({ projectId, userId: user.id, status: 'PENDING' }));
+    await useToken(trx, 'INVITATION', token);
     if (!projectId || !joined) throw withdrawn();
-    const isTheirs = session !== undefined && (await findSessionUser(trx, session))?.id === userId;
-    if (isTheirs && user.passwordHash) await User.query(trx).findById(userId).patch({ emailVerified: true });
-    else await secureUnproven(trx, user, password);
-    return { user, projectId };
+    const accepted =
+      needs === 'password' && passwordHash !== undefined
+        ? await setFirstPassword(trx, user.id, passwordHash)
+        : await markVerified(trx, user.id);
+    return { user: accepted, projectId };
   });
+}
+
+/** Other invitations stay: they need a session of the account from now on. */
+async function setFirstPassword(trx: Db, userId: string, passwordHash: string): Promise<User> {
+  await endSessions(trx, userId);
+  await revokeTokens(trx, userId, 'RESET_PASSWORD', 'VERIFY_EMAIL');
+  return User.query(trx).patchAndFetchById(userId, { passwordHash, emailVerified: true, updatedAt: new Date() });
 }

@@ -6,14 +6,24 @@ import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type MailSettings, mailInvitation } from '../users/mails.ts';
 import { issueToken } from '../users/tokens.ts';
+import { countInvitation, mayMailInvitation } from './invitation-limits.ts';
 import { findMember, type Member } from './list.ts';
 import { type Actor, lockMembers, requireOwnerFor } from './rules.ts';
 
-/** Makes a member in waiting and sends the link that ends the waiting. Inviting again sends another; the old one ends. */
+export interface Inviter extends Actor {
+  email: string;
+  emailVerified: boolean;
+  ip: string;
+}
+
+/**
+ * Makes a member in waiting and sends the link that ends the waiting. Inviting again sends another, and the old one
+ * ends; within an hour it only changes the role, and the first link stays.
+ */
 export async function inviteMember(
   db: Db,
   settings: MailSettings,
-  actor: Actor & { email: string },
+  actor: Inviter,
   { email, role }: { email: string; role: Role },
 ): Promise<Member> {
   const { projectId } = actor;
@@ -29,9 +39,12 @@ export async function inviteMember(
       .insert({ projectId, userId, role, status: 'PENDING' })
       .onConflict(['projectId', 'userId'])
       .merge(['role']);
-    await trx('userTokens').where({ projectId, userId, purpose: 'INVITATION' }).del();
-    const token = await issueToken(trx, 'INVITATION', { userId, projectId });
-    await mailInvitation(trx, settings, email, { token, projectName: name, role, invitedBy: actor.email });
+    await countInvitation(trx, actor);
+    if (await mayMailInvitation(trx, actor, email)) {
+      await trx('userTokens').where({ projectId, userId, purpose: 'INVITATION' }).del();
+      const token = await issueToken(trx, 'INVITATION', { userId, projectId });
+      await mailInvitation(trx, settings, email, { token, projectName: name, role, invitedBy: actor });
+    }
     return (await findMember(trx, projectId, userId)) as Member;
   });
 }

@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { mailManagers } from '../members/mail.ts';
 import { disableProject } from '../projects/disable.ts';
@@ -51,9 +52,9 @@ export async function disableCritical(
       if (!(await disableProject(trx, projectId, { reason, automatic: true }))) return false;
       await mailManagers(trx, projectId, {
         from: systemFrom,
-        subject: `The project ${name} was disabled`,
+        subject: `The project ${nameInMail(name)} was disabled`,
         paragraphs: [
-          `The project ${name} was disabled: ${reason}.`,
+          `The project ${nameInMail(name)} was disabled: ${reason}.`,
           'Nothing can be changed or sent meanwhile. Mail that was accepted is kept, and goes out when the project is enabled again.',
         ],
         closing: 'Take addresses that bounce off your lists, then ask the operator to enable the project.',

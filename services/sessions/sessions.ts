@@ -1,6 +1,7 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
 import { Session } from '../../db/models/session.ts';
 import { User } from '../../db/models/user.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
 import { hashToken } from '../../platform/secrets.ts';
 
@@ -12,6 +13,26 @@ export async function createSession(db: Db, userId: string): Promise<string> {
   const expiresAt = new Date(Date.now() + SESSION_DAYS * 86_400_000);
   await Session.query(db).insert({ tokenHash: hashToken(token), userId, expiresAt });
   return token;
+}
+
+/**
+ * A session for somebody who has just signed in as `user`. None is made when the password was replaced in the meantime,
+ * which ends all sessions: a slow log-in must not bring one back. The lock waits for a replacement that is under way.
+ */
+export async function createSessionOf(db: Db, user: Pick<User, 'id' | 'passwordHash'>): Promise<string> {
+  return inTransaction(db, async (trx) => {
+    const current = await User.query(trx).findById(user.id).forShare();
+    if (current?.passwordHash !== user.passwordHash)
+      throw new ApiError(401, 'INVALID_CREDENTIALS', 'The password was changed just now.', {
+        suggestion: 'Log in again.',
+      });
+    return createSession(trx, user.id);
+  });
+}
+
+/** Whether a browser that sent `token`, if any, has a session of this very account. */
+export async function isSessionOf(db: Db, token: string | undefined, userId: string): Promise<boolean> {
+  return token !== undefined && (await findSessionUser(db, token))?.id === userId;
 }
 
 export async function findSessionUser(db: Db, token: string): Promise<User | undefined> {

@@ -2,6 +2,7 @@ import { type Db, wake } from '../../db/connect.ts';
 import { contactValues, writeContact } from '../../db/models/contact-writing.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
+import { countUse } from '../throttle/count.ts';
 import { SYSTEM_PROJECT_ID } from './project.ts';
 
 export interface SystemMail {
@@ -39,15 +40,25 @@ const write = statement(
    insert into emails (id, project_id, contact_id) select $1::uuid, $2::uuid, contact.id from contact`,
 );
 
+/** To an address that nobody has proven to be theirs: a stranger may be the cause of all of it. */
+const UNPROVEN_PER_DAY = 20;
+
 /**
  * Mail of our own, in the transaction of what it tells about. It goes the way of all transactional mail, as a row of the
- * same ledger under the system project. Gives back the id of that row.
+ * same ledger under the system project. Gives back the id of that row; undefined when the address gets no more today.
  */
-export async function sendSystemMail(trx: Db, { from, to, ...systemMail }: SystemMail): Promise<string> {
+export async function sendSystemMail(trx: Db, { from, to, ...systemMail }: SystemMail): Promise<string | undefined> {
+  if (!(await mayReceive(trx, to))) return undefined;
   const id = newId();
   const contact = { email: to, subscribedWhenNew: true, patch: {}, deletes: [] };
   const variables = JSON.stringify({ systemMail });
   await write(trx, [id, SYSTEM_PROJECT_ID, from, SUBJECT, BODY, variables, HEADERS, ...contactValues(contact)]);
   wake(trx, 'mail');
   return id;
+}
+
+async function mayReceive(trx: Db, email: string): Promise<boolean> {
+  if (await trx('users').where({ email, emailVerified: true }).first('id')) return true;
+  const limit = { name: `system mail ${email}`, max: UNPROVEN_PER_DAY, minutes: 24 * 60 };
+  return (await countUse(trx, [limit])) === 0;
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { User } from '../../db/models/user.ts';
+import { addressInMail, nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { sendSystemMail } from '../system/mail.ts';
 import { issueToken } from './tokens.ts';
@@ -33,22 +34,54 @@ export async function mailReset(trx: Db, { systemFrom, baseUrl }: MailSettings, 
   });
 }
 
-/** A change that its owner should hear of, should it have been somebody else. */
-export async function mailPasswordChanged(trx: Db, { systemFrom }: MailSettings, user: Addressee): Promise<void> {
+export interface PasswordChange {
+  /** Whoever opened the account had not proven that the address is theirs. */
+  takenOver?: boolean;
+  /** There is no password now. */
+  cleared?: boolean;
+}
+
+/**
+ * A change that its owner should know about, in case it was somebody else. An address that is not verified gets none:
+ * the account may be a stranger's, who could fill the mailbox by changing the password again and again.
+ */
+export async function mailPasswordChanged(
+  trx: Db,
+  { systemFrom }: MailSettings,
+  user: Addressee & Pick<User, 'emailVerified'>,
+  { takenOver = false, cleared = false }: PasswordChange = {},
+): Promise<void> {
+  if (!user.emailVerified) return;
+  const projects = takenOver ? await countProjects(trx, user.id) : 0;
+  const what = cleared ? 'removed' : 'changed';
   await sendSystemMail(trx, {
     from: systemFrom,
     to: user.email,
-    subject: 'Your password was changed',
-    paragraphs: ['The password of your account was changed, and all sessions have ended.'],
+    subject: `Your password was ${what}`,
+    paragraphs: [
+      `The password of your account was ${what}, and all sessions have ended.`,
+      ...(cleared ? ['Ask for a password reset to set a new one.'] : []),
+      ...(projects > 0
+        ? [
+            `Before the address was verified, the account had joined ${projects === 1 ? 'a project' : `${projects} projects`}. If it was not you who opened the account, delete or leave them: their API keys may be known to somebody else. Regenerate the keys of those that you keep.`,
+          ]
+        : []),
+    ],
     closing: 'If it was not you, reset your password at once.',
   });
+}
+
+async function countProjects(trx: Db, userId: string): Promise<number> {
+  const [row] = await trx('memberships').where({ userId, status: 'ACTIVE' }).count();
+  return Number(row?.count ?? 0);
 }
 
 export interface Invitation {
   token: string;
   projectName: string;
   role: string;
-  invitedBy: string;
+  /** An inviter whose address is not verified may be anybody: nothing that they wrote is shown. */
+  invitedBy: { email: string; emailVerified: boolean };
 }
 
 export async function mailInvitation(
@@ -57,11 +90,13 @@ export async function mailInvitation(
   to: string,
   { token, projectName, role, invitedBy }: Invitation,
 ): Promise<void> {
+  const project = invitedBy.emailVerified ? `the project ${nameInMail(projectName)}` : 'a project';
+  const who = invitedBy.emailVerified ? addressInMail(invitedBy.email) : undefined;
   await sendSystemMail(trx, {
     from: systemFrom,
     to,
-    subject: `Invitation to the project ${projectName}`,
-    paragraphs: [`${invitedBy} invites you to work on the project ${projectName}, with the role ${role}.`],
+    subject: `Invitation to ${project}`,
+    paragraphs: [`${who ? `${who} invites you` : 'You are invited'} to work on ${project}, with the role ${role}.`],
     link: { url: `${baseUrl}/invitations/${token}`, text: 'Look at the invitation' },
     closing: 'The link works once, within seven days. If you do not know the sender, ignore this mail.',
   });

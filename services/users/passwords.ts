@@ -5,9 +5,9 @@ import { hashPassword, verifyPassword } from '../../platform/secrets.ts';
 import { endSessions } from '../sessions/sessions.ts';
 import { beginAttempt } from './attempts.ts';
 import { type MailSettings, mailPasswordChanged } from './mails.ts';
-import { revokeTokens, useToken } from './tokens.ts';
+import { findToken, lockTokenUser, revokeTokens, useToken } from './tokens.ts';
 
-const wrong = () => new ApiError(401, 'INVALID_CREDENTIALS', 'The address or the password is wrong.');
+export const wrongCredentials = () => new ApiError(401, 'INVALID_CREDENTIALS', 'The address or the password is wrong.');
 
 /** What an address without a password is compared with, so that it takes as long to be refused as any other. */
 const nobodysPassword = hashPassword('nobody has this password');
@@ -16,58 +16,64 @@ export async function logIn(db: Db, email: string, password: string, ip: string)
   const attempt = await beginAttempt(db, { kind: 'login', email, ip });
   const user = await User.query(db).findOne({ email });
   const matches = await verifyPassword(user?.passwordHash ?? (await nobodysPassword), password);
-  if (!user?.passwordHash || !matches) throw wrong();
+  if (!user?.passwordHash || !matches) throw wrongCredentials();
   await attempt.succeed();
   return user;
 }
 
-/** Ends all sessions, that of the caller too. */
+/** Ends all sessions, that of the caller too. Returns the user with the new password. */
 export async function changePassword(
   db: Db,
   settings: MailSettings,
   user: User,
   { currentPassword, newPassword, ip }: { currentPassword: string; newPassword: string; ip: string },
-): Promise<void> {
+): Promise<User> {
   if (!user.passwordHash)
     throw badRequest('This account has no password yet.', {
       suggestion: 'Set the first one with POST /auth/request-password-reset.',
     });
-  await logIn(db, user.email, currentPassword, ip);
-  await inTransaction(db, async (trx) => {
-    await setPassword(trx, user.id, newPassword);
-    await mailPasswordChanged(trx, settings, user);
+  const { passwordHash: current } = await logIn(db, user.email, currentPassword, ip);
+  const passwordHash = await hashPassword(newPassword);
+  return inTransaction(db, async (trx) => {
+    const locked = await User.query(trx).findById(user.id).forNoKeyUpdate();
+    // The password was changed or cleared since it was compared.
+    if (locked?.passwordHash !== current) throw wrongCredentials();
+    const changed = await replacePassword(trx, user.id, { passwordHash });
+    await mailPasswordChanged(trx, settings, changed);
+    return changed;
   });
 }
 
 /** Whoever has the token has the mailbox, so the address is verified by it too. */
 export async function resetPassword(db: Db, settings: MailSettings, token: string, password: string): Promise<User> {
+  // Hashing is expensive: only for who has a token, and before anything is locked.
+  await findToken(db, 'RESET_PASSWORD', token);
+  const passwordHash = await hashPassword(password);
   return inTransaction(db, async (trx) => {
-    const { userId } = await useToken(trx, 'RESET_PASSWORD', token);
-    await setPassword(trx, userId, password);
-    const user = await User.query(trx).patchAndFetchById(userId, { emailVerified: true });
-    await mailPasswordChanged(trx, settings, user);
-    return user;
+    const { user } = await lockTokenUser(trx, 'RESET_PASSWORD', token);
+    await useToken(trx, 'RESET_PASSWORD', token);
+    const changed = await replacePassword(trx, user.id, { passwordHash, emailVerified: true });
+    await mailPasswordChanged(trx, settings, changed, { takenOver: !user.emailVerified });
+    return changed;
   });
 }
 
-export async function setPassword(trx: Db, userId: string, password: string): Promise<void> {
-  await User.query(trx)
-    .findById(userId)
-    .patch({ passwordHash: await hashPassword(password), updatedAt: new Date() });
+/**
+ * Sets another password, or none. Whoever knew the old one is out: all sessions end, and all links in mails that were
+ * sent before stop working. The caller has locked the user.
+ */
+export async function replacePassword(
+  trx: Db,
+  userId: string,
+  change: { passwordHash: string | null; emailVerified?: true },
+): Promise<User> {
+  const user = await User.query(trx).patchAndFetchById(userId, { ...change, updatedAt: new Date() });
   await endSessions(trx, userId);
-  await revokeTokens(trx, userId, 'RESET_PASSWORD');
+  await revokeTokens(trx, userId);
+  return user;
 }
 
-/** The address belongs to whoever comes from its mailbox; an account that somebody else opened in its name does not. */
-export async function secureUnproven(trx: Db, user: User, password: string | undefined): Promise<void> {
-  if (user.emailVerified) return;
-  await endSessions(trx, user.id);
-  await revokeTokens(trx, user.id, 'RESET_PASSWORD', 'VERIFY_EMAIL');
-  await User.query(trx)
-    .findById(user.id)
-    .patch({
-      passwordHash: password === undefined ? null : await hashPassword(password),
-      emailVerified: true,
-      updatedAt: new Date(),
-    });
+/** Accounts are signed in to by a password or by a provider; an invited user may have neither yet. */
+export async function canSignIn(db: Db, { id, passwordHash }: Pick<User, 'id' | 'passwordHash'>): Promise<boolean> {
+  return passwordHash !== null || (await db('userIdentities').where({ userId: id }).first('userId')) !== undefined;
 }

@@ -26,7 +26,9 @@ interface Row {
 export async function answerRequests(db: Db, settings: MailSettings): Promise<number> {
   return inTransaction(db, async (trx) => {
     const rows: Row[] = await trx('accountRequests').orderBy('id').limit(BATCH).forUpdate().skipLocked();
-    for (const row of rows) await answer(trx, settings, row);
+    // By address: two processes then lock the counters of the same addresses in the same order.
+    for (const row of rows.toSorted((a, b) => (a.email < b.email ? -1 : Number(a.email > b.email))))
+      await answer(trx, settings, row);
     await trx('accountRequests')
       .whereIn(
         'id',

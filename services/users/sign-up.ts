@@ -4,10 +4,9 @@ import { User } from '../../db/models/user.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { hashPassword } from '../../platform/secrets.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { beginAttempt } from './attempts.ts';
-import { createUser } from './create.ts';
+import { beginAttempt, countSignup } from './attempts.ts';
+import { createUser, type NewUser } from './create.ts';
 import { type MailSettings, mailVerification } from './mails.ts';
-import { revokeTokens, useToken } from './tokens.ts';
 
 export const addressTaken = () =>
   new ApiError(409, 'CONFLICT', 'There is an account with this address already.', {
@@ -27,33 +26,33 @@ export function refuseSignup({ signupEnabled }: Pick<Settings, 'signupEnabled'>)
  */
 export async function signUp(
   db: Db,
-  settings: MailSettings & Pick<Settings, 'signupEnabled'>,
+  settings: MailSettings & Pick<Settings, 'signupEnabled' | 'signupsPerIpPerHour'>,
   { email, password, ip }: { email: string; password: string; ip: string },
 ): Promise<User> {
   refuseSignup(settings);
-  const attempt = await beginAttempt(db, { kind: 'signup', email, ip });
-  const user = await inTransaction(db, async (trx) => {
-    const user = (await takeOver(trx, email, password)) ?? (await createUser(trx, { email, password }));
-    await mailVerification(trx, settings, user);
-    return user;
-  }).catch((error: unknown) => {
+  const counted = await countSignup(db, settings, ip);
+  const open = async () => {
+    const attempt = await beginAttempt(db, { kind: 'signup', email, ip });
+    return { attempt, user: await openAccount(db, settings, { email, password }) };
+  };
+  const { attempt, user } = await open().catch(async (error: unknown) => {
+    await counted.undo();
     throw error instanceof UniqueViolationError ? addressTaken() : error;
   });
   await attempt.succeed();
   return user;
 }
 
+const openAccount = (db: Db, settings: MailSettings, { email, password }: NewUser): Promise<User> =>
+  inTransaction(db, async (trx) => {
+    const user = (await takeOver(trx, email, password)) ?? (await createUser(trx, { email, password }));
+    await mailVerification(trx, settings, user);
+    return user;
+  });
+
 async function takeOver(trx: Db, email: string, password: string): Promise<User | undefined> {
   const user = await User.query(trx).findOne({ email }).forUpdate();
   if (!user) return undefined;
   if (user.passwordHash || user.emailVerified) throw addressTaken();
   return user.$query(trx).patchAndFetch({ passwordHash: await hashPassword(password), updatedAt: new Date() });
-}
-
-export async function verifyEmail(db: Db, token: string): Promise<User> {
-  return inTransaction(db, async (trx) => {
-    const { userId } = await useToken(trx, 'VERIFY_EMAIL', token);
-    await revokeTokens(trx, userId, 'VERIFY_EMAIL');
-    return User.query(trx).patchAndFetchById(userId, { emailVerified: true, updatedAt: new Date() });
-  });
 }

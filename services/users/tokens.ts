@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { User } from '../../db/models/user.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
 import { hashToken } from '../../platform/secrets.ts';
@@ -8,6 +9,11 @@ export type TokenPurpose = 'VERIFY_EMAIL' | 'RESET_PASSWORD' | 'INVITATION';
 export interface TokenOwner {
   userId: string;
   /** Of an invitation. */
+  projectId: string | null;
+}
+
+export interface TokenUser {
+  user: User;
   projectId: string | null;
 }
 
@@ -42,15 +48,33 @@ export async function findToken(db: Db, purpose: TokenPurpose, token: string): P
   return found;
 }
 
-/** Uses it up: of two that come at once, one gets it. */
-export async function useToken(trx: Db, purpose: TokenPurpose, token: string): Promise<TokenOwner> {
-  const [found] = await current(trx, purpose, token).del().returning<TokenOwner[]>(['userId', 'projectId']);
-  if (!found) throw uselessToken();
-  return found;
+/** The user of a token and the project of an invitation, without using it up. */
+export async function findTokenUser(db: Db, purpose: TokenPurpose, token: string): Promise<TokenUser> {
+  const { userId, projectId } = await findToken(db, purpose, token);
+  const user = await User.query(db).findById(userId);
+  if (!user) throw uselessToken();
+  return { user, projectId };
 }
 
+/** The same with the user locked, as `useToken` wants it. Reads again what may have changed while it waited. */
+export async function lockTokenUser(trx: Db, purpose: TokenPurpose, token: string): Promise<TokenUser> {
+  const { userId } = await findToken(trx, purpose, token);
+  await User.query(trx).findById(userId).forNoKeyUpdate();
+  return findTokenUser(trx, purpose, token);
+}
+
+/**
+ * Uses it up: of two that come at once, one gets it. Call it with the user locked: a password change locks the user and
+ * then removes the tokens, and the other order would deadlock with it.
+ */
+export async function useToken(trx: Db, purpose: TokenPurpose, token: string): Promise<void> {
+  if ((await current(trx, purpose, token).del()) === 0) throw uselessToken();
+}
+
+/** Without purposes: all of them. */
 export async function revokeTokens(trx: Db, userId: string, ...purposes: TokenPurpose[]): Promise<void> {
-  await trx('userTokens').where({ userId }).whereIn('purpose', purposes).del();
+  const tokens = trx('userTokens').where({ userId });
+  await (purposes.length > 0 ? tokens.whereIn('purpose', purposes) : tokens).del();
 }
 
 /** Which of the three it is would tell a stranger something. */

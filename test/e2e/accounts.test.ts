@@ -44,7 +44,8 @@ describe('an account, from its first mail to the end of its project', function (
     expect(signup).to.have.status(201);
     const verify = await linkIn(/^Verify your e-mail address$/);
     expect(verify).to.match(/^\/verify-email\/\w{48}$/);
-    expect(await api.post(verify, '', form)).to.have.status(200);
+    expect(await api.post(verify, 'password=correct+horse', form)).to.have.status(200);
+    expect(await api.get('/users/@me', { cookie: cookieOf(signup) }), 'the session stays').to.have.status(200);
 
     expect(await api.post('/auth/request-password-reset', { email })).to.have.status(200);
     const reset = await linkIn(/^Reset your password$/);

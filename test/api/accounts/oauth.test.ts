@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { person } from '../../support/accounts.ts';
+import { person, tokenTo } from '../../support/accounts.ts';
 import { type ApiAnswer, startTestApi, type TestApi } from '../../support/api.ts';
 import { type OAuthStandIn, startOAuthProvider } from '../../support/oauth-provider.ts';
 
@@ -81,6 +81,53 @@ describe('signing in with another account', () => {
         expect(await squatter.get('/users/@me')).to.have.status(401);
         const login = await api.post('/auth/login', { email: squatter.email, password: squatter.password });
         expect(login).to.have.status(401);
+      });
+
+      it('counts the accounts that it opens as sign-ups of the IP', async () => {
+        const counted = await startTestApi({
+          world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+          env: { ...env, SIGNUPS_PER_IP_PER_HOUR: '1', TRUST_PROXY: 'true' },
+          oauthAt: provider.at,
+        });
+        const statuses = [];
+        for (let n = 0; n < 3; n++) {
+          const ip = { 'x-forwarded-for': name === 'github' ? '192.0.2.10' : '192.0.2.11' };
+          // The third is the first one again, who has an account now.
+          provider.account = { id: 9_000 + (n % 2), email: `${name}-${n % 2}@provider.example`, verified: true };
+          const begun = await fetch(`${counted.url}/auth/oauth/${name}`, { redirect: 'manual' });
+          const back = await provider.consent(begun.headers.get('location') ?? '');
+          const [cookie = ''] = begun.headers.getSetCookie();
+          const url = counted.url + back.pathname + back.search;
+          const headers = { cookie: cookie.split(';')[0] ?? '', ...ip };
+          statuses.push((await fetch(url, { redirect: 'manual', headers })).status);
+        }
+        await counted.stop();
+        expect(statuses).to.deep.equal([302, 429, 302]);
+      });
+
+      it('leaves no password to a stranger who signs up with the address at the same time', async () => {
+        const email = provider.account.email.toLowerCase();
+        const [answer, signup] = await Promise.all([
+          signIn(name),
+          api.post('/auth/signup', { email, password: 'of a stranger' }),
+        ]);
+        const late = { cookie: signup.headers.get('set-cookie')?.split(';')[0] ?? '' };
+        const login = await api.post('/auth/login', { email, password: 'of a stranger' });
+        expect(signup.status).to.be.oneOf([201, 401, 409]);
+        expect(login).to.have.status(401);
+        expect(await api.get('/users/@me', late)).to.have.status(401);
+        expect((await get('/users/@me', sessionOf(answer))).body).to.include({ email, emailVerified: true });
+      });
+
+      it('ends the links of the account that it takes away, but its invitations', async () => {
+        const squatter = await person(api, undefined, { emailVerified: false });
+        const project = await api.project();
+        await project.owner.post(`/projects/${project.id}/members`, { email: squatter.email, role: 'MEMBER' });
+        const token = await tokenTo(api.db, squatter.email);
+        provider.account.email = squatter.email;
+        const cookie = sessionOf(await signIn(name));
+        expect(await squatter.post('/auth/accept-invitation', { token })).to.be.envelope(401, 'UNAUTHORIZED');
+        expect(await api.post('/auth/accept-invitation', { token }, { cookie })).to.have.status(200);
       });
 
       it('is 403 when the address is not verified there', async () => {

@@ -28,7 +28,7 @@ describe('the pages that our mails lead to', () => {
     const path = `/verify-email/${await tokenTo(api.db, email)}`;
     for (let n = 0; n < 2; n++) expectPage(await api.get(path), 200, /<form method="post">/);
     expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: false });
-    expectPage(await api.post(path, '', form), 200, /v@pages\.example is verified/);
+    expectPage(await api.post(path, 'password=correct+horse', form), 200, /v@pages\.example is verified/);
     expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: true });
     expectPage(await api.get(path), 400, /does not work any more/);
     expectPage(await api.post(path, '', form), 400, /does not work any more/);
@@ -65,14 +65,75 @@ describe('the pages that our mails lead to', () => {
     expectPage(await api.get(path), 400, /does not work any more/);
   });
 
-  it('asks nobody for a password who has an account of their own', async () => {
+  it('GET /verify-email/:token asks for the password or a new one, unless the browser has the session', async () => {
+    const someone = await person(api, undefined, { emailVerified: false });
+    await api.post('/auth/request-verification', { email: someone.email });
+    await answerRequests(api.db, readSettings({ BASE_URL: 'http://app.test' }));
+    const path = `/verify-email/${await tokenTo(api.db, someone.email)}`;
+    const anonymous = await api.get(path);
+    expectPage(anonymous, 200, /name="password" required autocomplete="current-password"/);
+    expect(anonymous.body).to.match(/name="newPassword" required minlength="8"/);
+    const other = await person(api);
+    expect((await other.get(path)).body, "another user's session").to.contain('type="password"');
+    expect((await someone.get(path)).body).not.to.contain('type="password"');
+    expectPage(await api.post(path, 'password=wrong', form), 401, /password is wrong/);
+    expectPage(await api.post(path, 'newPassword=short', form), 422, /at least 8 characters/);
+    expectPage(await someone.post(path, '', form), 200, /is verified/);
+    expect(await someone.get('/users/@me'), 'its session stays').to.have.status(200);
+  });
+
+  it('POST /verify-email/:token sets the new password that its form asks for', async () => {
+    const email = 'chosen@pages.example';
+    await api.post('/auth/signup', { email, password: 'of a stranger' });
+    const path = `/verify-email/${await tokenTo(api.db, email)}`;
+    expectPage(await api.post(path, 'newPassword=battery+staple', form), 200, /You can log in with the new password/);
+    expect(await api.post('/auth/login', { email, password: 'of a stranger' })).to.have.status(401);
+    expect(await api.post('/auth/login', { email, password: 'battery staple' })).to.have.status(200);
+  });
+
+  it('GET /invitations/:token asks an account that exists to log in, and accepts with its session', async () => {
     const project = await api.project();
     const guest = await person(api);
     await project.owner.post(`/projects/${project.id}/members`, { email: guest.email, role: 'MEMBER' });
     const path = `/invitations/${await tokenTo(api.db, guest.email)}`;
-    expect((await api.get(path)).body).not.to.contain('type="password"');
-    expectPage(await api.post(path, '', form), 200, /You are a member/);
+    expectPage(await api.get(path), 200, /log in as person\d+@people\.example to accept/);
+    const other = await person(api);
+    for (const client of [api, other]) expectPage(await client.post(path, '', form), 401, /needs a session/);
+    expect((await guest.get(path)).body).not.to.contain('type="password"');
+    expectPage(await guest.post(path, '', form), 200, /You are a member/);
     expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
+    expect(await other.get(`/projects/${project.id}`)).to.have.status(404);
+  });
+
+  it('POST /invitations/:token logs in with the password of the account, throttled, and accepts', async () => {
+    const project = await api.project();
+    const guest = await person(api);
+    await project.owner.post(`/projects/${project.id}/members`, { email: guest.email, role: 'MEMBER' });
+    const path = `/invitations/${await tokenTo(api.db, guest.email)}`;
+    for (let n = 0; n < 5; n++) expectPage(await api.post(path, 'password=guess', form), 401, /is wrong/);
+    const throttled = await api.post(path, 'password=correct+horse', form);
+    expectPage(throttled, 429, /Too many attempts/);
+    expect(Number(throttled.headers.get('retry-after'))).to.be.within(1, 900);
+    await api.db('authAttempts').del();
+    const accepted = await api.post(path, 'password=correct+horse', form);
+    expectPage(accepted, 200, /You are a member/);
+    const me = await api.get('/users/@me', { cookie: cookieOf(accepted) });
+    expect(me.body).to.include({ id: guest.id });
+    expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
+  });
+
+  it('is 403 for a form on another site, and leaves the token usable', async () => {
+    const project = await api.project();
+    const email = 'forged@pages.example';
+    await project.owner.post(`/projects/${project.id}/members`, { email, role: 'MEMBER' });
+    const path = `/invitations/${await tokenTo(api.db, email)}`;
+    for (const origin of ['https://evil.example', 'null']) {
+      const answer = await api.post(path, 'password=long+enough', { ...form, origin });
+      expect(answer).to.be.envelope(403, 'FORBIDDEN');
+      expect(answer.headers.get('set-cookie')).to.equal(null);
+    }
+    const own = await api.post(path, 'password=long+enough', { ...form, origin: 'http://app.test' });
+    expectPage(own, 200, /You are a member/);
   });
 
   it('is a page with 400 for tokens that are none, however they are written', async () => {

@@ -50,7 +50,7 @@ describe('accounts', () => {
       const token = await tokenTo(api.db, email);
       const answer = await api.post('/auth/verify-email', { token });
       expect(answer).to.have.status(200);
-      expect(answer.body.data).to.include({ email });
+      expect(answer.body.data).to.include({ email, passwordCleared: true });
       expect(await api.db('users').where({ email }).first()).to.include({ emailVerified: true });
       expect(await api.post('/auth/verify-email', { token })).to.be.envelope(400, 'BAD_REQUEST');
     });

@@ -6,7 +6,7 @@ import { DeliveryLedger } from '../../../services/emails/delivery-ledger.ts';
 import { disableProject } from '../../../services/projects/disable.ts';
 import { deleteProject, resetProject } from '../../../services/projects/erase.ts';
 import { keyKind, regenerateKeys } from '../../../services/projects/keys.ts';
-import { sendSystemMail } from '../../../services/system/mail.ts';
+import { type SystemMail, sendSystemMail } from '../../../services/system/mail.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { scrubSystemMail } from '../../../services/system/scrub.ts';
 import { addBatch, mailById } from '../../support/ledger.ts';
@@ -37,6 +37,12 @@ describe('system mail', () => {
     link: { url: 'http://app.test/invitations/a?b=1&c=2', text: 'Accept' },
   };
 
+  async function send(given: SystemMail): Promise<string> {
+    const id = await sendSystemMail(world.db, given);
+    if (!id) throw new Error('no mail was written');
+    return id;
+  }
+
   async function deliver(id: string): Promise<void> {
     const { db } = world;
     const batchId = await addBatch(db);
@@ -49,7 +55,7 @@ describe('system mail', () => {
   }
 
   it('leaves through the ledger of all mail, from a domain that nobody owns', async () => {
-    const id = await sendSystemMail(world.db, mail);
+    const id = await send(mail);
     expect(await mailById(world.db, id)).to.include({
       projectId: SYSTEM_PROJECT_ID,
       status: 'PENDING',
@@ -61,7 +67,7 @@ describe('system mail', () => {
 
   it('shows what users wrote as they wrote it: neither a template nor HTML', async () => {
     smtp.mails.length = 0;
-    await deliver(await sendSystemMail(world.db, mail));
+    await deliver(await send(mail));
     const text = smtp.mails[0]?.raw.toString().replace(/=\r\n/g, '') ?? '';
     expect(text).to.contain('Join {{ 7 * 7 }} <Shop>');
     expect(text).to.contain('Bob &amp; &lt;b&gt;Eve&lt;/b&gt; invite you to {{ email }}.');
@@ -71,9 +77,9 @@ describe('system mail', () => {
   });
 
   it('keeps no link of a mail that has left, and those of mails that wait', async () => {
-    const sent = await sendSystemMail(world.db, mail);
+    const sent = await send(mail);
     await deliver(sent);
-    const waiting = await sendSystemMail(world.db, mail);
+    const waiting = await send(mail);
     await scrubSystemMail(world.db);
     const stored = async (emailId: string) =>
       JSON.stringify(await world.db('emailContents').where({ emailId }).first('html', 'variables'));

@@ -1,0 +1,64 @@
+import { type Db, inTransaction } from '../../db/connect.ts';
+import { User } from '../../db/models/user.ts';
+import { hashPassword } from '../../platform/secrets.ts';
+import { isSessionOf } from '../sessions/sessions.ts';
+import { type MailSettings, mailPasswordChanged } from './mails.ts';
+import { canSignIn, logIn, replacePassword } from './passwords.ts';
+import { findTokenUser, lockTokenUser, revokeTokens, useToken } from './tokens.ts';
+
+/** What comes with a verification token, beside it. */
+export interface VerificationProof {
+  token: string;
+  /** The account's present one. */
+  password?: string | undefined;
+  newPassword?: string | undefined;
+  session: string | undefined;
+  ip: string;
+}
+
+/**
+ * Verifies the address of a token. The token proves the mailbox, not that its owner opened the account: a stranger may
+ * have signed up with the address. So without a session of the account or its password, the password is replaced by
+ * `newPassword`, or cleared, and all sessions end.
+ */
+export async function verifyEmail(
+  db: Db,
+  settings: MailSettings,
+  { token, password, newPassword, session, ip }: VerificationProof,
+): Promise<{ user: User; passwordCleared: boolean }> {
+  const { user: claimed } = await findTokenUser(db, 'VERIFY_EMAIL', token);
+  // Throttled like log-ins. The token stays usable when the password is wrong.
+  if (password !== undefined) await logIn(db, claimed.email, password, ip);
+  const newHash = newPassword === undefined ? undefined : await hashPassword(newPassword);
+  return inTransaction(db, async (trx) => {
+    const { user } = await lockTokenUser(trx, 'VERIFY_EMAIL', token);
+    await useToken(trx, 'VERIFY_EMAIL', token);
+    const isProven =
+      user.emailVerified ||
+      password !== undefined ||
+      (await isSessionOf(trx, session, user.id)) ||
+      !(await canSignIn(trx, user));
+    if (newHash === undefined && isProven) return { user: await markVerified(trx, user.id), passwordCleared: false };
+    // Identities that were linked before the mailbox was proven are not known to be its owner's.
+    if (!isProven) await trx('userIdentities').where({ userId: user.id }).del();
+    const changed = await replacePassword(trx, user.id, { passwordHash: newHash ?? null, emailVerified: true });
+    await mailPasswordChanged(trx, settings, changed, { takenOver: !isProven, cleared: newHash === undefined });
+    return { user: changed, passwordCleared: newHash === undefined };
+  });
+}
+
+/** Also ends the other verification links: used later, without a session, they would clear the password. */
+export async function markVerified(trx: Db, userId: string): Promise<User> {
+  await revokeTokens(trx, userId, 'VERIFY_EMAIL');
+  return User.query(trx).patchAndFetchById(userId, { emailVerified: true, updatedAt: new Date() });
+}
+
+/** Whose link this is, and whether the browser has a session of that account; for the page of the link. */
+export async function findVerification(
+  db: Db,
+  token: string,
+  session: string | undefined,
+): Promise<{ email: string; ownSession: boolean }> {
+  const { user } = await findTokenUser(db, 'VERIFY_EMAIL', token);
+  return { email: user.email, ownSession: await isSessionOf(db, session, user.id) };
+}

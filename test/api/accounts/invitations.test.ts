@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import type { Role } from '../../../db/models/membership.ts';
+import { cookieOf, type Person, person, systemMails, tokenTo } from '../../support/accounts.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+
+let addresses = 0;
+const newAddress = () => `guest${++addresses}@invitations.example`;
+
+describe('invitations', () => {
+  let api: TestApi;
+  let project: ApiProject;
+  let path: string;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    await api.db('authAttempts').del();
+    project = await api.project();
+    path = `/projects/${project.id}/members`;
+  });
+
+  const invite = async (email: string, role: Role = 'MEMBER'): Promise<string> => {
+    expect(await project.owner.post(path, { email, role })).to.have.status(201);
+    return tokenTo(api.db, email);
+  };
+  const admin = (emailVerified = true): Promise<Person> =>
+    person(api, { project: project.id, role: 'ADMIN' }, { emailVerified });
+  const later = (minutes: number) =>
+    api.db.raw('update auth_attempts set opened_at = opened_at - make_interval(mins => ?)', [minutes]);
+
+  describe('accepting for an address that has an account', () => {
+    it('is 401 UNAUTHORIZED without a session, and the token stays usable', async () => {
+      const guest = await person(api);
+      const token = await invite(guest.email);
+      for (const body of [{ token }, { token, password: 'a new password' }])
+        expect(await api.post('/auth/accept-invitation', body)).to.be.envelope(401, 'UNAUTHORIZED');
+      expect(await guest.get(`/projects/${project.id}`)).to.have.status(404);
+      const login = await api.post('/auth/login', { email: guest.email, password: guest.password });
+      const answer = await api.post('/auth/accept-invitation', { token }, { cookie: cookieOf(login) });
+      expect(answer).to.have.status(200);
+      expect(answer.body.data).to.deep.equal({ id: guest.id, email: guest.email, projectId: project.id });
+    });
+
+    it('is 401 UNAUTHORIZED with the session of somebody else', async () => {
+      const [guest, other] = [await person(api), await person(api)];
+      const token = await invite(guest.email);
+      expect(await other.post('/auth/accept-invitation', { token })).to.be.envelope(401, 'UNAUTHORIZED');
+      expect(await project.owner.post('/auth/accept-invitation', { token })).to.be.envelope(401, 'UNAUTHORIZED');
+      expect(await guest.post('/auth/accept-invitation', { token })).to.have.status(200);
+    });
+
+    it('is 401 UNAUTHORIZED for an account that has only a linked provider', async () => {
+      const guest = await person(api);
+      await api.db('users').where({ id: guest.id }).update({ passwordHash: null });
+      await api.db('userIdentities').insert({ provider: 'google', subject: guest.id, userId: guest.id });
+      const token = await invite(guest.email);
+      const answer = await api.post('/auth/accept-invitation', { token, password: 'long enough' });
+      expect(answer).to.be.envelope(401, 'UNAUTHORIZED');
+      expect(await guest.post('/auth/accept-invitation', { token })).to.have.status(200);
+    });
+
+    it('is 401 UNAUTHORIZED for an account that a stranger opened and never verified', async () => {
+      const email = newAddress();
+      const token = await invite(email);
+      const squatter = await api.post('/auth/signup', { email, password: 'of a stranger' });
+      expect(squatter).to.have.status(201);
+      const answer = await api.post('/auth/accept-invitation', { token, password: 'mine from now on' });
+      expect(answer).to.be.envelope(401, 'UNAUTHORIZED');
+      const projects = await api.get('/users/@me/projects', { cookie: cookieOf(squatter) });
+      expect(projects.body, 'the stranger has no token').to.deep.equal([]);
+    });
+  });
+
+  it('sets the first password of an account without one, verified or not', async () => {
+    const guest = await person(api);
+    await api.db('users').where({ id: guest.id }).update({ passwordHash: null });
+    const token = await invite(guest.email);
+    expect(await api.post('/auth/accept-invitation', { token })).to.have.fault('password', 'required');
+    expect(await api.post('/auth/accept-invitation', { token, password: 'long enough' })).to.have.status(200);
+    expect(await guest.get('/users/@me'), 'older sessions end').to.have.status(401);
+    expect(await api.post('/auth/login', { email: guest.email, password: 'long enough' })).to.have.status(200);
+  });
+
+  it('are accepted once when two accept at once', async () => {
+    const email = newAddress();
+    const token = await invite(email);
+    const answers = await Promise.all(
+      [1, 2, 3].map((n) => api.post('/auth/accept-invitation', { token, password: `password ${n}` })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
+    for (const { status } of answers) expect(status).to.be.oneOf([200, 400]);
+    const winner = answers.findIndex(({ status }) => status === 200) + 1;
+    expect(await api.post('/auth/login', { email, password: `password ${winner}` })).to.have.status(200);
+  });
+
+  it('to two projects set one first password when both are accepted at once', async () => {
+    const email = newAddress();
+    const first = await invite(email);
+    const other = await api.project();
+    await other.owner.post(`/projects/${other.id}/members`, { email, role: 'MEMBER' });
+    const second = await tokenTo(api.db, email);
+    const answers = await Promise.all(
+      [first, second].map((token, n) => api.post('/auth/accept-invitation', { token, password: `password ${n}` })),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 401]);
+    const winner = answers.find(({ status }) => status === 200);
+    const left = winner === answers[0] ? second : first;
+    const cookie = winner ? cookieOf(winner) : '';
+    expect(await api.post('/auth/accept-invitation', { token: left }, { cookie })).to.have.status(200);
+  });
+
+  it('and their withdrawal at the same time never leave an active member without a token used', async () => {
+    const email = newAddress();
+    const token = await invite(email);
+    const { id } = await api.db('users').where({ email }).first();
+    const [accepted, withdrawn] = await Promise.all([
+      api.post('/auth/accept-invitation', { token, password: 'long enough' }),
+      project.owner.delete(`${path}/${id}`),
+    ]);
+    expect(withdrawn).to.have.status(204);
+    expect(accepted.status).to.be.oneOf([200, 400]);
+    expect(await api.db('memberships').where({ projectId: project.id, userId: id })).to.have.length(0);
+  });
+
+  describe('limits', () => {
+    it('refuse the 11th invitation in a day of an inviter who is not verified with 429', async () => {
+      const inviter = await admin(false);
+      for (let n = 0; n < 10; n++)
+        expect(await inviter.post(path, { email: newAddress(), role: 'MEMBER' })).to.have.status(201);
+      const email = newAddress();
+      const answer = await inviter.post(path, { email, role: 'MEMBER' });
+      expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+      expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 86_400);
+      expect(await api.db('users').where({ email }), 'nothing is written').to.have.length(0);
+      const verified = await admin();
+      expect(await verified.post(path, { email, role: 'MEMBER' }), 'others may').to.have.status(201);
+      await later(24 * 60 + 1);
+      expect(await inviter.post(path, { email: newAddress(), role: 'MEMBER' }), 'a day later').to.have.status(201);
+    });
+
+    it('let exactly ten pass when more come at once', async () => {
+      const inviter = await admin(false);
+      const answers = await Promise.all(
+        Array.from({ length: 14 }, () => inviter.post(path, { email: newAddress(), role: 'MEMBER' })),
+      );
+      expect(answers.filter(({ status }) => status === 201)).to.have.length(10);
+      expect(answers.filter(({ status }) => status === 429)).to.have.length(4);
+    });
+
+    it('do not count invitations that fail', async () => {
+      const inviter = await admin(false);
+      for (let n = 0; n < 12; n++)
+        expect(await inviter.post(path, { email: inviter.email, role: 'MEMBER' })).to.have.status(409);
+      expect(await inviter.post(path, { email: newAddress(), role: 'MEMBER' })).to.have.status(201);
+    });
+
+    for (const [what, max] of [
+      ['inviter', 200],
+      ['project', 200],
+      ['ip', 500],
+    ] as const)
+      it(`refuse more than ${max} a day for one ${what} with 429`, async () => {
+        const inviter = await admin();
+        await inviter.post(path, { email: newAddress(), role: 'MEMBER' });
+        await api
+          .db('authAttempts')
+          .where({ count: 1, windowMinutes: 1_440 })
+          .update({ count: max - 1 });
+        const [other, elsewhere] = [await admin(), await api.project()];
+        const ask = {
+          inviter: () => inviter.post(path, { email: newAddress(), role: 'MEMBER' }),
+          project: () => other.post(path, { email: newAddress(), role: 'MEMBER' }),
+          ip: () => elsewhere.owner.post(`/projects/${elsewhere.id}/members`, { email: newAddress(), role: 'MEMBER' }),
+        }[what];
+        expect(await ask()).to.have.status(201);
+        expect(await ask()).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+      });
+
+    it('mail an address once an hour for a project, answer 201 each time, and keep the first link', async () => {
+      const email = newAddress();
+      const token = await invite(email);
+      for (const role of ['ADMIN', 'MEMBER', 'ADMIN'])
+        expect((await project.owner.post(path, { email, role })).body).to.include({ role, status: 'PENDING' });
+      expect(await systemMails(api.db, email)).to.have.length(1);
+      const other = await api.project();
+      await other.owner.post(`/projects/${other.id}/members`, { email, role: 'MEMBER' });
+      expect(await systemMails(api.db, email), 'another project').to.have.length(2);
+      await later(61);
+      await project.owner.post(path, { email, role: 'MEMBER' });
+      expect(await systemMails(api.db, email), 'an hour later').to.have.length(3);
+      const old = await api.post('/auth/accept-invitation', { token, password: 'long enough' });
+      expect(old, 'a new link ends the first').to.be.envelope(400, 'BAD_REQUEST');
+    });
+
+    it('mail an address once when it is invited many times at once, or withdrawn between', async () => {
+      const email = newAddress();
+      await Promise.all([1, 2, 3, 4].map(() => project.owner.post(path, { email, role: 'MEMBER' })));
+      expect(await systemMails(api.db, email)).to.have.length(1);
+      const { id } = await api.db('users').where({ email }).first();
+      expect(await project.owner.delete(`${path}/${id}`)).to.have.status(204);
+      expect(await project.owner.post(path, { email, role: 'MEMBER' })).to.have.status(201);
+      expect(await systemMails(api.db, email)).to.have.length(1);
+    });
+
+    it('mail an address at most 3 times a day for unverified inviters and 10 times for all, silently', async () => {
+      const email = newAddress();
+      const inviteFromNew = async (emailVerified: boolean) => {
+        const { id } = await api.project();
+        const inviter = await person(api, { project: id, role: 'ADMIN' }, { emailVerified });
+        expect(await inviter.post(`/projects/${id}/members`, { email, role: 'MEMBER' })).to.have.status(201);
+      };
+      for (let n = 0; n < 5; n++) await inviteFromNew(false);
+      expect(await systemMails(api.db, email)).to.have.length(3);
+      for (let n = 0; n < 9; n++) await inviteFromNew(true);
+      expect(await systemMails(api.db, email)).to.have.length(10);
+    });
+  });
+
+  describe('their mail', () => {
+    const shown = async (email: string) => JSON.stringify(await systemMails(api.db, email));
+
+    it('shows project and inviter when the inviter is verified', async () => {
+      await api.db('projects').where({ id: project.id }).update({ name: 'Flower Shop' });
+      const [inviter, email] = [await admin(), newAddress()];
+      await inviter.post(path, { email, role: 'ADMIN' });
+      const [mail] = await systemMails(api.db, email);
+      expect(mail?.subject).to.equal('Invitation to the project "Flower Shop"');
+      expect(mail?.paragraphs).to.deep.equal([
+        `${inviter.email} invites you to work on the project "Flower Shop", with the role ADMIN.`,
+      ]);
+    });
+
+    it('shows neither when the inviter is not verified', async () => {
+      await api.db('projects').where({ id: project.id }).update({ name: 'Flower Shop' });
+      const [inviter, email] = [await admin(false), newAddress()];
+      await inviter.post(path, { email, role: 'ADMIN' });
+      expect(await shown(email))
+        .to.contain('You are invited to work on a project, with the role ADMIN.')
+        .and.not.to.contain('Flower')
+        .and.not.to.contain(inviter.email);
+    });
+
+    it('shows a project name that looks like a link as plain text of one line', async () => {
+      const inviter = await admin();
+      for (const name of [
+        'Win http://evil.example/x',
+        'www.evil.example',
+        'a\r\nBcc: x@evil.example',
+        'evil。example',
+      ]) {
+        await api.db('projects').where({ id: project.id }).update({ name });
+        const email = newAddress();
+        await inviter.post(path, { email, role: 'MEMBER' });
+        const [mail] = await systemMails(api.db, email);
+        const text = [mail?.subject, ...(mail?.paragraphs ?? [])].join(' ').replace(inviter.email, '');
+        expect(text).not.to.match(/https?:\/\/|www\.\S|[\p{L}\d][.。@][\p{L}\d]|[\r\n]/u);
+      }
+    });
+  });
+});

@@ -1,0 +1,221 @@
+import { expect } from 'chai';
+import { readSettings } from '../../../platform/settings.ts';
+import { createSessionOf } from '../../../services/sessions/sessions.ts';
+import { answerRequests } from '../../../services/users/requests.ts';
+import { cookieOf, person, systemMails, tokenTo } from '../../support/accounts.ts';
+import { startTestApi, type TestApi } from '../../support/api.ts';
+
+const settings = readSettings({ BASE_URL: 'http://app.test' });
+let addresses = 0;
+
+describe('POST /auth/verify-email', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+  beforeEach(() => api.db('authAttempts').del());
+
+  const password = 'correct horse';
+
+  /** A sign-up through the API, by whoever it was, and the token that reached the mailbox. */
+  async function signedUp() {
+    const email = `new${++addresses}@verify.example`;
+    const answer = await api.post('/auth/signup', { email, password });
+    expect(answer).to.have.status(201);
+    return { email, id: answer.body.data.id as string, cookie: cookieOf(answer), token: await tokenTo(api.db, email) };
+  }
+  const verify = (body: object, cookie?: string) => api.post('/auth/verify-email', body, cookie ? { cookie } : {});
+  const logIn = (email: string, given = password) => api.post('/auth/login', { email, password: given });
+  const isVerified = async (id: string) => (await api.db('users').where({ id }).first()).emailVerified;
+
+  it('only verifies with a session of the account', async () => {
+    const { email, id, cookie, token } = await signedUp();
+    const answer = await verify({ token }, cookie);
+    expect(answer).to.have.status(200);
+    expect(answer.body).to.deep.equal({ success: true, data: { id, email } });
+    expect((await api.get('/users/@me', { cookie })).body).to.include({ emailVerified: true });
+    expect(await logIn(email)).to.have.status(200);
+  });
+
+  it('only verifies with the present password, and keeps the sessions', async () => {
+    const { email, id, cookie, token } = await signedUp();
+    const answer = await verify({ token, password });
+    expect(answer).to.have.status(200);
+    expect(answer.body.data).to.deep.equal({ id, email });
+    expect(answer.headers.get('set-cookie'), 'it is no log-in').to.equal(null);
+    expect(await api.get('/users/@me', { cookie })).to.have.status(200);
+    expect(await logIn(email)).to.have.status(200);
+  });
+
+  it('clears the password and ends all sessions with the token alone', async () => {
+    const { email, id, cookie, token } = await signedUp();
+    const answer = await verify({ token });
+    expect(answer.body).to.deep.equal({ success: true, data: { id, email, passwordCleared: true } });
+    expect(await isVerified(id)).to.equal(true);
+    expect(await api.get('/users/@me', { cookie })).to.be.envelope(401, 'UNAUTHORIZED');
+    expect(await logIn(email)).to.be.envelope(401, 'INVALID_CREDENTIALS');
+    const subjects = (await systemMails(api.db, email)).map(({ subject }) => subject);
+    expect(subjects).to.deep.equal(['Verify your e-mail address', 'Your password was removed']);
+  });
+
+  it("clears the password with the session of another account, which gets nothing from the stranger's", async () => {
+    const { email, cookie, token } = await signedUp();
+    const other = await person(api);
+    expect((await other.post('/auth/verify-email', { token })).body.data).to.include({ passwordCleared: true });
+    expect(await api.get('/users/@me', { cookie })).to.have.status(401);
+    expect(await logIn(email)).to.have.status(401);
+    expect(await other.get('/users/@me'), 'the other account is untouched').to.have.status(200);
+  });
+
+  it('sets newPassword and ends all sessions', async () => {
+    const { email, cookie, token } = await signedUp();
+    const answer = await verify({ token, newPassword: 'battery staple' });
+    expect(answer).to.have.status(200);
+    expect(answer.body.data).not.to.have.property('passwordCleared');
+    expect(await api.get('/users/@me', { cookie })).to.have.status(401);
+    expect(await logIn(email)).to.have.status(401);
+    expect(await logIn(email, 'battery staple')).to.have.status(200);
+  });
+
+  it('is 422 for a newPassword that is too short, and leaves the token usable', async () => {
+    const { token } = await signedUp();
+    expect(await verify({ token, newPassword: 'short' })).to.have.fault('newPassword', 'too_small');
+    expect(await verify({ token, password })).to.have.status(200);
+  });
+
+  it('is 401 INVALID_CREDENTIALS for a wrong password, throttled like log-ins, and leaves the token usable', async () => {
+    const { email, id, token } = await signedUp();
+    for (let n = 0; n < 5; n++)
+      expect(await verify({ token, password: `guess ${n}`, newPassword: 'battery staple' })).to.be.envelope(
+        401,
+        'INVALID_CREDENTIALS',
+      );
+    expect(await verify({ token, password })).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+    expect(await logIn(email), 'log-ins share the count').to.have.status(429);
+    expect(await isVerified(id)).to.equal(false);
+    await api.db('authAttempts').del();
+    expect(await verify({ token, password })).to.have.status(200);
+  });
+
+  it('lets one of two that come at once have the token', async () => {
+    const { email, token } = await signedUp();
+    const answers = await Promise.all([
+      verify({ token, newPassword: 'of the first' }),
+      verify({ token }),
+      verify({ token }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 400, 400]);
+    const isSet = answers[0]?.status === 200;
+    expect(await logIn(email, 'of the first')).to.have.status(isSet ? 200 : 401);
+  });
+
+  it('ends the other links of the account when the password is replaced', async () => {
+    const { email, token } = await signedUp();
+    await api.post('/auth/request-password-reset', { email });
+    await answerRequests(api.db, settings);
+    const reset = await tokenTo(api.db, email);
+    const project = await api.project();
+    await project.owner.post(`/projects/${project.id}/members`, { email, role: 'ADMIN' });
+    const invitation = await tokenTo(api.db, email);
+    expect(await verify({ token })).to.have.status(200);
+    expect(await api.post('/auth/reset-password', { token: reset, newPassword: 'battery staple' })).to.have.status(400);
+    const accepted = await api.post('/auth/accept-invitation', { token: invitation, password: 'battery staple' });
+    expect(accepted).to.be.envelope(400, 'BAD_REQUEST');
+  });
+
+  it('leaves a stranger who signed up with the address no session, password, provider or invitation', async () => {
+    const { email, id, cookie, token } = await signedUp();
+    const made = await api.post('/users/@me/projects', { name: 'of a stranger' }, { cookie });
+    await api.db('userIdentities').insert({ provider: 'github', subject: `stranger ${id}`, userId: id });
+    expect(await verify({ token })).to.have.status(200);
+    expect(await api.db('sessions').where({ userId: id })).to.have.length(0);
+    expect(await api.db('userIdentities').where({ userId: id })).to.have.length(0);
+    expect(await api.get(`/projects/${made.body.id}`, { cookie })).to.have.status(401);
+    expect(await logIn(email)).to.have.status(401);
+    const [, told] = await systemMails(api.db, email);
+    expect(told?.paragraphs.join(' '), 'the mail warns about the keys').to.contain('API keys');
+  });
+
+  it('makes no session for a log-in that compared the old password', async () => {
+    const { id, token } = await signedUp();
+    const compared = await api.db('users').where({ id }).first();
+    expect(await verify({ token })).to.have.status(200);
+    const late = await createSessionOf(api.db, compared).catch((error: unknown) => error);
+    expect(late).to.include({ status: 401 });
+    expect(await api.db('sessions').where({ userId: id })).to.have.length(0);
+  });
+
+  it('leaves no session to a stranger whose log-ins run at the same time', async () => {
+    const { email, id, token } = await signedUp();
+    const attempts = Array.from({ length: 4 }, () => logIn(email));
+    await Promise.all([verify({ token }), ...attempts]);
+    expect(await api.db('sessions').where({ userId: id })).to.have.length(0);
+  });
+});
+
+describe('outstanding links of an account', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.stop());
+  beforeEach(() => api.db('authAttempts').del());
+
+  /** A link of each kind to one unverified account. */
+  async function links() {
+    const someone = await person(api, undefined, { emailVerified: false });
+    const ask = async (what: string) => {
+      await api.post(`/auth/request-${what}`, { email: someone.email });
+      await answerRequests(api.db, settings);
+      return tokenTo(api.db, someone.email);
+    };
+    const [verification, reset] = [await ask('verification'), await ask('password-reset')];
+    const project = await api.project();
+    await project.owner.post(`/projects/${project.id}/members`, { email: someone.email, role: 'MEMBER' });
+    return { someone, verification, reset, invitation: await tokenTo(api.db, someone.email) };
+  }
+
+  type Links = Awaited<ReturnType<typeof links>>;
+  const refused = async ({ verification, reset, invitation }: Omit<Links, 'someone'>, cookie: string) => {
+    const answers = [
+      await api.post('/auth/verify-email', { token: verification }, { cookie }),
+      await api.post('/auth/reset-password', { token: reset, newPassword: 'gotcha gotcha' }),
+      await api.post('/auth/accept-invitation', { token: invitation }, { cookie }),
+    ];
+    for (const answer of answers) expect(answer).to.be.envelope(400, 'BAD_REQUEST');
+  };
+
+  it('end with a change of the password', async () => {
+    const { someone, ...tokens } = await links();
+    const body = { currentPassword: someone.password, newPassword: 'battery staple' };
+    const answer = await someone.post('/users/@me/password', body);
+    expect(answer).to.have.status(200);
+    await refused(tokens, cookieOf(answer));
+  });
+
+  it('end with a reset of the password', async () => {
+    const { someone, ...tokens } = await links();
+    const body = { token: tokens.reset, newPassword: 'battery staple' };
+    expect(await api.post('/auth/reset-password', body)).to.have.status(200);
+    const login = await api.post('/auth/login', { email: someone.email, password: 'battery staple' });
+    await refused(tokens, cookieOf(login));
+  });
+
+  it('are used or revoked without a deadlock when a reset and a change run at once', async () => {
+    const { someone, reset, verification } = await links();
+    const answers = await Promise.all([
+      api.post('/auth/reset-password', { token: reset, newPassword: 'battery staple' }),
+      api.post('/auth/verify-email', { token: verification, newPassword: 'staple battery' }),
+      someone.post('/users/@me/password', { currentPassword: someone.password, newPassword: 'another one' }),
+    ]);
+    const statuses = answers.map(({ status }) => status);
+    expect(
+      statuses.filter((status) => status === 200),
+      String(statuses),
+    ).to.have.length(1);
+    for (const status of statuses) expect(status).to.be.oneOf([200, 400, 401]);
+  });
+});
