@@ -7,6 +7,7 @@ import { createUploadStorage } from '../platform/upload-storage.ts';
 import { tendBilling } from '../services/billing/upkeep.ts';
 import { foldContactCounts } from '../services/contacts/counts.ts';
 import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
+import { removeUnverifiedDomains } from '../services/domains/remove-unverified.ts';
 import { foldCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
 import { forgetNotices } from '../services/notices/receive.ts';
@@ -37,6 +38,7 @@ const ACCOUNT_MAIL_MS = 1_000;
 const SECURITY_MS = 60_000;
 const BILLING_MS = 5_000;
 const SWEEP_MS = 5 * 60_000;
+const HOURLY_MS = 60 * 60_000;
 const TROUBLE_MS = 60_000;
 
 /** Small chores in Postgres that may run in any number of processes, and be late. Gives back how to end them. */
@@ -71,6 +73,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
     chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
     chore('received notices', SWEEP_MS, () => forgetNotices(db)),
+    chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
     chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
     chore('deleted workflows', TIDY_MS, () => removeLeftExecutions(db)),
     chore('ticks of workflows', SWEEP_MS, () => forgetTicks(db)),
