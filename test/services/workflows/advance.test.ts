@@ -350,7 +350,7 @@ describe('carrying an execution forward', () => {
       expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
       const [step] = await walker.steps(id);
       expect(step?.request).to.deep.equal({
-        url: 'https://hooks.example.com/a & b',
+        url: 'https://hooks.example.com/a%20%26%20b',
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-who': email },
         body: JSON.stringify({ who: email, plan: ['a & b', 1] }),
