@@ -21,6 +21,7 @@ import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { answerRequests } from '../services/users/requests.ts';
 import { removeLeftExecutions } from '../services/workflows/executions/remove.ts';
+import { resealHeaders } from '../services/workflows/reseal-headers.ts';
 import { forgetTicks } from '../services/workflows/tick.ts';
 import { sweepVersions } from '../services/workflows/versions.ts';
 import { Loop } from './loop.ts';
@@ -72,6 +73,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('removed uploads', TIDY_MS, () => removeUploads(db, storage)),
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
     chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
+    chore('sealed webhook headers', HOURLY_MS, () => resealHeaders(db, settings.secretKeys)),
     chore('received notices', SWEEP_MS, () => forgetNotices(db)),
     chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
     chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),

@@ -178,7 +178,7 @@ function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resol
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
-  const deps = { db, renderer, links: new MailLinks(settings), now };
+  const deps = { db, renderer, links: new MailLinks(settings), now, keys: settings.secretKeys };
   return {
     deps,
     duties: [

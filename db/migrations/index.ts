@@ -25,7 +25,7 @@ import * as currentAddress from './024-current-address.ts';
 import * as campaignWire from './025-campaign-wire.ts';
 import * as notesInHandfuls from './026-notes-in-handfuls.ts';
 import * as domainNames from './032-domain-names.ts';
-import * as keptAtReset from './033-kept-at-reset.ts';
+import * as resetAndHeaders from './033-reset-and-headers.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -55,5 +55,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '025-campaign-wire': campaignWire,
   '026-notes-in-handfuls': notesInHandfuls,
   '032-domain-names': domainNames,
-  '033-kept-at-reset': keptAtReset,
+  '033-reset-and-headers': resetAndHeaders,
 };

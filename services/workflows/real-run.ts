@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { Project } from '../../db/models/project.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
 import { decideFor } from '../conditions/decide.ts';
@@ -19,6 +20,8 @@ export interface RunDeps {
   /** Where the contact's own pages are; without it their variables are empty. */
   links?: Pick<MailLinks, 'contactLinks'>;
   now: () => Date;
+  /** Open and seal the headers of webhooks. */
+  keys: SigningKeys;
 }
 
 const NO_LINKS = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };

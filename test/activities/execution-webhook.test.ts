@@ -7,10 +7,11 @@ import { rotateWebhookSecret, webhookSecret } from '../../services/projects/webh
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { draw, Walker } from '../support/executions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { testKeys } from '../support/keys.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
-const keys = ['a secret of this test, and long enough'] as const;
+const keys = testKeys;
 
 describe('the call of a WEBHOOK step', () => {
   let world: World;

@@ -6,6 +6,7 @@ import { type AdvanceDeps, advance, type Next } from '../../services/workflows/a
 import { startExecution } from '../../services/workflows/executions/start.ts';
 import type { Graph, StepTypeName, Transition } from '../../services/workflows/graph.ts';
 import { matchEvents } from '../../services/workflows/match-events.ts';
+import { testKeys } from './keys.ts';
 import { testLinks } from './links.ts';
 import { testRenderer } from './renderer.ts';
 import type { TestProject } from './world.ts';
@@ -75,7 +76,8 @@ export class Walker {
   constructor(db: Db, project: TestProject) {
     this.db = db;
     this.project = project;
-    this.deps = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(Date.now() + this.offsetMs) };
+    const now = () => new Date(Date.now() + this.offsetMs);
+    this.deps = { db, renderer: testRenderer(), links: testLinks, now, keys: testKeys };
   }
 
   later(ms: number): void {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 
-// What a project cannot wipe by resetting itself. See docs/decisions/092-wiping-projects.md.
+// What a project cannot wipe by resetting itself (docs/decisions/092-wiping-projects.md), and where headers of webhooks
+// are found that must be sealed (docs/decisions/107-sealed-headers.md).
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     -- Hourly counts of the mail that a project sent before it was reset. Auto-disable and the security state add them to
@@ -14,11 +15,18 @@ export async function up(db: Knex): Promise<void> {
       primary key (project_id, hour)
     );
     ${forgetSuppressedAddress("case when current_setting('everpost.keep_suppressed_addresses', true) = 'on' then s.email end")}
+
+    -- For sealing headers of webhooks anew: the rows that may have some.
+    create index workflow_steps_webhooks on workflow_steps (id) where type = 'WEBHOOK';
+    create index workflow_versions_webhooks on workflow_versions (workflow_id, version)
+      where graph @> '{"steps": [{"type": "WEBHOOK"}]}';
+    create index execution_steps_requests on execution_steps (id) where request is not null;
   `);
 }
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(`
+    drop index execution_steps_requests, workflow_versions_webhooks, workflow_steps_webhooks;
     ${forgetSuppressedAddress('null')}
     drop table past_rate_hours;
   `);
