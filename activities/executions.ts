@@ -53,7 +53,7 @@ export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) 
   /** One attempt. What comes of it stands in Postgres when this returns; until then Temporal has it tried again. */
   async callExecutionWebhook(ref: ExecutionRef, visit: number): Promise<void> {
     const { info, cancellationSignal } = Context.current();
-    const pending = await pendingWebhook(db, ref, visit);
+    const pending = await pendingWebhook(db, keys, ref, visit);
     if (!pending) return;
     const { id, projectId, request } = pending;
     const secret = await webhookSecret(db, keys, projectId);

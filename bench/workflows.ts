@@ -13,6 +13,7 @@ import { openRuns } from '../temporal/open-runs.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
 import { draw } from '../test/support/executions.ts';
+import { testKeys } from '../test/support/keys.ts';
 import { testLinks } from '../test/support/links.ts';
 import { testRenderer } from '../test/support/renderer.ts';
 import { ownNamespace, silent, temporalSettings } from '../test/support/temporal-work.ts';
@@ -69,7 +70,7 @@ async function startEngine(): Promise<Engine> {
   const db = connectDb({ databaseUrl: postgres.url, poolSize: 40 });
   const temporal = await ownNamespace();
   let done = 0;
-  const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date() };
+  const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys: testKeys };
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,

@@ -5,7 +5,8 @@ import { literalOf, refusalOf } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 
 // HTTP to wherever a customer says. Every hop is checked before it is made, and made to the very address that was
-// checked, so that a name cannot lead elsewhere a moment later.
+// checked, so that a name cannot lead elsewhere a moment later. Customers read the reasons, so these contain nothing that
+// our network knows and they do not: no resolved address, no answer of a name server, no text of a socket error.
 
 export interface OutboundRules {
   resolver: Pick<Resolver, 'lookup'>;
@@ -37,6 +38,7 @@ export type OutboundAnswer =
 export type OutboundHttp = (request: OutboundRequest, signal?: AbortSignal) => Promise<OutboundAnswer>;
 
 class Refused extends Error {}
+class Unresolved extends Error {}
 
 const LIMITS = { timeoutMs: 10_000, maxRedirects: 5, maxBytes: 1_048_576 };
 /** These say how the message is carried, which is for the client alone. */
@@ -148,7 +150,7 @@ async function call(rules: Rules, { url, method, headers, body }: Hop, signal: A
     const read = await readBody(answer.body, received['content-encoding'], rules.maxBytes);
     return { kind: 'answered', status: answer.statusCode, headers: received, ...read };
   } catch (error) {
-    if ((error as { code?: string }).code === 'UND_ERR_INVALID_ARG') throw new Refused(reasonOf(error));
+    if (codeOf(error) === 'UND_ERR_INVALID_ARG') throw new Refused('the URL, the method or a header is not valid');
     throw error;
   } finally {
     // Also closes what is still coming in beyond the limit.
@@ -176,8 +178,9 @@ function requirePublic(url: URL, addresses: string[]): void {
   for (const address of addresses) {
     const refusal = refusalOf(address);
     if (!refusal) continue;
-    const subject = literalOf(url) ? address : `${url.hostname} leads to ${address}, which`;
-    throw new Refused(`${subject} ${refusal}`);
+    throw new Refused(
+      literalOf(url) ? `${address} ${refusal}` : `${url.hostname} leads to an address that is not public`,
+    );
   }
 }
 
@@ -193,9 +196,7 @@ async function resolve(resolver: Rules['resolver'], host: string, signal: AbortS
   });
   const answer = await Promise.race([resolver.lookup(host.replace(/\.$/, '')), stopped]);
   if (answer.kind === 'found') return answer.values;
-  throw new Error(
-    answer.kind === 'absent' ? `${host} has no address` : `${host} could not be resolved: ${answer.reason}`,
-  );
+  throw new Unresolved(answer.kind === 'absent' ? `${host} has no address` : `${host} could not be resolved`);
 }
 
 type PinnedLookup = NonNullable<import('node:net').TcpSocketConnectOpts['lookup']>;
@@ -239,9 +240,28 @@ function unpacked(packed: Readable, unpack: NodeJS.ReadWriteStream): NodeJS.Read
   return packed.pipe(unpack);
 }
 
-/** Node hides several attempts at connecting in one error without a text of its own. */
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the host cannot be reached',
+};
+
+/** By its code: messages of sockets contain addresses, those of certificates the names inside. */
 function reasonOf(error: unknown): string {
-  const { code, message, errors } = error as { code?: string; message?: string; errors?: unknown[] };
-  if (message || code) return message || String(code);
-  return errors?.[0] ? reasonOf(errors[0]) : 'the connection failed';
+  if (error instanceof Unresolved) return error.message;
+  const code = codeOf(error);
+  if (code === undefined) return 'the connection failed';
+  return reasons[code] ?? `the connection failed (${code})`;
+}
+
+/** Node puts several attempts at connecting into one error, which may have no code of its own. */
+function codeOf(error: unknown): string | undefined {
+  const { code, errors } = error as { code?: unknown; errors?: unknown[] };
+  if (typeof code === 'string') return code;
+  return errors?.[0] === undefined ? undefined : codeOf(errors[0]);
 }

@@ -116,9 +116,9 @@ async function answered<T>(question: () => Promise<T[]>): Promise<DnsAnswer<T>> 
       ? { kind: 'found', values: values.slice(0, MAX_RECORDS) }
       : { kind: 'absent', nameExists: true };
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
+    const { code = '' } = error as NodeJS.ErrnoException;
     const nameExists = absentCodes.get(code);
-    return nameExists === undefined ? unknown(code || message) : { kind: 'absent', nameExists };
+    return nameExists === undefined ? unknown(code || 'the question failed') : { kind: 'absent', nameExists };
   }
 }
 

@@ -1,8 +1,8 @@
-import { createVerify, X509Certificate } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createVerify, type X509Certificate } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { ApiError } from './errors.ts';
 import { Slots } from './slots.ts';
+import { CertificateStore } from './sns-certificates.ts';
 
 // Messages of Amazon SNS, and whether they are genuine:
 // https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
@@ -40,7 +40,6 @@ const PROVIDER_HOST = /^sns\.[a-z0-9-]{3,30}\.amazonaws\.com(\.cn)?$/;
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 65_536;
-const CERTIFICATE_TTL_MS = 60 * 60_000;
 /** Anybody can make us ask; they shall not make us do nothing else. */
 const MAX_FETCHES = 5;
 
@@ -60,8 +59,13 @@ export function readSnsMessage(body: unknown): SnsMessage | undefined {
 /** Knows whom to believe, and to whom to confirm a subscription. */
 export class SnsGate {
   private readonly rules: SnsRules;
-  private readonly certificates = new LRUCache<string, X509Certificate>({ max: 20, ttl: CERTIFICATE_TTL_MS });
+  private readonly certificates = new CertificateStore({
+    fetchText: (url, { proven }) => this.fetchText(url, proven ? this.fetches : this.strangerFetches),
+    busy: away,
+  });
   private readonly fetches = new Slots(MAX_FETCHES);
+  /** Apart, so that strangers cannot occupy all of them. */
+  private readonly strangerFetches = new Slots(MAX_FETCHES);
   private readonly agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
   /** Nobody can stand between us and ourselves, so there a certificate proves nothing. */
   private readonly localAgent = new Agent({ connect: { timeout: TIMEOUT_MS, rejectUnauthorized: false } });
@@ -77,11 +81,14 @@ export class SnsGate {
     if (!url?.pathname.endsWith('.pem')) return 'The certificate is not on a host of the provider.';
     const algorithm = ALGORITHMS.get(message.SignatureVersion);
     if (!algorithm) return 'The version of the signature is not known.';
-    const certificate = await this.certificate(url);
-    if (!certificate) return 'The certificate cannot be had, or is not valid now.';
+    const certificate = await this.certificates.get(url);
+    if (!certificate || !isValidNow(certificate)) return 'The certificate cannot be had, or is not valid now.';
     const verify = createVerify(algorithm).update(signedText(message));
     try {
-      if (verify.verify(certificate.publicKey, message.Signature, 'base64')) return undefined;
+      if (verify.verify(certificate.publicKey, message.Signature, 'base64')) {
+        this.certificates.prove(url, certificate);
+        return undefined;
+      }
     } catch {
       // A key of another kind.
     }
@@ -107,19 +114,10 @@ export class SnsGate {
     return known && safe ? url : undefined;
   }
 
-  private async certificate(url: URL): Promise<X509Certificate | undefined> {
-    const known = this.certificates.get(url.href);
-    const certificate = known ?? readCertificate(await this.fetchText(url));
-    if (!certificate) return undefined;
-    if (!known) this.certificates.set(url.href, certificate);
-    const now = Date.now();
-    return Date.parse(certificate.validFrom) <= now && now <= Date.parse(certificate.validTo) ? certificate : undefined;
-  }
-
   /** Redirects are not followed: they could lead anywhere. Throws where there was no answer. */
-  private async fetchText(url: URL): Promise<string | undefined> {
+  private async fetchText(url: URL, slots = this.fetches): Promise<string | undefined> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    if (!(await this.fetches.take(0, signal))) throw away();
+    if (!(await slots.take(0, signal))) throw away();
     try {
       const dispatcher = isLoopback(url) ? this.localAgent : this.agent;
       const { statusCode, body } = await request(url, { dispatcher, signal, reset: true });
@@ -133,19 +131,16 @@ export class SnsGate {
     } catch {
       throw away();
     } finally {
-      this.fetches.give();
+      slots.give();
     }
   }
 }
 
 const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
-function readCertificate(pem: string | undefined): X509Certificate | undefined {
-  try {
-    return pem ? new X509Certificate(pem) : undefined;
-  } catch {
-    return undefined;
-  }
+function isValidNow({ validFrom, validTo }: X509Certificate): boolean {
+  const now = Date.now();
+  return Date.parse(validFrom) <= now && now <= Date.parse(validTo);
 }
 
 /** Anything but a notification is signed like a confirmation. */

@@ -7,6 +7,7 @@ import { createUploadStorage } from '../platform/upload-storage.ts';
 import { tendBilling } from '../services/billing/upkeep.ts';
 import { foldContactCounts } from '../services/contacts/counts.ts';
 import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
+import { removeUnverifiedDomains } from '../services/domains/remove-unverified.ts';
 import { foldCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
 import { admitAllWaiting } from '../services/jobs/slots.ts';
@@ -21,6 +22,7 @@ import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { answerRequests } from '../services/users/requests.ts';
 import { removeLeftExecutions } from '../services/workflows/executions/remove.ts';
+import { resealHeaders } from '../services/workflows/reseal-headers.ts';
 import { forgetTicks } from '../services/workflows/tick.ts';
 import { sweepVersions } from '../services/workflows/versions.ts';
 import { Loop } from './loop.ts';
@@ -38,6 +40,7 @@ const ACCOUNT_MAIL_MS = 1_000;
 const SECURITY_MS = 60_000;
 const BILLING_MS = 5_000;
 const SWEEP_MS = 5 * 60_000;
+const HOURLY_MS = 60 * 60_000;
 const TROUBLE_MS = 60_000;
 
 /** Small chores in Postgres that may run in any number of processes, and be late. Gives back how to end them. */
@@ -72,7 +75,9 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
     chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
     chore('waiting jobs', TIDY_MS, () => admitAllWaiting(db, settings.limits)),
+    chore('sealed webhook headers', HOURLY_MS, () => resealHeaders(db, settings.secretKeys)),
     chore('received notices', SWEEP_MS, () => forgetNotices(db)),
+    chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
     chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
     chore('deleted workflows', TIDY_MS, () => removeLeftExecutions(db)),
     chore('ticks of workflows', SWEEP_MS, () => forgetTicks(db)),

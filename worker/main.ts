@@ -188,7 +188,14 @@ function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resol
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
-  const deps = { db, renderer, links: new MailLinks(settings), now, limits: settings.limits };
+  const deps = {
+    db,
+    renderer,
+    links: new MailLinks(settings),
+    now,
+    limits: settings.limits,
+    keys: settings.secretKeys,
+  };
   return {
     deps,
     duties: [

@@ -21,6 +21,8 @@ export const domainSchema = object({
   domain: text(),
   status: oneOf('PENDING', 'VERIFIED'),
   verified: flag(),
+  /** Pending while another project has verified the name. */
+  conflict: flag(),
   records: list(recordSchema),
   verifiedAt: nullable(dateTime()),
   lastCheckedAt: nullable(dateTime()),
@@ -29,11 +31,12 @@ export const domainSchema = object({
   updatedAt: dateTime(),
 });
 
-export const presentDomain = ({ domain, records }: DomainWithRecords) => ({
+export const presentDomain = ({ domain, records, conflict }: DomainWithRecords) => ({
   id: domain.id,
   domain: domain.domain,
   status: domain.status,
   verified: domain.status === 'VERIFIED',
+  conflict,
   records: records.map(({ purpose, type, name, value, priority, required, status, found, error }) => ({
     purpose,
     type,

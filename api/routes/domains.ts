@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { createDomain } from '../../services/domains/create.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
-import { findDomain, listDomains } from '../../services/domains/find.ts';
+import { findUncontested, listDomains } from '../../services/domains/find.ts';
 import { answer, created, failure, missing, noContent, notFoundOf, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
@@ -41,7 +41,7 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
       answers: {
         201: answer('The domain, pending until its records are found.', domainSchema),
         400: failure('The project has a hundred domains that are not verified.', 'BAD_REQUEST'),
-        409: failure('It is there already, in this project or another.', 'CONFLICT'),
+        409: failure('It is there already in this project, or another project has verified it.', 'CONFLICT'),
       },
       handle: async ({ db, project, settings, body }) =>
         created(presentDomain(await createDomain(db, project, body.domain, settings))),
@@ -52,11 +52,15 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
       summary: 'Look the DNS records of a domain up now',
       access: 'secretKey',
       params,
-      answers: { 200: answer('The domain as it is after that.', domainSchema), 404: noDomain },
+      answers: {
+        200: answer('The domain as it is after that.', domainSchema),
+        404: noDomain,
+        409: failure('Another project has verified the name; the domain stays pending.', 'CONFLICT'),
+      },
       handle: async ({ db, project, settings, params: { id } }) => {
-        const { domain } = await findDomain(db, project.projectId, id, settings);
+        const { domain } = await findUncontested(db, project.projectId, id, settings);
         if (!domain.managed) await checkDomain(domain);
-        return ok(presentDomain(await findDomain(db, project.projectId, id, settings)));
+        return ok(presentDomain(await findUncontested(db, project.projectId, id, settings)));
       },
     }),
     route({

@@ -91,8 +91,8 @@ export const workflows = routes('Workflows', [
     access: 'secretKey',
     params,
     answers: { 200: answer('The workflow.', wholeWorkflowSchema), 404: noWorkflow },
-    handle: async ({ db, project, params }) =>
-      ok(presentWholeWorkflow(await findWhole(db, project.projectId, params.id))),
+    handle: async ({ db, project, settings, params }) =>
+      ok(presentWholeWorkflow(await findWhole(db, settings.secretKeys, project.projectId, params.id))),
   }),
   route({
     method: 'PATCH',

@@ -28,6 +28,8 @@ import * as composingMarks from './027-composing-marks.ts';
 import * as segmentReferences from './028-segment-references.ts';
 import * as limits from './030-limits.ts';
 import * as accountLimits from './031-account-limits.ts';
+import * as domainNames from './032-domain-names.ts';
+import * as resetAndHeaders from './033-reset-and-headers.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -60,4 +62,6 @@ export const migrations: Record<string, Knex.Migration> = {
   '028-segment-references': segmentReferences,
   '030-limits': limits,
   '031-account-limits': accountLimits,
+  '032-domain-names': domainNames,
+  '033-reset-and-headers': resetAndHeaders,
 };

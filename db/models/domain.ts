@@ -22,6 +22,10 @@ export class Domain extends BaseModel {
   declare failedChecks: number;
   declare checks: Record<string, RecordCheck>;
   declare verifiedAt: Date | null;
+  /** Whether it has been verified at any time. */
+  declare everVerified: boolean;
+  /** When the members were told that it will be removed. */
+  declare removalWarnedAt: Date | null;
   declare lastCheckedAt: Date | null;
   declare updatedAt: Date;
 }

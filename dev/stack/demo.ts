@@ -56,7 +56,7 @@ export async function demoCredentials(db: Db, { file, shared, report, secretKeys
 }
 
 const ownerOf = async (db: Db, domain: string): Promise<string | undefined> =>
-  (await Domain.query(db).findOne({ domain }))?.projectId;
+  (await Domain.query(db).findOne({ domain, managed: true }))?.projectId;
 
 async function makeDemo(trx: Db, senderDomain: string, secretKeys?: SigningKeys): Promise<Credentials> {
   const [email, password] = [`owner@${senderDomain}`, randomText(20)];

@@ -1,3 +1,4 @@
+import { UniqueViolationError } from 'objection';
 import { getDomain } from 'tldts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain, type RecordCheck } from '../../db/models/domain.ts';
@@ -5,6 +6,7 @@ import { DomainKey } from '../../db/models/domain-key.ts';
 import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { announceDomains } from './announce.ts';
+import { verifiedElsewhere } from './find.ts';
 import { checkKey, judge, type Verdict, verdictOf, type WantedRecord, wantedRecords, withChecks } from './records.ts';
 import { regain } from './regain.ts';
 import { tellMembers } from './tell-members.ts';
@@ -20,6 +22,7 @@ export type Checked = { gone: true } | { gone: false; status: Domain['status']; 
 
 /** So many failed checks in a row take a verification away. */
 const LOSS_AFTER = 3;
+const MAX_ATTEMPTS = 3;
 const PRIVATE_TOO = { allowPrivateDomains: true };
 
 /**
@@ -33,7 +36,19 @@ export async function checkDomain(deps: CheckDeps, domainId: string, generation?
   const keys = await DomainKey.query(db).where({ domainId }).orderBy('id');
   const wanted = wantedRecords(before.domain, keys, settings.mailFrom);
   const answers = await Promise.all(wanted.map((record) => lookUp(resolver, before.domain, record)));
-  return inTransaction(db, async (trx) => {
+  return retryTaken(() => record(deps, domainId, generation, wanted, answers));
+}
+
+type Answers = Awaited<ReturnType<typeof lookUp>>[];
+
+async function record(
+  deps: CheckDeps,
+  domainId: string,
+  generation: number | undefined,
+  wanted: WantedRecord[],
+  answers: Answers,
+): Promise<Checked> {
+  return inTransaction(deps.db, async (trx) => {
     const domain = await Domain.query(trx).findById(domainId).forNoKeyUpdate();
     if (!domain || isOutdated(domain, generation)) return { gone: true };
     const checks: Record<string, RecordCheck> = {};
@@ -43,6 +58,17 @@ export async function checkDomain(deps: CheckDeps, domainId: string, generation?
     });
     return write(trx, deps, domain, wanted, checks);
   });
+}
+
+/** Another project verified the name at the same moment and won; on the next attempt its row is visible. */
+async function retryTaken<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof UniqueViolationError) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 }
 
 async function lookUp(resolver: Resolver, domain: string, { type, purpose, name }: WantedRecord) {
@@ -64,13 +90,20 @@ async function write(
   checks: Record<string, RecordCheck>,
 ): Promise<Checked> {
   const verdict = verdictOf(withChecks(wanted, checks));
-  const { status, failedChecks } = afterCheck(domain, verdict);
+  const { status, failedChecks } = await withoutConflict(trx, domain, afterCheck(domain, verdict));
   const now = new Date();
   const changed = status !== domain.status;
   const verifiedAt = status === 'PENDING' ? null : changed ? now : domain.verifiedAt;
   await Domain.query(trx)
     .findById(domain.id)
-    .patch({ status, failedChecks, checks, verifiedAt, lastCheckedAt: now, ...(changed && { updatedAt: now }) });
+    .patch({
+      status,
+      failedChecks,
+      checks,
+      verifiedAt,
+      lastCheckedAt: now,
+      ...(changed && { updatedAt: now, everVerified: true }),
+    });
   if (changed) {
     await announceDomains(trx, domain.projectId);
     await tellMembers(trx, settings, domain, status);
@@ -78,6 +111,17 @@ async function write(
   }
   const { pendingSeconds, verifiedSeconds } = settings.domainCheck;
   return { gone: false, status, verdict, nextSeconds: status === 'VERIFIED' ? verifiedSeconds : pendingSeconds };
+}
+
+/** A name that another project has verified leaves this one pending, whatever its records say. */
+async function withoutConflict<State extends Pick<Domain, 'status'>>(
+  trx: Db,
+  { projectId, domain, status }: Domain,
+  next: State,
+): Promise<State> {
+  if (status === next.status || next.status !== 'VERIFIED') return next;
+  const taken = await verifiedElsewhere(trx, projectId, [{ domain, status }]);
+  return taken.size > 0 ? { ...next, status } : next;
 }
 
 /** The whole rule, pure: what could not be asked changes nothing, and one or two bad answers may be a mistake. */

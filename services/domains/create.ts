@@ -7,7 +7,8 @@ import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../projects/keys.ts';
 import { requireOpenProject } from '../projects/refusal.ts';
 import { announceDomains } from './announce.ts';
-import { type DomainWithRecords, recordsOf } from './find.ts';
+import { nameTaken } from './conflict.ts';
+import { type DomainWithRecords, recordsOf, verifiedElsewhere } from './find.ts';
 import { addSigningKey, makeDomainKey } from './keys.ts';
 import { startLoop } from './loop.ts';
 import { readDomainName } from './name.ts';
@@ -23,18 +24,18 @@ export async function createDomain(
   if ('fault' in read)
     throw validationError([{ field: 'domain', message: `"domain" ${read.fault}`, code: 'invalid_string' }]);
   const { name } = read;
-  // Before the key, which takes a while to make; the unique index has the last word.
-  const there = await Domain.query(db).findOne({ domain: name });
-  if (there) throw taken(name, there.projectId === project.projectId);
-  await refuseTooMany(db, project.projectId);
+  // Checked before the key, which takes a while to make. Unique indexes decide between concurrent requests.
+  const { projectId } = project;
+  if (await Domain.query(db).findOne({ projectId, domain: name })) throw alreadyAdded(name);
+  if ((await verifiedElsewhere(db, projectId, [{ domain: name, status: 'PENDING' }])).size > 0) throw nameTaken(name);
+  await refuseTooMany(db, projectId);
   const key = await makeDomainKey(settings.secretKeys);
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
-    const { projectId } = project;
     const domain = await Domain.query(trx)
       .insertAndFetch({ id: newId(), projectId, domain: name })
       .catch((error: unknown) => {
-        throw error instanceof UniqueViolationError ? taken(name, false) : error;
+        throw error instanceof UniqueViolationError ? alreadyAdded(name) : error;
       });
     const added = await addSigningKey(trx, domain.id, key);
     await startLoop(trx, domain);
@@ -52,9 +53,7 @@ async function refuseTooMany(db: Db, projectId: string): Promise<void> {
     throw badRequest(`${pending} domains of this project are still pending; verify or delete some of them first.`);
 }
 
-const taken = (name: string, byItself: boolean) =>
-  new ApiError(409, 'CONFLICT', `The domain ${name} ${byItself ? 'is already there' : 'belongs to another project'}.`, {
-    suggestion: byItself
-      ? 'GET /domains/project/current lists it with its records.'
-      : 'A domain can be used by one project; delete it there first, or use a subdomain.',
+const alreadyAdded = (name: string) =>
+  new ApiError(409, 'CONFLICT', `The domain ${name} is already there.`, {
+    suggestion: 'GET /domains/project/current lists it with its records.',
   });

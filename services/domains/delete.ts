@@ -7,7 +7,6 @@ import { announceDomains } from './announce.ts';
 import { endLoop } from './loop.ts';
 import { spellingsOf } from './name.ts';
 
-/** Who still sends from a domain. Whoever writes a sender down holds the domain's row meanwhile, so this is all of them. */
 const usedBy = `
   select 'template' as kind, name from templates
   where project_id = :projectId and substring(from_email from '[^@]*$') = any (:spellings)
@@ -17,20 +16,36 @@ const usedBy = `
     and status in ('DRAFT', 'SCHEDULED', 'SENDING') and deleted_at is null
   limit 1`;
 
+/**
+ * A template or unfinished campaign that sends from a domain. Complete while the domain's row is locked: saving a sender
+ * locks that row too.
+ */
+export async function findDomainUser(
+  trx: Db,
+  { projectId, domain }: Pick<Domain, 'projectId' | 'domain'>,
+): Promise<{ kind: string; name: string } | undefined> {
+  const { rows } = await trx.raw(usedBy, { projectId, spellings: spellingsOf(domain) });
+  return rows[0];
+}
+
 export async function deleteDomain(db: Db, project: ProjectAccess, id: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
     const { projectId } = project;
     const domain = await Domain.query(trx).findOne({ projectId, id }).forUpdate();
     if (!domain) throw notFound('domain');
-    const { rows } = await trx.raw(usedBy, { projectId, spellings: spellingsOf(domain.domain) });
-    const [user] = rows as { kind: string; name: string }[];
+    const user = await findDomainUser(trx, domain);
     if (user)
       throw new ApiError(409, 'CONFLICT', `The ${user.kind} "${user.name}" sends from ${domain.domain}.`, {
         suggestion: `Give the ${user.kind} another sender, or delete it first.`,
       });
-    await Domain.query(trx).deleteById(id);
-    if (!domain.managed) await endLoop(trx, domain);
-    await announceDomains(trx, projectId);
+    await removeDomain(trx, domain);
   });
+}
+
+/** Deletes the row, which the caller has locked, and ends its checks. */
+export async function removeDomain(trx: Db, domain: Domain): Promise<void> {
+  await Domain.query(trx).deleteById(domain.id);
+  if (!domain.managed) await endLoop(trx, domain);
+  await announceDomains(trx, domain.projectId);
 }

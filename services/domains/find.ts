@@ -3,12 +3,15 @@ import { Domain } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { nameTaken } from './conflict.ts';
 import { type DomainRecord, wantedRecords, withChecks } from './records.ts';
 
 export interface DomainWithRecords {
   domain: Domain;
   /** What must be published, and what was found of it. */
   records: DomainRecord[];
+  /** It is pending, and another project has verified the name. */
+  conflict: boolean;
 }
 
 type Needs = Pick<Settings, 'mailFrom'>;
@@ -20,21 +23,58 @@ export async function listDomains(db: Db, projectId: string, settings: Needs): P
     'domainId',
     domains.map(({ id }) => id),
   );
-  return domains.map((domain) => recordsOf(domain, keys, settings));
+  const taken = await verifiedElsewhere(db, projectId, domains);
+  return domains.map((domain) => recordsOf(domain, keys, settings, taken));
 }
 
 export async function findDomain(db: Db, projectId: string, id: string, settings: Needs): Promise<DomainWithRecords> {
   const domain = await Domain.query(db).findOne({ projectId, id });
   if (!domain) throw notFound('domain');
-  return recordsOf(domain, await DomainKey.query(db).where({ domainId: id }), settings);
+  const keys = await DomainKey.query(db).where({ domainId: id });
+  return recordsOf(domain, keys, settings, await verifiedElsewhere(db, projectId, [domain]));
 }
 
-export function recordsOf(domain: Domain, keys: DomainKey[], { mailFrom }: Needs): DomainWithRecords {
+/** 409 for a pending domain whose name another project has verified. */
+export async function findUncontested(
+  db: Db,
+  projectId: string,
+  id: string,
+  settings: Needs,
+): Promise<DomainWithRecords> {
+  const found = await findDomain(db, projectId, id, settings);
+  if (found.conflict) throw nameTaken(found.domain.domain);
+  return found;
+}
+
+/** Names of the given pending domains that another project has verified. */
+export async function verifiedElsewhere(
+  db: Db,
+  projectId: string,
+  domains: Pick<Domain, 'domain' | 'status'>[],
+): Promise<Set<string>> {
+  const pending = domains.filter(({ status }) => status === 'PENDING').map(({ domain }) => domain);
+  if (pending.length === 0) return new Set();
+  const rows = await Domain.query(db)
+    .where({ status: 'VERIFIED' })
+    .whereIn('domain', pending)
+    .whereNot({ projectId })
+    .select('domain');
+  return new Set(rows.map(({ domain }) => domain));
+}
+
+/** `taken`: names that another project has verified. */
+export function recordsOf(
+  domain: Domain,
+  keys: DomainKey[],
+  { mailFrom }: Needs,
+  taken: ReadonlySet<string> = new Set(),
+): DomainWithRecords {
   const own = keys.filter(({ domainId }) => domainId === domain.id).sort((a, b) => (a.id < b.id ? -1 : 1));
   const wanted = wantedRecords(domain.domain, own, mailFrom);
   // Of what nobody checks only the key is worth telling: who wants to verify a signature needs it.
   const shown = domain.managed
     ? wanted.filter(({ purpose }) => purpose === 'DKIM').map((record) => ({ ...record, required: false }))
     : wanted;
-  return { domain, records: withChecks(shown, domain.checks) };
+  const conflict = domain.status === 'PENDING' && taken.has(domain.domain);
+  return { domain, records: withChecks(shown, domain.checks), conflict };
 }

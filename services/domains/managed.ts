@@ -20,6 +20,7 @@ export async function addManagedDomain(
     domain,
     status: 'VERIFIED',
     managed: true,
+    everVerified: true,
     verifiedAt: new Date(),
   });
   if (secretKeys) await addSigningKey(db, added.id, await makeDomainKey(secretKeys));

@@ -4,12 +4,15 @@ import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { sendSystemMail } from '../system/mail.ts';
 
-/** Everybody who works with the project learns that a domain may be sent from, or no longer. */
+/** `REMOVAL`: it was never verified, and is removed soon. */
+type News = Domain['status'] | 'REMOVAL';
+
+/** Mails every active member of the project. */
 export async function tellMembers(
   trx: Db,
   { systemFrom }: Pick<Settings, 'systemFrom'>,
   { domain, projectId }: Pick<Domain, 'domain' | 'projectId'>,
-  status: Domain['status'],
+  news: News,
 ): Promise<void> {
   const members: { email: string; project: string }[] = await trx('memberships as m')
     .join('users as u', 'u.id', 'm.userId')
@@ -18,16 +21,24 @@ export async function tellMembers(
     .orderByRaw('u.email collate "C"')
     .select('u.email', 'p.name as project');
   for (const { email, project } of members)
-    await sendSystemMail(trx, { from: systemFrom, to: email, ...textOf(domain, nameInMail(project), status) });
+    await sendSystemMail(trx, { from: systemFrom, to: email, ...textOf(domain, nameInMail(project), news) });
 }
 
-function textOf(domain: string, project: string, status: Domain['status']) {
-  if (status === 'VERIFIED')
+function textOf(domain: string, project: string, news: News) {
+  if (news === 'VERIFIED')
     return {
       subject: `${domain} is verified`,
       paragraphs: [
         `All records of the domain ${domain} were found. The project ${project} can send from it now.`,
         'Keep the records where they are: they are looked at every hour.',
+      ],
+    };
+  if (news === 'REMOVAL')
+    return {
+      subject: `${domain} will be removed in a week`,
+      paragraphs: [
+        `The domain ${domain} was added to the project ${project} but has never been verified, and nothing uses it. It will be removed from the project in a week.`,
+        'To keep it, publish its DNS records; GET /domains/project/current lists them. You can add the domain again at any time.',
       ],
     };
   return {

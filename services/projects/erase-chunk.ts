@@ -29,6 +29,23 @@ async function eraseRows(trx: Db, table: string, projectId: string): Promise<num
   return 0;
 }
 
+/** Moves what auto-disable looks at to where analytics do not see it: a reset must not clear a project's bad rates. */
+async function keepRates(trx: Db, deletion: string, projectId: string): Promise<number> {
+  const { rows } = await trx.raw(
+    `with gone as (${deletion}),
+     moved as (
+       insert into past_rate_hours as past (project_id, hour, sent, bounced, complained)
+       select project_id, hour, sum(sent), sum(bounced), sum(complained) from gone
+       group by 1, 2 having sum(sent) <> 0 or sum(bounced) <> 0 or sum(complained) <> 0 order by 1, 2
+       on conflict (project_id, hour) do update set sent = past.sent + excluded.sent,
+         bounced = past.bounced + excluded.bounced, complained = past.complained + excluded.complained
+     )
+     select count(*)::integer as count from gone`,
+    { projectId, limit: CHUNK },
+  );
+  return rows[0].count;
+}
+
 const special: Record<string, Erase> = {
   /** With all that hangs on a mail and does not know the project, or is not to be found by it. */
   async emails(trx, projectId) {
@@ -50,8 +67,9 @@ const special: Record<string, Erase> = {
     return ids.length;
   },
 
-  /** In the order in which everybody locks them. */
+  /** In the order in which everybody locks them. The suppression list stays readable, as long as it stays at all. */
   async contacts(trx, projectId) {
+    await trx.raw("select set_config('everpost.keep_suppressed_addresses', 'on', true)");
     const { rowCount } = await trx.raw(
       `delete from contacts where id in (
          select id from contacts where project_id = ? order by email collate "C" limit ? for update)`,
@@ -73,6 +91,27 @@ const special: Record<string, Erase> = {
       [projectId, CHUNK, projectId],
     );
     return rowCount;
+  },
+
+  async activity_hours(trx, projectId) {
+    return keepRates(
+      trx,
+      `delete from activity_hours
+       where ctid = any (array(select ctid from activity_hours where project_id = :projectId limit :limit))
+       returning project_id, hour, sent, bounced, complained`,
+      projectId,
+    );
+  },
+
+  async activity_notes(trx, projectId) {
+    const count = (kind: string) => `case when kind = '${kind}' then by else 0 end as ${kind}`;
+    return keepRates(
+      trx,
+      `delete from activity_notes
+       where ctid = any (array(select ctid from activity_notes where project_id = :projectId limit :limit))
+       returning project_id, date_trunc('hour', at, 'UTC') as hour, ${['sent', 'bounced', 'complained'].map(count)}`,
+      projectId,
+    );
   },
 
   /** First the members, which may be a million: deleting the segment would take them along at one go. */

@@ -22,7 +22,6 @@ export const wiped = [
   'templates',
   'uploads',
   'upload_totals',
-  'suppressions',
   'idempotency_keys',
   'event_notes',
   'event_names',
@@ -36,8 +35,13 @@ export const wiped = [
   'contact_counts',
 ] as const;
 
-/** What a reset keeps: settings, secrets, members, domains, and what is owed. */
+/**
+ * What a reset keeps: settings, secrets, members, domains, what is owed, and what protects others from the project:
+ * addresses that it must not write to, and the rates that disable it.
+ */
 export const kept = [
+  'suppressions',
+  'past_rate_hours',
   'project_suspensions',
   'billing_hours',
   'webhook_secrets',

@@ -27,6 +27,8 @@ const sums = statement<Sums>(
   `select ${columns.join(', ')} from (
      select hour, sent, bounced, complained from activity_hours where project_id = $1
      union all
+     select hour, sent, bounced, complained from past_rate_hours where project_id = $1
+     union all
      select date_trunc('hour', at, 'UTC'), case when kind = 'sent' then by else 0 end,
        case when kind = 'bounced' then by else 0 end, case when kind = 'complained' then by else 0 end
      from activity_notes where project_id = $1

@@ -16,14 +16,18 @@ interface Suspect {
 }
 
 // A day and a week, each from the first hour on after the project was last enabled: what was before is forgiven. Project
-// by project, so that only hours of this week are read, however many there are.
+// by project, so that only hours of this week are read, however many there are. A reset of the project clears nothing.
 const suspects = statement<Suspect>(
   'security-suspects',
   `select distinct on (p.id) p.id as project_id, p.name, counted.sent, counted.bounced, counted.complained
    from projects p, unnest(array[1, 7]) as days, lateral (
      select sum(h.sent) as sent, sum(h.bounced) as bounced, sum(h.complained) as complained
-     from activity_hours h
-     where h.project_id = p.id and h.hour >= date_trunc('hour', now() - make_interval(days => days), 'UTC')
+     from (
+       select hour, sent, bounced, complained from activity_hours where project_id = p.id
+       union all
+       select hour, sent, bounced, complained from past_rate_hours where project_id = p.id
+     ) h
+     where h.hour >= date_trunc('hour', now() - make_interval(days => days), 'UTC')
        and (p.enabled_at is null or h.hour > p.enabled_at)
    ) counted
    where p.id <> $4 and not p.disabled and p.deleted_at is null and counted.sent >= $1

@@ -1,6 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
+import { SealError } from '../../platform/seal.ts';
 import { mergedTooLarge } from '../contacts/data.ts';
 import { CONTACT_DELETED } from '../contacts/delete.ts';
 import { isDataTooLarge } from '../contacts/faults.ts';
@@ -8,8 +10,9 @@ import type { Branch, Exit, Graph, Step, StepTypeName } from './graph.ts';
 import { holdExecution, isActive, type PlacedExecution, seeExecution } from './placed-execution.ts';
 import { type RunDeps, realRun } from './real-run.ts';
 import { type Effects, moveExecution, type NewPlace, NotHeld, type StepRecord } from './records.ts';
+import { openStep, sealHeaders } from './sealed-headers.ts';
 import { stepTypes } from './steps/index.ts';
-import type { Outcome } from './steps/step-type.ts';
+import { fail, type Outcome, type Run } from './steps/step-type.ts';
 import { storedGraph } from './stored-graph.ts';
 import { type CountingEvent, countingEvent, cutAfter } from './waiting.ts';
 import { entriesOf, findStep, leave } from './walk.ts';
@@ -107,8 +110,18 @@ async function runStep(
   refused?: string,
 ): Promise<Moved> {
   const { run, effects } = realRun(db, deps, execution, contact, refused);
-  const outcome = await stepTypes[step.type].run(step, run);
+  const outcome = await outcomeOf(deps.keys, execution, step, run);
   return carryOut(db, deps, { execution, graph, step, effects }, outcome);
+}
+
+async function outcomeOf(keys: SigningKeys, { projectId }: PlacedExecution, step: Step, run: Run): Promise<Outcome> {
+  try {
+    return await stepTypes[step.type].run(openStep(keys, projectId, step), run);
+  } catch (error) {
+    // The operator can add the key again; then the execution can be retried.
+    if (error instanceof SealError) return fail('the headers of the step cannot be opened');
+    throw error;
+  }
 }
 
 const currentStep = (graph: Graph, { currentStepId }: PlacedExecution): Step | undefined =>
@@ -123,7 +136,7 @@ export interface Standing {
   effects?: Effects;
 }
 
-async function carryOut(trx: Db, { now }: AdvanceDeps, standing: Standing, outcome: Outcome): Promise<Moved> {
+async function carryOut(trx: Db, { now, keys }: AdvanceDeps, standing: Standing, outcome: Outcome): Promise<Moved> {
   const { execution, step } = standing;
   switch (outcome.kind) {
     case 'leave':
@@ -132,7 +145,13 @@ async function carryOut(trx: Db, { now }: AdvanceDeps, standing: Standing, outco
       if (outcome.status === 'FAILED') return failAt(trx, standing, outcome.reason ?? 'the step failed');
       return end(trx, standing, { status: 'COMPLETED' }, 'EXITED', { exitReason: outcome.reason });
     case 'webhook':
-      await moveExecution(trx, execution, step, { status: 'RUNNING', request: outcome.request }, place(standing));
+      await moveExecution(
+        trx,
+        execution,
+        step,
+        { status: 'RUNNING', request: sealHeaders(keys, execution.projectId, outcome.request) },
+        place(standing),
+      );
       return { kind: 'webhook', visit: execution.visit };
     case 'sleep':
       if (outcome.until <= now()) return leaveSleep(trx, standing, null, { scheduledFor: outcome.until });

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { Project } from '../../db/models/project.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
@@ -22,6 +23,8 @@ export interface RunDeps {
   links?: Pick<MailLinks, 'contactLinks'>;
   now: () => Date;
   limits?: Limits;
+  /** Open and seal the headers of webhooks. */
+  keys: SigningKeys;
 }
 
 const NO_LINKS = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };

@@ -6,7 +6,6 @@ import { newId } from '../../platform/ids.ts';
 import type { Data } from '../contacts/data.ts';
 import type { Branch, Step } from './graph.ts';
 import { type PlacedExecution, type PlaceRow, placeColumns, placed } from './placed-execution.ts';
-import type { WebhookRequest } from './webhook-call.ts';
 
 /** What is written of a visit. */
 export interface StepRecord {
@@ -14,7 +13,8 @@ export interface StepRecord {
   branch?: Branch | null;
   output?: Data | undefined;
   error?: string;
-  request?: WebhookRequest;
+  /** With its headers sealed. */
+  request?: Data;
   scheduledFor?: Date | null;
 }
 

@@ -1,5 +1,6 @@
 import joi from 'joi';
 import type { Db } from '../../db/connect.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
 import { badRequest, type Fault, validationError } from '../../platform/errors.ts';
 import { faultsOf } from '../../platform/joi-faults.ts';
 import { isAllowed } from '../../platform/outbound-http.ts';
@@ -15,6 +16,8 @@ import type { WebhookConfig } from './steps/webhook.ts';
 export interface StepRules {
   /** `host:port` each, that webhooks may reach although private. */
   webhookAllowedHosts: string[];
+  /** Seal the headers of webhooks. */
+  secretKeys: SigningKeys;
 }
 
 const strict: joi.ValidationOptions = { abortEarly: false, convert: false, allowUnknown: true };
@@ -23,7 +26,12 @@ const strict: joi.ValidationOptions = { abortEarly: false, convert: false, allow
 const MAX_CONFIG_BYTES = 256 * 1024;
 
 /** The config as it is stored. A wrong shape is 422, what may not be is 400; what is missing is found on enabling. */
-export function readConfig(type: StepTypeName, config: Data, rules: StepRules, at = 'config'): Data {
+export function readConfig(
+  type: StepTypeName,
+  config: Data,
+  rules: Pick<StepRules, 'webhookAllowedHosts'>,
+  at = 'config',
+): Data {
   const schema = joi.object<{ config: Data }>({ config: stepTypes[type].config });
   const { value, error } = schema.validate({ config }, strict);
   if (error) throw validationError(faultsOf(error).map((fault) => moved(fault, at)));
@@ -61,7 +69,11 @@ function refusedConfig(faults: Fault[], at: string) {
 }
 
 /** Where it leads to can be seen now only when it does not depend on variables; it is looked at again before each call. */
-function targetRefusals({ url = '' }: WebhookConfig, { webhookAllowedHosts }: StepRules, at: string): Fault[] {
+function targetRefusals(
+  { url = '' }: WebhookConfig,
+  { webhookAllowedHosts }: Pick<StepRules, 'webhookAllowedHosts'>,
+  at: string,
+): Fault[] {
   const text = url.trim();
   if (!text || HOST_VARIES.test(text)) return [];
   const field = `${at}.url`;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../db/connect.ts';
 import { Template } from '../../db/models/template.ts';
 import { type Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
@@ -10,6 +11,7 @@ import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections
 import { changing, editing } from './editing.ts';
 import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
 import type { StepTypeName } from './graph.ts';
+import { sealStep, showStep } from './sealed-headers.ts';
 import { readConfig, requireReferences, type StepRules } from './step-config.ts';
 import { stepTypes } from './steps/index.ts';
 import { saveVersion } from './versions.ts';
@@ -58,9 +60,10 @@ export async function addStep(
       templateId,
     });
     await requireParts(trx, workflow, step);
-    const added = await WorkflowStep.query(trx).insertAndFetch(step);
+    const { secretKeys } = rules;
+    const added = await WorkflowStep.query(trx).insertAndFetch(sealStep(secretKeys, workflow.projectId, step));
     if (autoConnect) await connect(trx, workflow, graph, added);
-    return added;
+    return showStep(secretKeys, workflow.projectId, added);
   });
 }
 
@@ -79,20 +82,25 @@ export async function updateStep(
   rules: StepRules,
 ): Promise<WorkflowStep> {
   return changing(db, project, workflowId, async (trx, workflow) => {
-    const before = found(await WorkflowStep.query(trx).findOne({ workflowId, id: stepId }));
+    const stored = found(await WorkflowStep.query(trx).findOne({ workflowId, id: stepId }));
+    const { secretKeys } = rules;
+    const before = showStep(secretKeys, workflow.projectId, stored);
     const after = changed(before, change, rules);
     await requireParts(trx, workflow, after, before);
     const saved = await WorkflowStep.query(trx).patchAndFetchById(stepId, {
       name: after.name,
       position: after.position,
-      config: after.config,
+      // Sealing the same headers again would look like a change.
+      config: isDeepStrictEqual(after.config, before.config)
+        ? stored.config
+        : sealStep(secretKeys, workflow.projectId, after).config,
       templateId: after.templateId,
       updatedAt: new Date(),
     });
     // Where a step is drawn is no part of the graph.
-    const redrawn = JSON.stringify(asStep(before)) === JSON.stringify(asStep(saved));
+    const redrawn = JSON.stringify(asStep(stored)) === JSON.stringify(asStep(saved));
     if (!redrawn) await saveVersion(trx, workflow);
-    return saved;
+    return showStep(secretKeys, workflow.projectId, saved);
   });
 }
 

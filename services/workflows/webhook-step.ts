@@ -1,8 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
 import { type ExecutionRef, failAt, leaveStep } from './advance.ts';
 import { holdExecution, isActive } from './placed-execution.ts';
+import { openHeaders } from './sealed-headers.ts';
 import { storedGraph } from './stored-graph.ts';
 import { findStep } from './walk.ts';
 import type { WebhookOutcome, WebhookRequest } from './webhook-call.ts';
@@ -24,11 +26,12 @@ const find = statement<{ id: string; project_id: string; request: WebhookRequest
 /** The request that a visit waits for; undefined when it has its outcome, or the execution has ended. */
 export async function pendingWebhook(
   db: Db,
+  keys: SigningKeys,
   { executionId, generation }: ExecutionRef,
   visit: number,
 ): Promise<PendingWebhook | undefined> {
   const [row] = await find(db, [executionId, visit, generation]);
-  return row && { id: row.id, projectId: row.project_id, request: row.request };
+  return row && { id: row.id, projectId: row.project_id, request: openHeaders(keys, row.project_id, row.request) };
 }
 
 const note = statement(

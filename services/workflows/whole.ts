@@ -1,7 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
 import { type GraphFault, graphFaults, triggerFaults } from './faults.ts';
 import { asGraph, type EditedGraph, editedGraph, findWorkflow } from './find.ts';
+import { showStep } from './sealed-headers.ts';
 
 /** A workflow with its graph, and with what keeps it from being enabled. */
 export interface WholeWorkflow extends EditedGraph {
@@ -9,8 +11,10 @@ export interface WholeWorkflow extends EditedGraph {
   faults: GraphFault[];
 }
 
-export async function findWhole(db: Db, projectId: string, id: string): Promise<WholeWorkflow> {
-  return wholeOf(db, await findWorkflow(db, projectId, id));
+/** With the headers of its webhooks opened, for people. */
+export async function findWhole(db: Db, keys: SigningKeys, projectId: string, id: string): Promise<WholeWorkflow> {
+  const whole = await wholeOf(db, await findWorkflow(db, projectId, id));
+  return { ...whole, steps: whole.steps.map((step) => showStep(keys, projectId, step)) };
 }
 
 export async function wholeOf(db: Db, workflow: Workflow): Promise<WholeWorkflow> {

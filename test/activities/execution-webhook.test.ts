@@ -7,10 +7,11 @@ import { rotateWebhookSecret, webhookSecret } from '../../services/projects/webh
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { draw, Walker } from '../support/executions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { testKeys } from '../support/keys.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
-const keys = ['a secret of this test, and long enough'] as const;
+const keys = testKeys;
 
 describe('the call of a WEBHOOK step', () => {
   let world: World;
@@ -39,15 +40,27 @@ describe('the call of a WEBHOOK step', () => {
 
   const port = () => receiver.host.split(':')[1];
 
+  const hostile = {
+    path: '../../@evil.example?x#',
+    query: '&b=#? +%ü',
+    host: 'evil.example',
+    url: 'http://evil.example/',
+    dots: '..',
+  };
+
+  async function started(config: object) {
+    const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', config], out: ['EXIT'] } });
+    const email = `person${++people}@example.com`;
+    await walker.contact(email, { city: 'Köln' });
+    return { id: await walker.start(workflow, email, { total: 3, ...hostile }), email };
+  }
+
   /** An execution that stands before its call, and one attempt at that. */
   async function calling(config: object, allowedHosts = [receiver.host]) {
     const http = outboundHttp({ resolver, allowedHosts });
     const now = () => new Date();
     const activities = webhookActivities({ db: world.db, http, keys, now });
-    const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', config], out: ['EXIT'] } });
-    const email = `person${++people}@example.com`;
-    await walker.contact(email, { city: 'Köln' });
-    const id = await walker.start(workflow, email, { total: 3 });
+    const { id, email } = await started(config);
     expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
     const ref = { executionId: id, generation: 1 };
     const attempt = () => activityEnvironment().run(activities.callExecutionWebhook, ref, 1);
@@ -62,7 +75,7 @@ describe('the call of a WEBHOOK step', () => {
     const sent = old.verify(body, headers as Record<string, string>) as Record<string, Record<string, unknown>>;
     expect(sent).to.have.all.keys('contact', 'workflow', 'execution', 'event');
     expect(sent.contact).to.deep.include({ email, data: { city: 'Köln' } });
-    expect(sent.event).to.deep.equal({ total: 3 });
+    expect(sent.event).to.deep.equal({ total: 3, ...hostile });
 
     const rotated = await rotateWebhookSecret(world.db, keys, project.access);
     await (await calling({ url: receiver.url })).attempt();
@@ -86,13 +99,50 @@ describe('the call of a WEBHOOK step', () => {
     expect(got?.json()).to.deep.equal({ who: email, list: ['3', 7], '{{ key }}': true });
   });
 
+  it('encodes values in path and query, so that they stay one segment and one value', async () => {
+    const { attempt } = await calling({
+      url: `${receiver.url}/{{ event.path }}/x?a={{ event.query }}&b={{ event.query | urlencode }}#{{ event.path }}`,
+    });
+    await attempt();
+    const query = `%26b%3D%23%3F%20%2B%25${encodeURIComponent('ü')}`;
+    expect(receiver.requests[0]?.path).to.equal(`/..%2F..%2F%40evil.example%3Fx%23/x?a=${query}&b=${query}`);
+  });
+
+  for (const [what, url] of [
+    ['the host', 'http://{{ event.host }}/'],
+    ['a part of the host', 'https://api.{{ event.host }}/'],
+    ['the login', 'http://user:{{ event.host }}@example.com/'],
+    ['the port', 'http://example.com:{{ event.host }}/'],
+    ['the end of the host', 'http://example.com{{ event.host }}'],
+    ['the whole URL', '{{ event.url }}'],
+    ['a host behind a single slash', 'http:/{{ event.host }}/'],
+    ['a host behind a backslash', 'http:\\\\{{ event.host }}/'],
+    ['a tag in the host', 'http://example.com{% if true %}.evil.example{% endif %}/'],
+  ] as const)
+    it(`fails the execution where a variable is ${what}`, async () => {
+      const { id } = await started({ url });
+      expect(await walker.advance(id)).to.include({ kind: 'end', status: 'FAILED' });
+      const execution = await walker.execution(id);
+      expect(execution.status).to.equal('FAILED');
+      expect(execution.error).to.include('the host of the URL comes from a variable');
+      expect(receiver.requests).to.have.length(0);
+    });
+
+  it('fails the execution where a value is a path segment that leads elsewhere', async () => {
+    const { id } = await started({ url: `${receiver.url}/users/{{ event.dots }}/x` });
+    await walker.advance(id);
+    expect((await walker.execution(id)).error).to.include('".."');
+  });
+
   it('fails the execution at once, with the reason, where a name leads to a private address', async () => {
     dns.set('inside.example', 'A', ['127.0.0.1']);
     const { id, attempt } = await calling({ url: `http://inside.example:${port()}/` });
     await attempt();
     const execution = await walker.execution(id);
     expect(execution.status).to.equal('FAILED');
-    expect(execution.error).to.include('inside.example').and.include('127.0.0.1');
+    expect(execution.error).to.include('inside.example').and.not.include('127.0.0.1');
+    const [step] = await walker.steps(id);
+    expect(JSON.stringify([step?.output, step?.error])).to.not.include('127.0.0.1');
     expect((await walker.steps(id))[0]).to.include({ status: 'FAILED', attempt: 1 });
     expect(receiver.requests).to.have.length(0);
   });

@@ -12,6 +12,7 @@ interface Shown {
   domain: string;
   status: string;
   verified: boolean;
+  conflict: boolean;
   records: Record<string, unknown>[];
   [key: string]: unknown;
 }
@@ -67,12 +68,13 @@ describe('domains', () => {
       const { body } = await project.server.post('/domains', { domain: 'first.example', extra: true });
       expect(body).to.have.all.keys(
         ...['id', 'domain', 'status', 'verified', 'records', 'verifiedAt', 'lastCheckedAt', 'projectId'],
-        ...['createdAt', 'updatedAt'],
+        ...['createdAt', 'updatedAt', 'conflict'],
       );
       expect(body).to.include({
         domain: 'first.example',
         status: 'PENDING',
         verified: false,
+        conflict: false,
         verifiedAt: null,
         lastCheckedAt: null,
         projectId: project.id,
@@ -159,18 +161,17 @@ describe('domains', () => {
         expect(answer.body.error.errors[0]).to.include({ field: 'domain' });
       });
 
-    it('answers 409 to a domain that is there, in this project or another', async () => {
+    it('rejects a domain that the project already has with 409', async () => {
       const { domain } = await add();
       expect(await project.server.post('/domains', { domain: domain.toUpperCase() })).to.be.envelope(409, 'CONFLICT');
-      expect(await other.server.post('/domains', { domain })).to.be.envelope(409, 'CONFLICT');
     });
 
-    it('gives a domain to one of many who ask at once', async () => {
+    it('adds a domain once per project when several requests arrive at once', async () => {
       const asking = Array.from({ length: 4 }, (_, n) =>
         [project, other][n % 2]?.server.post('/domains', { domain: 'wanted.example' }),
       );
       const statuses = (await Promise.all(asking)).map((answer) => answer?.status).sort();
-      expect(statuses).to.deep.equal([201, 409, 409, 409]);
+      expect(statuses).to.deep.equal([201, 201, 409, 409]);
     });
 
     it('answers 400 while a hundred of them are pending', async () => {
@@ -354,6 +355,92 @@ describe('domains', () => {
       const before = dns.queries.length;
       expect(await other.server.get(`/domains/${domain.id}/verify`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
       expect(dns.queries).to.have.length(before);
+    });
+  });
+
+  describe('a name that several projects add', () => {
+    const addTo = async (owner: ApiProject, domain: string): Promise<Shown> => {
+      const answer = await owner.server.post('/domains', { domain });
+      expect(answer).to.have.status(201);
+      return answer.body;
+    };
+    const shown = async (owner: ApiProject, id: string): Promise<Shown | undefined> =>
+      ((await owner.server.get('/domains/project/current')).body as Shown[]).find((domain) => domain.id === id);
+    const mailFrom = (domain: string) => ({ to: 'ann@example.com', from: `me@${domain}`, subject: 'Hi', body: 'Hi' });
+    /** Both have it pending; then `project` verifies it. */
+    const contested = async () => {
+      const name = `contested${++made}.example`;
+      const [mine, theirs] = [await addTo(project, name), await addTo(other, name)];
+      publishAll(mine);
+      await verify(mine.id);
+      return { name, mine, theirs };
+    };
+
+    it('is pending in each of them, with a key of its own', async () => {
+      const name = `shared${++made}.example`;
+      const [mine, theirs] = [await addTo(project, name), await addTo(other, name)];
+      expect([mine.status, theirs.status, mine.conflict, theirs.conflict]).to.deep.equal([
+        'PENDING',
+        'PENDING',
+        false,
+        false,
+      ]);
+      expect(recordOf(mine, 'DKIM').name).to.not.equal(recordOf(theirs, 'DKIM').name);
+      expect(recordOf(mine, 'DKIM').value).to.not.equal(recordOf(theirs, 'DKIM').value);
+    });
+
+    it('is verified by whoever publishes the records, and stays pending with conflict elsewhere', async () => {
+      const { name, mine, theirs } = await contested();
+      expect(await shown(project, mine.id)).to.include({ status: 'VERIFIED', conflict: false });
+      expect(await shown(other, theirs.id)).to.include({ status: 'PENDING', verified: false, conflict: true });
+      publishAll(theirs);
+      expect(await other.server.get(`/domains/${theirs.id}/verify`)).to.be.envelope(409, 'CONFLICT');
+      expect(await shown(other, theirs.id)).to.include({ status: 'PENDING', conflict: true });
+      expect(await project.server.post('/v1/send', mailFrom(name))).to.have.status(200);
+      expect(await other.server.post('/v1/send', mailFrom(name))).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+      const template = { name: 'T', subject: 'S', body: 'B', type: 'MARKETING', from: `a@${name}` };
+      expect(await other.server.post('/templates', template)).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
+    });
+
+    it('rejects adding it with 409 once another project has verified it', async () => {
+      const { name } = await contested();
+      const third = await api.project();
+      expect(await third.server.post('/domains', { domain: name })).to.be.envelope(409, 'CONFLICT');
+      expect((await third.server.get('/domains/project/current')).body).to.have.length(1);
+    });
+
+    it('can be verified by another project after the first one deletes it', async () => {
+      const { name, mine, theirs } = await contested();
+      publishAll(theirs);
+      expect(await project.server.delete(`/domains/${mine.id}`)).to.have.status(204);
+      const after = await other.server.get(`/domains/${theirs.id}/verify`);
+      expect(after.body).to.include({ status: 'VERIFIED', conflict: false });
+      expect(await other.server.post('/v1/send', mailFrom(name))).to.have.status(200);
+      expect(await project.server.post('/domains', { domain: name })).to.be.envelope(409, 'CONFLICT');
+    });
+
+    it('can be verified by another project after the first one fails three checks', async () => {
+      const { mine, theirs } = await contested();
+      publishAll(theirs);
+      dns.remove(recordOf(mine, 'DKIM').name ?? '');
+      for (let n = 0; n < 3; n++) await verify(mine.id);
+      const after = await other.server.get(`/domains/${theirs.id}/verify`);
+      expect(after.body).to.include({ status: 'VERIFIED', conflict: false });
+      publish(mine, 'DKIM');
+      expect(await project.server.get(`/domains/${mine.id}/verify`)).to.be.envelope(409, 'CONFLICT');
+    });
+
+    it('is verified by exactly one of several projects that verify at the same moment', async () => {
+      const name = `raced${++made}.example`;
+      const owners = [project, other, await api.project(), await api.project()];
+      const added = await Promise.all(owners.map((owner) => addTo(owner, name)));
+      for (const domain of added) publishAll(domain);
+      const answers = await Promise.all(owners.map((owner, n) => owner.server.get(`/domains/${added[n]?.id}/verify`)));
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409]);
+      const states = await api.db('domains').where({ domain: name }).orderBy('status').pluck('status');
+      expect(states).to.deep.equal(['PENDING', 'PENDING', 'PENDING', 'VERIFIED']);
+      const told = await api.db('emailContents').whereRaw('variables::text like ?', [`%${name} is verified%`]);
+      expect(told).to.have.length(1);
     });
   });
 

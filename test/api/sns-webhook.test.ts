@@ -305,4 +305,54 @@ describe('POST /webhooks/sns', () => {
     expect(sns.requests).to.have.length(before);
     await real.stop();
   });
+
+  describe('the certificates that strangers name', () => {
+    const paths = Array.from({ length: 150 }, (_, n) => `/stranger${n}.pem`);
+    let provider: SnsStandIn;
+    let own: TestApi;
+
+    beforeEach(async () => {
+      provider = await startSns(Object.fromEntries(paths.map((path) => [path, stranger.pem])));
+      own = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: provider.host } });
+    });
+    afterEach(async () => {
+      await own.stop();
+      await provider.stop();
+    });
+
+    const genuine = (query = '') =>
+      own.post(
+        '/webhooks/sns',
+        JSON.stringify(
+          provider.sign(provider.notification({}, { SigningCertURL: `https://${provider.host}/cert.pem${query}` })),
+        ),
+      );
+    const forged = (path: string) =>
+      own.post(
+        '/webhooks/sns',
+        JSON.stringify(provider.sign(provider.notification({}, { SigningCertURL: `https://${provider.host}${path}` }))),
+      );
+
+    it('are fetched once for any query and for concurrent messages', async () => {
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => genuine(n % 2 ? `?n=${n}` : `#${n}`)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
+      expect(await genuine('?another=1')).to.have.status(200);
+      expect(provider.requests).to.deep.equal(['/cert.pem']);
+    });
+
+    it('are fetched at most 30 times a minute, and push out none that is in use', async () => {
+      expect(await genuine()).to.have.status(200);
+      for (const path of paths) expect((await forged(path)).status).to.be.oneOf([403, 502]);
+      // The minute may have turned once meanwhile.
+      expect(provider.requests.length).to.be.at.most(61);
+      const before = provider.requests.length;
+      expect(await genuine('?n=1')).to.have.status(200);
+      expect(provider.requests).to.have.length(before);
+    });
+
+    it('are not fetched again at once where there is none', async () => {
+      for (let n = 0; n < 5; n++) expect(await forged(`/missing.pem?n=${n}`)).to.be.envelope(403, 'FORBIDDEN');
+      expect(provider.requests).to.deep.equal(['/missing.pem']);
+    });
+  });
 });

@@ -182,6 +182,47 @@ describe('steps of a workflow', () => {
       });
     });
 
+    describe('headers of a webhook', () => {
+      const config = { url: 'https://example.com/hook', headers: { 'X-Token': 'top secret' } };
+      const everything = async () =>
+        JSON.stringify([
+          await api.db('workflowSteps').where({ projectId: project.id }),
+          await api.db('workflowVersions').where({ workflowId: empty.id }),
+        ]);
+
+      it('are answered as they were saved, and stored sealed in the step and in every version', async () => {
+        const added = await add({ type: 'WEBHOOK', config });
+        expect(added.body.config).to.deep.equal(config);
+        const stepId = added.body.id;
+        const moved = await change(stepId, { name: 'call' });
+        expect(moved.body.config).to.deep.equal(config);
+        const longer = { ...config, headers: { ...config.headers, 'X-More': 'another secret' } };
+        expect((await change(stepId, { config: longer })).body.config).to.deep.equal(longer);
+        expect((await whole(empty)).steps[0].config).to.deep.equal(longer);
+        const copy = (await project.server.post(`/workflows/${empty.id}/duplicate`)).body;
+        expect((await whole(copy)).steps[0].config).to.deep.equal(longer);
+        expect(await everything())
+          .to.include('sealedHeaders')
+          .and.not.include('secret');
+      });
+
+      it('make no new version when a client sends back what it has read', async () => {
+        const { body: step } = await add({ type: 'WEBHOOK', config });
+        const { version } = await whole(empty);
+        expect(await change(step.id, { config: step.config })).to.have.status(200);
+        expect((await whole(empty)).version).to.equal(version);
+      });
+
+      it('cannot be given sealed, and may be empty', async () => {
+        const { body } = await add({ type: 'WEBHOOK', config: { url: config.url, sealedHeaders: 'v1.a.b' } });
+        expect(body.config).to.deep.equal({ url: config.url });
+        for (const headers of [{}, null]) {
+          const answer = await add({ type: 'WEBHOOK', config: { url: config.url, headers } });
+          expect(answer.body.config).to.deep.equal({ url: config.url, headers });
+        }
+      });
+    });
+
     describe('autoConnect', () => {
       it('puts the step behind the last one that leads nowhere', async () => {
         for (const name of ['a', 'b', 'c']) await add({ ...update, name, autoConnect: true });

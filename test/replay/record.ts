@@ -218,7 +218,8 @@ async function record(name: string): Promise<void> {
   const mailer = createMailer({ url: smtp.url, maxConnections: 3 });
   const ledger = new DeliveryLedger(db);
   const sending = { db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping };
-  const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date() };
+  const keys = settings.secretKeys;
+  const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys };
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,

@@ -7,6 +7,7 @@ import { type AdvanceDeps, advance, type Next } from '../../services/workflows/a
 import { startExecution } from '../../services/workflows/executions/start.ts';
 import type { Graph, StepTypeName, Transition } from '../../services/workflows/graph.ts';
 import { matchEvents } from '../../services/workflows/match-events.ts';
+import { testKeys } from './keys.ts';
 import { testLinks } from './links.ts';
 import { testRenderer } from './renderer.ts';
 import type { TestProject } from './world.ts';
@@ -77,7 +78,7 @@ export class Walker {
     this.db = db;
     this.project = project;
     const now = () => new Date(Date.now() + this.offsetMs);
-    this.deps = { db, renderer: testRenderer(), links: testLinks, now, ...(limits && { limits }) };
+    this.deps = { db, renderer: testRenderer(), links: testLinks, now, keys: testKeys, ...(limits && { limits }) };
   }
 
   later(ms: number): void {

@@ -18,6 +18,7 @@ import { testLinks } from './links.ts';
 import { testRenderer } from './renderer.ts';
 import { timeSkipping } from './temporal.ts';
 import './temporal-work.ts';
+import { testKeys } from './keys.ts';
 import type { TestProject } from './world.ts';
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
@@ -44,11 +45,17 @@ export async function skipExecutions(
   await connection.operatorService.addSearchAttributes({ namespace: temporal.namespace, searchAttributes });
   const resolver = createResolver({ servers: [] });
   let now = new Date();
-  const activities = executionActivities({ db, renderer: testRenderer(), links: testLinks, now: () => now });
+  const activities = executionActivities({
+    db,
+    renderer: testRenderer(),
+    links: testLinks,
+    now: () => now,
+    keys: testKeys,
+  });
   const webhooks = webhookActivities({
     db,
     http: outboundHttp({ resolver, allowedHosts }),
-    keys: ['a secret of this test, and long enough'],
+    keys: testKeys,
     now: () => now,
   });
   const skipped = {

@@ -47,6 +47,7 @@ describe("the README's table of settings", () => {
 
 interface Service {
   image?: string;
+  volumes?: string[];
   build?: string;
   command?: string[];
   environment?: Record<string, string>;
@@ -93,6 +94,22 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('pins every image by a full version', () => {
+    for (const [name, { image, build }] of Object.entries(services))
+      if (!build) expect(image, name).to.match(/:v?\d+\.\d+(\.\d+)?$/);
+  });
+
+  it('gives the application and Temporal roles that the init script makes without superuser rights', () => {
+    const { environment, volumes } = service('postgres');
+    expect(environment?.POSTGRES_USER).to.equal('postgres');
+    expect(volumes).to.include('./db/roles.sh:/docker-entrypoint-initdb.d/roles.sh:ro');
+    const roles = [...read('db/roles.sh').matchAll(/^create role (\w+) login nosuperuser /gm)].map(([, role]) => role);
+    expect(roles).to.deep.equal(['everpost', 'temporal']);
+    for (const name of ours)
+      expect(new URL(fillIn(service(name).environment?.DATABASE_URL ?? '')).username, name).to.equal('everpost');
+    expect(fillIn(service('temporal').environment?.POSTGRES_USER ?? '')).to.equal('temporal');
+  });
+
   it('bakes no secret in', () => {
     expect(read('docker-compose.yml')).not.to.match(/(PASSWORD|SECRET_KEY|_PWD): (?!\$\{\w+:\?)\S/);
   });
@@ -115,6 +132,10 @@ describe('Dockerfile', () => {
     const set = of('ENV').map((line) => (line ?? '').split('=')[0]);
     expect(set).to.deep.equal(['NODE_ENV']);
     expect(of('ARG')).to.deep.equal([]);
+  });
+
+  it('pins its base image by a full version', () => {
+    for (const image of of('FROM')) expect(image).to.match(/^node:\d+\.\d+\.\d+-/);
   });
 
   it('opens the default ports of the API and the worker', () => {

@@ -11,6 +11,7 @@ import { createTemporal } from '../../temporal/connection.ts';
 import { domainsDuty, workflowsDuty } from '../../worker/duties.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
+import { testKeys } from '../support/keys.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { bareNamespace, type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
@@ -33,7 +34,7 @@ describe('asking the loop of a domain to check it now', () => {
       settings: temporalSettings(temporal.address, temporal.namespace),
       temporal,
       duties: [
-        await workflowsDuty({ db: world.db, renderer: testRenderer(), now: () => new Date() }),
+        await workflowsDuty({ db: world.db, renderer: testRenderer(), now: () => new Date(), keys: testKeys }),
         domainsDuty({ db: world.db, resolver, settings }),
       ],
       log: silent,

@@ -5,6 +5,7 @@ import { executionsDuty, workflowsDuty } from '../../worker/duties.ts';
 import { Relay } from '../../worker/relay.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type Drawn, draw, Walker } from '../support/executions.ts';
+import { testKeys } from '../support/keys.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
@@ -56,7 +57,7 @@ describe('an execution, as the Web UI of Temporal shows it', () => {
 
   async function startWorker(): Promise<void> {
     const { db, url } = world;
-    const deps = { db, renderer: testRenderer(), now: () => new Date() };
+    const deps = { db, renderer: testRenderer(), now: () => new Date(), keys: testKeys };
     const duties = [await workflowsDuty(deps), executionsDuty({ ...deps, temporalSide: openRuns(temporal) })];
     const settings = temporalSettings(temporal.address, temporal.namespace);
     const workers = new TemporalWorkers({ settings, temporal, duties, log: silent });

@@ -19,7 +19,7 @@ export interface Draft {
 }
 
 /** Held to the rules for a graph that is built step by step. */
-export function readDraft({ steps, transitions }: Draft, rules: StepRules): Graph {
+export function readDraft({ steps, transitions }: Draft, rules: Pick<StepRules, 'webhookAllowedHosts'>): Graph {
   const graph: Graph = {
     steps: steps.map(({ id, type, name, config, templateId }, n) => ({
       id,

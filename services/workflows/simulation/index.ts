@@ -1,11 +1,15 @@
 import type { Db } from '../../../db/connect.ts';
 import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
+import type { Workflow } from '../../../db/models/workflow.ts';
+import type { SigningKeys } from '../../../platform/cursor.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Renderer } from '../../../platform/renderer/index.ts';
 import type { Settings } from '../../../platform/settings.ts';
 import type { Data } from '../../contacts/data.ts';
 import { findContact } from '../../contacts/find.ts';
 import { asGraph, editedGraph, findWorkflow } from '../find.ts';
+import type { Graph } from '../graph.ts';
+import { showStep } from '../sealed-headers.ts';
 import { after, type Span } from '../spans.ts';
 import { type Draft, readDraft, requireRunnable } from './draft.ts';
 import { type Simulation, simulate } from './simulate.ts';
@@ -34,7 +38,7 @@ export interface SimulationInput {
 export interface SimulationDeps {
   db: Db;
   renderer: Pick<Renderer, 'render'>;
-  settings: Pick<Settings, 'webhookAllowedHosts' | 'baseUrl'> & Partial<Pick<Settings, 'limits'>>;
+  settings: Pick<Settings, 'webhookAllowedHosts' | 'baseUrl' | 'secretKeys'> & Partial<Pick<Settings, 'limits'>>;
 }
 
 /** What would happen to a contact in a workflow. Nothing is sent and nothing is stored. */
@@ -45,8 +49,8 @@ export async function simulateWorkflow(
   input: SimulationInput,
 ): Promise<Simulation> {
   const workflow = await findWorkflow(db, projectId, workflowId);
-  const { webhookAllowedHosts, baseUrl, limits } = settings;
-  const graph = input.graph ? readDraft(input.graph, settings) : asGraph(await editedGraph(db, workflowId));
+  const { webhookAllowedHosts, baseUrl, secretKeys, limits } = settings;
+  const graph = input.graph ? readDraft(input.graph, settings) : await openGraph(db, secretKeys, workflow);
   await requireRunnable(db, projectId, graph);
   const now = input.startAt === undefined ? new Date() : new Date(input.startAt);
   const { contact, isReal } = await contactOf(db, projectId, input.contact, now);
@@ -56,6 +60,11 @@ export async function simulateWorkflow(
   if (workflow.triggerType === 'EVENT' && eventName) world.record(eventName, context, now);
   const around = { db, renderer, projectId, workflow, executionId: newId(), isReal, baseUrl, limits };
   return simulate({ around, world, graph, webhookAllowedHosts });
+}
+
+async function openGraph(db: Db, keys: SigningKeys, { id, projectId }: Workflow): Promise<Graph> {
+  const { steps, transitions } = asGraph(await editedGraph(db, id));
+  return { steps: steps.map((step) => showStep(keys, projectId, step)), transitions };
 }
 
 async function contactOf(

@@ -1,6 +1,7 @@
 import joi from 'joi';
 import type { Data } from '../../contacts/data.ts';
 import { callWebhook, fail, type Run, type StepType } from './step-type.ts';
+import { urlTemplate } from './webhook-url.ts';
 
 export interface WebhookConfig {
   url?: string;
@@ -37,11 +38,14 @@ export const webhook: StepType<WebhookConfig> = {
   run: async ({ config }, run) => {
     const { url, method = 'POST', headers, body } = config;
     if (!url) return fail('the step has no address to call');
-    const rendered = await renderAll({ url, headers: headers ?? {}, body }, run);
+    const template = urlTemplate(url);
+    const rendered = await renderAll({ url: template.text, headers: headers ?? {}, body }, run);
+    const target = template.read(oneLine(rendered.url));
+    if ('refused' in target) return fail(`The request was not made: ${target.refused}.`);
     const sent = body == null ? defaultBody(run) : rendered.body;
     const lines = Object.entries(rendered.headers).map(([name, value]) => [name.toLowerCase(), oneLine(value)]);
     return callWebhook({
-      url: oneLine(rendered.url),
+      url: target.url,
       method,
       headers: { 'content-type': contentType(sent), ...Object.fromEntries(lines) },
       body: typeof sent === 'string' ? sent : JSON.stringify(sent),
@@ -63,7 +67,11 @@ export const defaultBody = ({ contact, workflow, execution, context }: Run): Dat
   event: context,
 });
 
-type Texts = Required<Pick<WebhookConfig, 'url'>> & { headers: Record<string, string>; body: unknown };
+interface Texts {
+  url: string;
+  headers: Record<string, string>;
+  body: unknown;
+}
 
 async function renderAll(texts: Texts, run: Run): Promise<Texts> {
   const asked = new Set<string>();

@@ -97,6 +97,62 @@ describe('the security of a project', () => {
     expect(state.suspensions[0].enabledAt).to.be.a('string');
   });
 
+  describe('after a reset of the project', () => {
+    const reset = () => project.owner.post(`/users/@me/projects/${project.id}/reset`);
+
+    it('keeps the rates, counted and not yet counted, and disables for them; analytics start from nothing', async () => {
+      await sent(60, { bounced: 3 });
+      await sent(40, { bounced: 3 }, 48);
+      const notes = Array.from({ length: 50 }, () => ({ kind: 'bounced', at: new Date(), by: 1 }));
+      const one = { kind: 'sent', at: new Date(), by: 1 };
+      await api.db('activityNotes').insert([...notes, one].map((note) => ({ ...note, projectId: project.id })));
+      const before = await read();
+      expect(await reset()).to.have.status(200);
+      const after = await read();
+      for (const range of ['last24h', 'last7d', 'allTime']) expect(after[range]).to.deep.equal(before[range]);
+      const { body } = await project.server.get('/analytics/timeseries');
+      expect(JSON.stringify(body)).to.not.match(/"(sent|bounced)":[1-9]/);
+      expect(await reset()).to.have.status(200);
+      expect((await read()).allTime).to.deep.equal(before.allTime);
+      await sent(1, {}, 0);
+      expect((await read()).last7d).to.include({ sent: 102, bounced: 56 });
+      await disableCritical(api.db, settings);
+      expect(await read()).to.include({ disabled: true });
+    });
+
+    it('keeps the suppression list, which goes on stopping mail', async () => {
+      const { body: contact } = await project.server.post('/contacts', { email: 'bounced@example.com' });
+      await api.db.raw(
+        `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
+         select gen_random_uuid(), project_id, address_hash(project_id, email), email, id, 'HARD_BOUNCE' from contacts
+         where id = ?`,
+        [contact.id],
+      );
+      const before = (await project.server.get('/suppressions')).body;
+      expect(before.data[0]).to.include({ email: 'bounced@example.com' });
+      expect(await reset()).to.have.status(200);
+      expect((await project.server.get('/suppressions')).body).to.deep.equal(before);
+      const mail = { to: 'bounced@example.com', from: `a@${project.senderDomain}`, subject: 's', body: 'b' };
+      const [{ email }] = (await project.server.post('/v1/send', mail)).body.data.emails;
+      expect((await project.server.get(`/emails/${email}`)).body).to.include({
+        status: 'FAILED',
+        reason: 'suppressed',
+      });
+    });
+
+    it('still erases the address from the list when its contact is deleted', async () => {
+      const { body: contact } = await project.server.post('/contacts', { email: 'forgotten@example.com' });
+      await api.db.raw(
+        `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
+         select gen_random_uuid(), project_id, address_hash(project_id, email), email, id, 'COMPLAINT' from contacts
+         where id = ?`,
+        [contact.id],
+      );
+      await project.server.delete(`/contacts/${contact.id}`);
+      expect((await project.server.get('/suppressions')).body.data[0]).to.include({ email: null });
+    });
+  });
+
   it('refuses writes with PROJECT_DISABLED and takes reads, read-only POSTs too, in every process at once', async () => {
     const second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     const { server } = project;

@@ -12,6 +12,7 @@ import type { Graph } from '../../../services/workflows/graph.ts';
 import { type Simulation, simulate } from '../../../services/workflows/simulation/simulate.ts';
 import { World as Made, type ScriptedEvent } from '../../../services/workflows/simulation/world.ts';
 import { MAX_STEPS } from '../../../services/workflows/walk.ts';
+import { testKeys } from '../../support/keys.ts';
 import { graphs, type ScriptedAfter, scripts } from '../../support/random-graphs.ts';
 import { testRenderer } from '../../support/renderer.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
@@ -131,7 +132,7 @@ describe('a simulation', function () {
     const { id } = await startExecution(db, project.access, workflowId, input);
     let clock = start;
     const pending = [...script];
-    const deps = { db, renderer: testRenderer(), now: () => clock };
+    const deps = { db, renderer: testRenderer(), now: () => clock, keys: testKeys };
     for (;;) {
       const next = await advance(deps, { executionId: id, generation: 1 });
       if (next.kind === 'end') break;

@@ -73,11 +73,11 @@ describe('outbound HTTP', () => {
       expect(here.requests).to.have.length(0);
     });
 
-    it('a name that leads to a private address, and says where it led', async () => {
+    it('a name that leads to a private address, without telling the address', async () => {
       dns.set('inside.example', 'A', ['127.0.0.1']);
       const answer = await call({ url: `http://inside.example:${portOf(here)}/` });
       expect(answer).to.have.property('kind', 'refused');
-      expect(answer).to.have.property('reason').that.includes('inside.example').and.includes('127.0.0.1');
+      expect(answer).to.have.property('reason', 'inside.example leads to an address that is not public');
       expect(here.requests).to.have.length(0);
     });
 
@@ -119,6 +119,24 @@ describe('outbound HTTP', () => {
     expect(await call({ url: here.url })).to.include({ kind: 'unreachable' });
     await here.stop();
     expect(await call({ url: here.url })).to.include({ kind: 'unreachable' });
+  });
+
+  it('gives reasons without addresses, answers of name servers and texts of sockets', async () => {
+    dns.set('allowed.example', 'A', ['127.0.0.1']);
+    dns.set('both.example', 'A', ['127.0.0.1']);
+    dns.set('both.example', 'AAAA', ['::1']);
+    dns.fail('broken.example', 'SERVFAIL');
+    await here.stop();
+    const port = portOf(here);
+    const allowedHosts = [`allowed.example:${port}`, `both.example:${port}`];
+    const reasonFor = async (host: string) => {
+      const answer = await call({ url: `http://${host}:${port}/` }, { allowedHosts });
+      return 'reason' in answer ? answer.reason : answer.kind;
+    };
+    expect(await reasonFor('allowed.example')).to.equal('the connection was refused');
+    expect(await reasonFor('both.example')).to.equal('the connection was refused');
+    expect(await reasonFor('broken.example')).to.equal('broken.example could not be resolved');
+    expect(await reasonFor('absent.example')).to.equal('absent.example has no address');
   });
 
   it('waits so long for names, redirects and the answer together, and no longer', async () => {

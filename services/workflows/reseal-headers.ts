@@ -1,0 +1,101 @@
+import type { Db } from '../../db/connect.ts';
+import type { SigningKeys } from '../../platform/cursor.ts';
+import { currentSeal, SealError } from '../../platform/seal.ts';
+import type { Data } from '../contacts/data.ts';
+import type { Graph } from './graph.ts';
+import { hasPlainHeaders, openHeaders, sealHeaders } from './sealed-headers.ts';
+
+const CHUNK = 100;
+
+interface Row {
+  /** Sorts and finds the row. */
+  key: string;
+  project_id: string;
+  value: Data;
+}
+
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+interface Place {
+  /** Before every key. */
+  first: string;
+  /** A page of rows that may have headers, behind a key. */
+  page: string;
+  write: string;
+  reseal(value: Data, reseal: (holder: Data) => Data): Data;
+}
+
+const places: Place[] = [
+  {
+    first: NIL,
+    page: `select id::text as key, project_id, config as value from workflow_steps
+      where type = 'WEBHOOK' and id > cast(:after as uuid) order by id limit ${CHUNK}`,
+    write:
+      'update workflow_steps set config = cast(:sealed as jsonb) where id = cast(:key as uuid) and config = cast(:before as jsonb)',
+    reseal: (config, reseal) => reseal(config),
+  },
+  {
+    first: `${NIL} 0`,
+    page: `select v.workflow_id || ' ' || v.version as key, w.project_id, v.graph as value
+      from workflow_versions v join workflows w on w.id = v.workflow_id
+      where v.graph @> '{"steps": [{"type": "WEBHOOK"}]}'
+        and (v.workflow_id, v.version) > (split_part(:after, ' ', 1)::uuid, split_part(:after, ' ', 2)::integer)
+      order by v.workflow_id, v.version limit ${CHUNK}`,
+    write: `update workflow_versions set graph = cast(:sealed as jsonb)
+      where workflow_id = split_part(:key, ' ', 1)::uuid and version = split_part(:key, ' ', 2)::integer
+        and graph = cast(:before as jsonb)`,
+    reseal: (graph, reseal) => ({
+      ...graph,
+      steps: (graph as unknown as Graph).steps.map((step) =>
+        step.type === 'WEBHOOK' ? { ...step, config: reseal(step.config) } : step,
+      ),
+    }),
+  },
+  {
+    first: NIL,
+    page: `select id::text as key, project_id, request as value from execution_steps
+      where request is not null and id > cast(:after as uuid) order by id limit ${CHUNK}`,
+    write:
+      'update execution_steps set request = cast(:sealed as jsonb) where id = cast(:key as uuid) and request = cast(:before as jsonb)',
+    reseal: (request, reseal) => reseal(request),
+  },
+];
+
+/**
+ * Seals headers of webhooks that are stored plain, by a version before they were sealed, or that an older key has sealed.
+ * Returns how many rows were written. What no key opens is left for a person.
+ */
+export async function resealHeaders(db: Db, keys: SigningKeys): Promise<number> {
+  let resealed = 0;
+  for (const place of places) resealed += await resealPlace(db, keys, place);
+  return resealed;
+}
+
+async function resealPlace(db: Db, keys: SigningKeys, { first, page, write, reseal }: Place): Promise<number> {
+  let written = 0;
+  for (let after = first; ; ) {
+    const { rows }: { rows: Row[] } = await db.raw(page, { after });
+    for (const { key, project_id: projectId, value } of rows) {
+      const sealed = JSON.stringify(reseal(value, (holder) => resealHolder(keys, projectId, holder)));
+      const before = JSON.stringify(value);
+      // Only if it is still the same: somebody may have replaced it meanwhile.
+      if (sealed !== before) written += (await db.raw(write, { key, sealed, before })).rowCount;
+      after = key;
+    }
+    if (rows.length < CHUNK) return written;
+  }
+}
+
+/** The same object where there is nothing to do. */
+function resealHolder(keys: SigningKeys, projectId: string, holder: Data): Data {
+  const { sealedHeaders } = holder;
+  const isCurrent =
+    typeof sealedHeaders === 'string' ? sealedHeaders.startsWith(currentSeal(keys)) : !hasPlainHeaders(holder);
+  if (isCurrent) return holder;
+  try {
+    return sealHeaders(keys, projectId, openHeaders(keys, projectId, holder));
+  } catch (error) {
+    if (error instanceof SealError) return holder;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { resealHeaders } from '../../../services/workflows/reseal-headers.ts';
+import { openHeaders, sealHeaders } from '../../../services/workflows/sealed-headers.ts';
+import { draw, Walker } from '../../support/executions.ts';
+import { testKeys } from '../../support/keys.ts';
+import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+
+const NEW = 'the key that takes its place';
+
+describe('sealed headers of webhooks', () => {
+  let world: World;
+  let project: TestProject;
+  let walker: Walker;
+
+  before(async () => {
+    world = await openWorld();
+    project = await makeProject(world.db);
+    walker = new Walker(world.db, project);
+  });
+  after(() => world.close());
+
+  const config = { url: 'https://hooks.example.com/', headers: { 'X-Token': 'top secret {{ email }}' } };
+  const stored = async () => {
+    const { rows } = await world.db.raw(
+      `select (select jsonb_agg(config) from workflow_steps) as steps,
+         (select jsonb_agg(graph) from workflow_versions) as versions,
+         (select jsonb_agg(s) from execution_steps s) as visits`,
+    );
+    return JSON.stringify(rows);
+  };
+  /** Stored plain, as before headers were sealed, and one execution that waits for its call. */
+  const plain = async (email: string) => {
+    const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', config], out: ['EXIT'] } });
+    const id = await walker.start(workflow, email);
+    expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
+    return { id, workflow };
+  };
+  const requestOf = async (id: string) => (await walker.steps(id))[0]?.request ?? {};
+
+  it('run from a plain config, and leave no rendered value in the execution', async () => {
+    const { id } = await plain('plain@example.com');
+    const request = await requestOf(id);
+    expect(JSON.stringify(request)).to.not.include('top secret');
+    expect(openHeaders(testKeys, project.id, request)).to.deep.include({
+      headers: { 'content-type': 'application/json', 'x-token': 'top secret plain@example.com' },
+    });
+  });
+
+  it('are sealed where they are stored plain, once, and run from there', async () => {
+    const { workflow } = await plain('before@example.com');
+    expect(await stored()).to.include('top secret');
+    expect(await resealHeaders(world.db, testKeys)).to.be.at.least(2);
+    expect(await stored()).to.not.include('top secret');
+    expect(await resealHeaders(world.db, testKeys)).to.equal(0);
+    const id = await walker.start(workflow, 'after@example.com');
+    await walker.advance(id);
+    expect(openHeaders(testKeys, project.id, await requestOf(id))).to.have.nested.property(
+      'headers.x-token',
+      'top secret after@example.com',
+    );
+  });
+
+  it('are sealed anew with the first key, in steps, versions and waiting requests', async () => {
+    const { id } = await plain('rotated@example.com');
+    await resealHeaders(world.db, testKeys);
+    expect(await resealHeaders(world.db, [NEW, ...testKeys])).to.be.at.least(3);
+    expect(await resealHeaders(world.db, [NEW, ...testKeys])).to.equal(0);
+    expect(openHeaders([NEW], project.id, await requestOf(id))).to.have.nested.property('headers.x-token');
+    // What no key opens stays as it is.
+    const before = await stored();
+    expect(await resealHeaders(world.db, ['quite another key'])).to.equal(0);
+    expect(await stored()).to.equal(before);
+  });
+
+  it('fail the execution at the step when no key opens them', async () => {
+    const sealed = sealHeaders([NEW], project.id, config);
+    const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', sealed], out: ['EXIT'] } });
+    const id = await walker.start(workflow, 'lost@example.com');
+    expect(await walker.advance(id)).to.include({ kind: 'end', status: 'FAILED' });
+    expect((await walker.execution(id)).error).to.include('headers of the step cannot be opened');
+  });
+
+  it('do not open in another project', () => {
+    const sealed = sealHeaders(testKeys, project.id, config);
+    expect(() => openHeaders(testKeys, 'another project', sealed)).to.throw('moved from where it belongs');
+  });
+});
