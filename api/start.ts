@@ -7,6 +7,7 @@ import { createRenderer } from '../platform/renderer/index.ts';
 import { createResolver } from '../platform/resolver.ts';
 import type { Settings } from '../platform/settings.ts';
 import { type AskLoop, domainChecker } from '../services/domains/check-now.ts';
+import { AddressLimiter } from '../services/projects/address-limiter.ts';
 import { KeyCache } from '../services/projects/key-cache.ts';
 import { RateLimiter, rateStore } from '../services/projects/rate-limiter.ts';
 import { createApp } from './app.ts';
@@ -59,6 +60,8 @@ export async function startApi({
     opened.push(() => listener.stop());
     const keys = new KeyCache(db, listener);
     const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener) : undefined;
+    const perIp = settings.publicRateLimitPerIpPerMinute;
+    const addressLimiter = perIp > 0 ? new AddressLimiter(perIp) : undefined;
     await listener.start();
 
     let closing = false;
@@ -75,7 +78,7 @@ export async function startApi({
     opened.push(() => renderer.close());
     const isClosing = () => closing;
     const parts: AppParts = {
-      ...{ settings, db, log, keys, limiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
+      ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
       checkDomain: domainChecker({ db, resolver, settings }, askLoop),
     };
     const app = createApp(parts, moreRoutes);

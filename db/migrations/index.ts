@@ -24,6 +24,7 @@ import * as oneStatementSteps from './022-one-statement-steps.ts';
 import * as currentAddress from './024-current-address.ts';
 import * as campaignWire from './025-campaign-wire.ts';
 import * as notesInHandfuls from './026-notes-in-handfuls.ts';
+import * as rateLimitByCaller from './029-rate-limit-by-caller.ts';
 
 /** By name, in order. Listed and not looked up in the folder, so that source and compiled program agree on the names. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -52,4 +53,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '024-current-address': currentAddress,
   '025-campaign-wire': campaignWire,
   '026-notes-in-handfuls': notesInHandfuls,
+  '029-rate-limit-by-caller': rateLimitByCaller,
 };
