@@ -56,7 +56,12 @@ export const sharedComponents = {
   securitySchemes: {
     publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },
     secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (`sk_...`).' },
-    session: { type: 'apiKey', in: 'cookie', name: 'everpost_session' },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'everpost_session',
+      description: 'Set by POST /auth/login. Over https its name is `__Host-everpost_session`.',
+    },
     project: {
       type: 'apiKey',
       in: 'header',

@@ -1,6 +1,5 @@
 import { ApiError } from '../../platform/errors.ts';
 import { acceptInvitation, findInvitation } from '../../services/members/accept.ts';
-import { createSession } from '../../services/sessions/sessions.ts';
 import { resetPassword } from '../../services/users/passwords.ts';
 import { verifyEmail } from '../../services/users/sign-up.ts';
 import { findToken } from '../../services/users/tokens.ts';
@@ -8,7 +7,7 @@ import { newPassword } from '../http/account-schemas.ts';
 import { type Answer, page } from '../http/answers.ts';
 import { route, routes, type Surroundings } from '../http/route.ts';
 import { optional, text } from '../http/schemas.ts';
-import { sessionToken, withSession } from '../http/session-cookie.ts';
+import { sessionToken, startSession } from '../http/session-cookie.ts';
 import { presentForm, presentNotice, presentUselessLink } from '../presenters/account-page.ts';
 
 // Where the links in our own mails lead. Looking changes nothing: programs that look after mail follow every link.
@@ -74,7 +73,7 @@ const invitation: LinkPage = {
     const password = asksPassword ? body?.password : undefined;
     const { user } = await acceptInvitation(db, { token: params.token, password }, sessionToken(request.headers));
     const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
-    const session = withSession(await createSession(db, user.id), settings);
+    const session = await startSession(db, user.id, settings);
     return { ...answer, headers: { ...answer.headers, ...session } };
   },
 };

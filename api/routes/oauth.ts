@@ -1,13 +1,12 @@
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { OAuthClient, type OAuthJourney, OAuthRefusal, oauthServers } from '../../platform/oauth.ts';
 import { seal, unseal } from '../../platform/seal.ts';
-import { createSession } from '../../services/sessions/sessions.ts';
 import { signInWith } from '../../services/users/identities.ts';
 import { type Answer, answer, failure, missing } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { oneOf, optional, text } from '../http/schemas.ts';
-import { cookieHeader, cookieValue, withSession } from '../http/session-cookie.ts';
+import { cookieHeader, cookieValue, startSession } from '../http/session-cookie.ts';
 
 const JOURNEY = 'everpost_oauth';
 const JOURNEY_SECONDS = 600;
@@ -78,7 +77,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
           throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
         });
         const user = await signInWith(db, settings, identity);
-        const session = withSession(await createSession(db, user.id), settings)['Set-Cookie'] ?? '';
+        const { 'Set-Cookie': session } = await startSession(db, user.id, settings);
         return { status: 302, headers: { Location: `${baseUrl}/`, 'Set-Cookie': [session, cookie('', 0)] } };
       },
     }),

@@ -6,11 +6,14 @@ import { hashToken } from '../../platform/secrets.ts';
 
 export const SESSION_DAYS = 7;
 
-/** The token is for the cookie; only its hash is kept, so a copy of the table opens nothing. */
-export async function createSession(db: Db, userId: string): Promise<string> {
+/**
+ * The token is for the cookie; only its hash is kept, so a copy of the table opens nothing. `boundTo` is hashed before
+ * it: the session is then found only by a token that is presented with the same prefix.
+ */
+export async function createSession(db: Db, userId: string, boundTo = ''): Promise<string> {
   const token = randomText(48);
   const expiresAt = new Date(Date.now() + SESSION_DAYS * 86_400_000);
-  await Session.query(db).insert({ tokenHash: hashToken(token), userId, expiresAt });
+  await Session.query(db).insert({ tokenHash: hashToken(boundTo + token), userId, expiresAt });
   return token;
 }
 
