@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import { createRenderer } from '../platform/renderer/index.ts';
 import { createResolver } from '../platform/resolver.ts';
+import { securityHeaders } from '../platform/security-headers.ts';
 import type { Settings } from '../platform/settings.ts';
 import { type AskLoop, domainChecker } from '../services/domains/check-now.ts';
 import { AddressLimiter } from '../services/projects/address-limiter.ts';
@@ -82,7 +83,7 @@ export async function startApi({
       checkDomain: domainChecker({ db, resolver, settings }, askLoop),
     };
     const app = createApp(parts, moreRoutes);
-    const server = await listen(app.callback(), settings.port, host);
+    const server = await listen(app.callback(), settings.port, host, securityHeaders(settings.baseUrl));
     opened.push(() => server.close());
     log.info({ port: server.port, host }, 'listening');
     const stop = () => {

@@ -26,6 +26,8 @@ export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost' }: Con
     connection: { connectionString: databaseUrl, application_name: name },
     pool: { min: 0, max: poolSize },
     acquireConnectionTimeout: 10_000,
+    // Values of rows do not belong into error messages, which are logged.
+    compileSqlOnError: false,
     // Whatever knex would print reaches the caller as an error anyway.
     log: { warn: quiet, error: quiet, deprecate: quiet, debug: quiet },
     // snake_case in Postgres, camelCase in the program; statements written as SQL text see the columns as they are.

@@ -6,6 +6,8 @@ import { pendingMigrations } from './migrate.ts';
 const PATIENCE_MS = 1_500;
 /** Temporal is asked at most this often, however many probes come. */
 const TEMPORAL_FRESH_MS = 3_000;
+/** Anybody may call /ready, so its cost does not grow with the number of calls. */
+const FRESH_MS = 1_000;
 
 /** No process works on tables that it does not know. */
 export async function refusePendingMigrations(db: Db): Promise<void> {
@@ -20,10 +22,10 @@ export async function refusePendingMigrations(db: Db): Promise<void> {
  */
 export function createReadiness(db: Db, checkTemporal: () => Promise<boolean>): () => Promise<Readiness> {
   const temporal = remembered(async () => (await within(checkTemporal(), false)) || false, TEMPORAL_FRESH_MS);
-  return async () => {
+  return remembered(async () => {
     const [database, temporalAnswers] = await Promise.all([databaseParts(db), temporal()]);
     return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded' });
-  };
+  }, FRESH_MS);
 }
 
 async function databaseParts(db: Db): Promise<{ database: PartStatus; migrations: PartStatus }> {
@@ -42,13 +44,16 @@ async function within<T, F>(work: Promise<T>, fallback: F): Promise<T | F> {
   }
 }
 
+/** Calls share the answer that is on its way, and keep it for `freshMs` after it has come. `ask` must not reject. */
 function remembered<T>(ask: () => Promise<T>, freshMs: number): () => Promise<T> {
   let answer: Promise<T> | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let staleAt = Number.POSITIVE_INFINITY;
   return () => {
-    if (!answer || performance.now() - askedAt > freshMs) {
-      askedAt = performance.now();
-      answer = ask();
+    if (!answer || performance.now() > staleAt) {
+      staleAt = Number.POSITIVE_INFINITY;
+      answer = ask().finally(() => {
+        staleAt = performance.now() + freshMs;
+      });
     }
     return answer;
   };

@@ -33,7 +33,9 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       });
     return new OAuthClient(provider, oauthAt[provider], { ...credentials, baseUrl });
   };
-  const cookie = (value: string, seconds: number) => cookieHeader(JOURNEY, value, { seconds, path: PATH, baseUrl });
+  // On https no subdomain can set it, and so finish a sign-in of its own in somebody else's browser.
+  const [cookieName, path] = baseUrl.startsWith('https:') ? [`__Host-${JOURNEY}`, '/'] : [JOURNEY, PATH];
+  const cookie = (value: string, seconds: number) => cookieHeader(cookieName, value, { seconds, path, baseUrl });
 
   return routes('Authentication', [
     route({
@@ -69,7 +71,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       },
       handle: async ({ db, params: { provider }, query, request, log }): Promise<Answer> => {
         const client = clientOf(provider);
-        const journey = openJourney(secretKeys, cookieValue(request.headers, JOURNEY));
+        const journey = openJourney(secretKeys, cookieValue(request.headers, cookieName));
         if (journey?.provider !== provider) throw badRequest('This sign-in was not begun in this browser.');
         const identity = await client.finish(journey, query as Record<string, string>).catch((error: Error) => {
           if (error instanceof OAuthRefusal) throw badRequest(`The sign-in did not succeed: ${error.message}.`);
