@@ -6,7 +6,10 @@ import { pendingMigrations } from './migrate.ts';
 const PATIENCE_MS = 1_500;
 /** Temporal is asked at most this often, however many probes come. */
 const TEMPORAL_FRESH_MS = 3_000;
-/** Anybody may call /ready, so its cost does not grow with the number of calls. */
+/**
+ * Anybody may call /ready, so its cost does not grow with the number of calls. `down` is not kept, so that a process takes
+ * requests again as soon as it can; there is still one check at a time.
+ */
 const FRESH_MS = 1_000;
 
 /** No process works on tables that it does not know. */
@@ -22,10 +25,11 @@ export async function refusePendingMigrations(db: Db): Promise<void> {
  */
 export function createReadiness(db: Db, checkTemporal: () => Promise<boolean>): () => Promise<Readiness> {
   const temporal = remembered(async () => (await within(checkTemporal(), false)) || false, TEMPORAL_FRESH_MS);
-  return remembered(async () => {
+  const check = async () => {
     const [database, temporalAnswers] = await Promise.all([databaseParts(db), temporal()]);
     return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded' });
-  }, FRESH_MS);
+  };
+  return remembered(check, FRESH_MS, ({ status }) => status !== 'down');
 }
 
 async function databaseParts(db: Db): Promise<{ database: PartStatus; migrations: PartStatus }> {
@@ -44,15 +48,16 @@ async function within<T, F>(work: Promise<T>, fallback: F): Promise<T | F> {
   }
 }
 
-/** Calls share the answer that is on its way, and keep it for `freshMs` after it has come. `ask` must not reject. */
-function remembered<T>(ask: () => Promise<T>, freshMs: number): () => Promise<T> {
+/** Calls share the answer that is on its way, and for `freshMs` the one that has come. `ask` must not reject. */
+function remembered<T>(ask: () => Promise<T>, freshMs: number, isKept = (_: T) => true): () => Promise<T> {
   let answer: Promise<T> | undefined;
   let staleAt = Number.POSITIVE_INFINITY;
   return () => {
-    if (!answer || performance.now() > staleAt) {
+    if (!answer || performance.now() >= staleAt) {
       staleAt = Number.POSITIVE_INFINITY;
-      answer = ask().finally(() => {
-        staleAt = performance.now() + freshMs;
+      answer = ask().then((value) => {
+        staleAt = isKept(value) ? performance.now() + freshMs : performance.now();
+        return value;
       });
     }
     return answer;
