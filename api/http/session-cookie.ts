@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Db } from '../../db/connect.ts';
+import type { User } from '../../db/models/user.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { createSession, SESSION_DAYS } from '../../services/sessions/sessions.ts';
 
@@ -28,9 +29,9 @@ export const cookieHeader = (
 };
 
 /** Creates a session and returns the header that gives it to the browser. */
-export async function startSession(db: Db, userId: string, { baseUrl }: CookieSettings) {
+export async function startSession(db: Db, user: Pick<User, 'id'>, { baseUrl }: CookieSettings) {
   const [name, boundTo] = isHttps({ baseUrl }) ? [HOST_COOKIE, HOST_BOUND] : [COOKIE, ''];
-  const token = await createSession(db, userId, boundTo);
+  const token = await createSession(db, user.id, boundTo);
   return { 'Set-Cookie': cookieHeader(name, token, { seconds: SESSION_DAYS * 86_400, baseUrl }) };
 }
 

@@ -73,7 +73,7 @@ const invitation: LinkPage = {
     const password = asksPassword ? body?.password : undefined;
     const { user } = await acceptInvitation(db, { token: params.token, password }, sessionToken(request.headers));
     const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
-    const session = await startSession(db, user.id, settings);
+    const session = await startSession(db, user, settings);
     return { ...answer, headers: { ...answer.headers, ...session } };
   },
 };

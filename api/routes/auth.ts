@@ -29,7 +29,7 @@ const say = (message: string, headers?: Answer['headers']): Answer => ({
 
 /** The user, and a session for the browser that this came from. */
 export async function signedIn({ db, settings }: Surroundings, user: User, status = 200): Promise<Answer> {
-  const headers = await startSession(db, user.id, settings);
+  const headers = await startSession(db, user, settings);
   return { status, headers, body: { success: true, data: { id: user.id, email: user.email } } };
 }
 

@@ -79,7 +79,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
           throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
         });
         const user = await signInWith(db, settings, identity);
-        const { 'Set-Cookie': session } = await startSession(db, user.id, settings);
+        const { 'Set-Cookie': session } = await startSession(db, user, settings);
         return { status: 302, headers: { Location: `${baseUrl}/`, 'Set-Cookie': [session, cookie('', 0)] } };
       },
     }),

@@ -46,7 +46,7 @@ export const users = routes('Users', [
     },
     handle: async ({ db, settings, user, body, request }): Promise<Answer> => {
       await changePassword(db, settings, user, { ...body, ip: request.ip });
-      const headers = await startSession(db, user.id, settings);
+      const headers = await startSession(db, user, settings);
       return { status: 200, headers, body: presentUser(user) };
     },
   }),
