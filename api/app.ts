@@ -8,6 +8,7 @@ import { errors } from './middleware/errors.ts';
 import { observe } from './middleware/observe.ts';
 import { readableUrl } from './middleware/readable-url.ts';
 import { requestId } from './middleware/request-id.ts';
+import { secure } from './middleware/secure.ts';
 import { unknownRoute } from './middleware/unknown-route.ts';
 import { routeGroups } from './routes/index.ts';
 
@@ -20,6 +21,7 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   const document = openApiOf(groups);
   const { router, shortcut } = register(groups, parts);
 
+  app.use(secure(settings));
   app.use(requestId);
   app.use(observe(parts));
   app.use(errors(log));

@@ -6,8 +6,10 @@ import type { Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import { createRenderer } from '../platform/renderer/index.ts';
 import { createResolver } from '../platform/resolver.ts';
+import { securityHeaders } from '../platform/security-headers.ts';
 import type { Settings } from '../platform/settings.ts';
 import { type AskLoop, domainChecker } from '../services/domains/check-now.ts';
+import { AddressLimiter } from '../services/projects/address-limiter.ts';
 import { KeyCache } from '../services/projects/key-cache.ts';
 import { RateLimiter, rateStore } from '../services/projects/rate-limiter.ts';
 import { createApp } from './app.ts';
@@ -67,6 +69,8 @@ export async function startApi({
     opened.push(() => listener.stop());
     const keys = new KeyCache(db, listener);
     const limiter = rateLimitPerMinute > 0 ? new RateLimiter(rateLimitPerMinute, rateStore(db), listener) : undefined;
+    const perIp = settings.publicRateLimitPerIpPerMinute;
+    const addressLimiter = perIp > 0 ? new AddressLimiter(perIp) : undefined;
     await listener.start();
 
     let closing = false;
@@ -83,12 +87,12 @@ export async function startApi({
     opened.push(() => renderer.close());
     const isClosing = () => closing;
     const parts: AppParts = {
-      ...{ settings, db, log, keys, limiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
+      ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
       checkDomain: domainChecker({ db, resolver, settings }, askLoop),
     };
     const app = createApp(parts, moreRoutes);
-    const server = await listen(app.callback(), settings.port, host);
+    const server = await listen(app.callback(), settings.port, host, securityHeaders(settings.baseUrl));
     opened.push(() => server.close());
     log.info({ port: server.port, host }, 'listening');
     const stop = () => {

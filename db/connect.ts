@@ -64,7 +64,7 @@ export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost', timeo
       }),
     },
     acquireConnectionTimeout: 10_000,
-    // Values of a failed statement are not for its error message.
+    // Values of rows do not belong into error messages, which are logged.
     compileSqlOnError: false,
     // Whatever knex would print reaches the caller as an error anyway.
     log: { warn: quiet, error: quiet, deprecate: quiet, debug: quiet },

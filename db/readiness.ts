@@ -6,6 +6,11 @@ import { pendingMigrations } from './migrate.ts';
 const PATIENCE_MS = 1_500;
 /** Temporal is asked at most this often, however many probes come. */
 const TEMPORAL_FRESH_MS = 3_000;
+/**
+ * Anybody may call /ready, so its cost does not grow with the number of calls. `down` is not kept, so that a process takes
+ * requests again as soon as it can; there is still one check at a time.
+ */
+const FRESH_MS = 1_000;
 
 /** No process works on tables that it does not know. */
 export async function refusePendingMigrations(db: Db): Promise<void> {
@@ -20,10 +25,11 @@ export async function refusePendingMigrations(db: Db): Promise<void> {
  */
 export function createReadiness(db: Db, checkTemporal: () => Promise<boolean>): () => Promise<Readiness> {
   const temporal = remembered(async () => (await within(checkTemporal(), false)) || false, TEMPORAL_FRESH_MS);
-  return async () => {
+  const check = async () => {
     const [database, temporalAnswers] = await Promise.all([databaseParts(db), temporal()]);
     return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded' });
   };
+  return remembered(check, FRESH_MS, ({ status }) => status !== 'down');
 }
 
 async function databaseParts(db: Db): Promise<{ database: PartStatus; migrations: PartStatus }> {
@@ -42,13 +48,17 @@ async function within<T, F>(work: Promise<T>, fallback: F): Promise<T | F> {
   }
 }
 
-function remembered<T>(ask: () => Promise<T>, freshMs: number): () => Promise<T> {
+/** Calls share the answer that is on its way, and for `freshMs` the one that has come. `ask` must not reject. */
+function remembered<T>(ask: () => Promise<T>, freshMs: number, isKept = (_: T) => true): () => Promise<T> {
   let answer: Promise<T> | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let staleAt = Number.POSITIVE_INFINITY;
   return () => {
-    if (!answer || performance.now() - askedAt > freshMs) {
-      askedAt = performance.now();
-      answer = ask();
+    if (!answer || performance.now() >= staleAt) {
+      staleAt = Number.POSITIVE_INFINITY;
+      answer = ask().then((value) => {
+        staleAt = isKept(value) ? performance.now() + freshMs : performance.now();
+        return value;
+      });
     }
     return answer;
   };

@@ -1,6 +1,9 @@
 import { type Logger, pino } from 'pino';
+import { serializeError } from './log-errors.ts';
 
 export type { Logger } from 'pino';
+
+export const logSerializers = { err: (error: unknown) => serializeError(error) };
 
 /** One structured log for a process. Logs carry ids, never addresses, bodies or keys. */
 export function createLogger(part: string, level: string): Logger {
@@ -9,6 +12,7 @@ export function createLogger(part: string, level: string): Logger {
     base: { part },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
+    serializers: logSerializers,
     redact: ['headers.authorization', 'headers.cookie', 'req.headers.authorization', 'req.headers.cookie'],
   });
 }

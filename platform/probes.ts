@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { securityHeaders } from './security-headers.ts';
 
 export type PartStatus = 'ok' | 'degraded' | 'down';
 
@@ -40,9 +41,11 @@ export const statusOf = ({ status }: Readiness): number => (status === 'down' ? 
 
 /** A few lines of HTTP for a process without an API of its own: is it up, may it be given work, what does it count. */
 export async function startProbes(options: ProbesOptions): Promise<Probes> {
+  const headers = Object.entries(securityHeaders());
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     request.resume();
+    for (const [name, value] of headers) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD') return void json(response, 405, { error: 'only GET' });
     answer(options, path, response).catch(() => response.headersSent || json(response, 500, { status: 'down' }));
   });

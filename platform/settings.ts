@@ -69,6 +69,7 @@ export const settingsSchema = {
       .messages({ 'string.pattern.base': '{{#label}} must be keys of at least 16 characters, separated by commas' }),
   ),
   RATE_LIMIT_PER_MINUTE: number(1000, integer()),
+  PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE: number(0, integer()),
   IDEMPOTENCY_KEY_TTL_HOURS: number(24, joi.number().positive()),
   ATTACHMENT_MAX_BYTES: number(10_485_760, integer()),
   MESSAGE_MAX_BYTES: number(41_943_040, integer()),
@@ -140,6 +141,8 @@ export interface Settings {
   smtpUrl: string | undefined;
   smtpMaxConnections: number;
   rateLimitPerMinute: number;
+  /** 0: off. */
+  publicRateLimitPerIpPerMinute: number;
   attachmentMaxBytes: number;
   messageMaxBytes: number;
   /** Of a JSON body; more on the routes that take templates and campaigns. */
@@ -273,6 +276,7 @@ function shape(value: Values): Settings {
     smtpUrl: value.SMTP_URL,
     smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
+    publicRateLimitPerIpPerMinute: value.PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE,
     attachmentMaxBytes: value.ATTACHMENT_MAX_BYTES,
     messageMaxBytes: value.MESSAGE_MAX_BYTES,
     bodyMaxBytes: value.BODY_MAX_BYTES,

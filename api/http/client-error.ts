@@ -7,13 +7,13 @@ import { envelopeOf } from './envelope.ts';
 const LINGER_MS = 1_000;
 
 /** What Node's parser refuses never becomes a request; its sender is answered in the same form as everybody else. */
-export function answerClientErrors(server: Server): void {
+export function answerClientErrors(server: Server, headers: Record<string, string> = {}): void {
   const told = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) return void socket.destroy();
     if (told.has(socket)) return;
     told.add(socket);
-    socket.end(rawAnswer(refusalOf(error)));
+    socket.end(rawAnswer(refusalOf(error), headers));
     // Destroyed at once, what the client has sent meanwhile would make the kernel drop the answer.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   });
@@ -36,7 +36,7 @@ function refusalOf({ code }: NodeJS.ErrnoException): ApiError {
   }
 }
 
-function rawAnswer(error: ApiError): string {
+function rawAnswer(error: ApiError, headers: Record<string, string>): string {
   const requestId = newId();
   const body = JSON.stringify(envelopeOf(error, requestId));
   return [
@@ -44,6 +44,7 @@ function rawAnswer(error: ApiError): string {
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
     '',
     body,

@@ -7,6 +7,7 @@ import type { Renderer } from '../../platform/renderer/index.ts';
 import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { DomainPlace } from '../../services/domains/loop.ts';
+import type { AddressLimiter } from '../../services/projects/address-limiter.ts';
 import type { KeyCache } from '../../services/projects/key-cache.ts';
 import type { RateLimiter } from '../../services/projects/rate-limiter.ts';
 import type { Metrics } from '../metrics.ts';
@@ -21,6 +22,8 @@ export interface AppParts {
   keys: KeyCache;
   /** Undefined when the limit is turned off. */
   limiter: RateLimiter | undefined;
+  /** Of public-key calls. Undefined when it is turned off. */
+  addressLimiter: AddressLimiter | undefined;
   metrics: Metrics;
   ready(): Promise<Readiness>;
   /** Looks the records of a domain up now, and is back when that is done or takes too long. */

@@ -18,7 +18,13 @@ export interface HttpServer {
   cut(): void;
 }
 
-export async function listen(listener: RequestListener, port: number, host: string): Promise<HttpServer> {
+/** `headers` are those of answers to what Node's parser refuses, which `listener` never sees. */
+export async function listen(
+  listener: RequestListener,
+  port: number,
+  host: string,
+  headers: Record<string, string> = {},
+): Promise<HttpServer> {
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -31,7 +37,7 @@ export async function listen(listener: RequestListener, port: number, host: stri
   );
   // An expectation that nobody knows may be ignored; Node would answer it with an empty 417.
   server.on('checkExpectation', listener);
-  answerClientErrors(server);
+  answerClientErrors(server, headers);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);

@@ -48,7 +48,7 @@ export const sharedComponents = {
   },
   headers: {
     RequestId: header("The caller's own X-Request-Id, or one of ours.", text),
-    RateLimitLimit: header('Requests that the project may make in a minute.', { type: 'integer' }),
+    RateLimitLimit: header('Requests a minute of the limit that applies to this call.', { type: 'integer' }),
     RateLimitRemaining: header('How many of them are left.', { type: 'integer' }),
     RateLimitReset: header('Seconds until all of them are there again.', { type: 'integer' }),
     RetryAfter: header('Seconds to wait before sending the request again.', { type: 'integer', minimum: 1 }),
@@ -56,7 +56,12 @@ export const sharedComponents = {
   securitySchemes: {
     publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },
     secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (`sk_...`).' },
-    session: { type: 'apiKey', in: 'cookie', name: 'everpost_session' },
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'everpost_session',
+      description: 'Set by POST /auth/login. Over https its name is `__Host-everpost_session`.',
+    },
     project: {
       type: 'apiKey',
       in: 'header',

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { heavyWork } from '../../services/heavy-work.ts';
-import { gateOf, refuseIfDisabled } from '../middleware/access.ts';
+import type { RateCaller } from '../../services/projects/rate-limiter.ts';
+import { type Caller, gateOf, refuseIfDisabled } from '../middleware/access.ts';
 import { limitRate } from '../middleware/rate-limit.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
@@ -30,7 +31,7 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
     ctx.state.route = path;
     const caller = await gate(ctx, given);
     if (caller.project) {
-      const limiting = parts.limiter && limitRate(ctx, parts.limiter, caller.project.projectId);
+      const limiting = limitRate(ctx, parts, caller.project.projectId, rateCaller(route, caller));
       if (limiting) await limiting;
       if (!route.whileDisabled) refuseIfDisabled(ctx, caller.project);
     }
@@ -52,6 +53,11 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
       if (content?.release) await content.release();
     }
   };
+}
+
+function rateCaller({ access }: Route, { user }: Caller): RateCaller {
+  if (user) return 'session';
+  return access === 'publicKey' ? 'public' : 'secret';
 }
 
 function readerOf({ body, bodyKind, multipart, bodyLimit }: Route, { settings }: AppParts): BodyReader | undefined {

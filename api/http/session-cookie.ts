@@ -1,9 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Db } from '../../db/connect.ts';
+import type { User } from '../../db/models/user.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { SESSION_DAYS } from '../../services/sessions/sessions.ts';
-import { SESSION_COOKIE } from '../middleware/access.ts';
+import { createSessionOf, SESSION_DAYS } from '../../services/sessions/sessions.ts';
 
 type CookieSettings = Pick<Settings, 'baseUrl'>;
+
+const COOKIE = 'everpost_session';
+/** Browsers accept this name only from the very host, over https, for all its paths: no subdomain can set it. */
+const HOST_COOKIE = `__Host-${COOKIE}`;
+
+/**
+ * Precedes the tokens of sessions with a host cookie, so that such a session is not found by a cookie of the other name,
+ * which a subdomain could set. The value of a cookie never has a "=" in it here, so none can imitate this.
+ */
+const HOST_BOUND = `${HOST_COOKIE}=`;
+
+const isHttps = ({ baseUrl }: CookieSettings): boolean => baseUrl.startsWith('https:');
 
 /** A cookie that no script sees, and that no other site's form brings along. */
 export const cookieHeader = (
@@ -11,22 +24,36 @@ export const cookieHeader = (
   value: string,
   { seconds, path = '/', baseUrl }: CookieSettings & { seconds: number; path?: string },
 ): string => {
-  const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
+  const secure = isHttps({ baseUrl }) ? '; Secure' : '';
   return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
 };
 
-/** Headers that give the browser a session, or take it away. */
-export const withSession = (token: string, { baseUrl }: CookieSettings) => ({
-  'Set-Cookie': cookieHeader(SESSION_COOKIE, token, { seconds: SESSION_DAYS * 86_400, baseUrl }),
-});
-export const withoutSession = ({ baseUrl }: CookieSettings) => ({
-  'Set-Cookie': cookieHeader(SESSION_COOKIE, '', { seconds: 0, baseUrl }),
-});
+/** Creates a session. Returns the header that gives it to the browser, and the token as `sessionTokens` will read it. */
+export async function startSession(db: Db, user: Pick<User, 'id' | 'passwordHash'>, { baseUrl }: CookieSettings) {
+  const [name, boundTo] = isHttps({ baseUrl }) ? [HOST_COOKIE, HOST_BOUND] : [COOKIE, ''];
+  const value = await createSessionOf(db, user, boundTo);
+  const headers = { 'Set-Cookie': cookieHeader(name, value, { seconds: SESSION_DAYS * 86_400, baseUrl }) };
+  return { headers, token: boundTo + value };
+}
+
+/** Takes the session away from the browser, under either name: one may be from before the base URL was https. */
+export function withoutSession({ baseUrl }: CookieSettings): Record<string, string | string[]> {
+  const cleared = (name: string) => cookieHeader(name, '', { seconds: 0, baseUrl });
+  return { 'Set-Cookie': isHttps({ baseUrl }) ? [cleared(HOST_COOKIE), cleared(COOKIE)] : cleared(COOKIE) };
+}
 
 export function cookieValue({ cookie: header = '' }: IncomingHttpHeaders, name: string): string | undefined {
   const pairs = header.split(';').map((pair) => pair.trim().split('='));
   return pairs.find(([given]) => given === name)?.[1] || undefined;
 }
 
-/** For routes that ask nobody who they are, and still know those who say so. */
-export const sessionToken = (headers: IncomingHttpHeaders): string | undefined => cookieValue(headers, SESSION_COOKIE);
+/**
+ * The tokens that a request presents, the one that counts first. Under the old name only sessions from before the switch
+ * to the host cookie are found; the last of them ends after seven days.
+ */
+export function sessionTokens(headers: IncomingHttpHeaders): string[] {
+  const [host, old] = [cookieValue(headers, HOST_COOKIE), cookieValue(headers, COOKIE)];
+  return [...(host ? [HOST_BOUND + host] : []), ...(old ? [old] : [])];
+}
+
+export const sessionToken = (headers: IncomingHttpHeaders): string | undefined => sessionTokens(headers)[0];

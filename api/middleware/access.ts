@@ -6,9 +6,8 @@ import { findMembership, noProject } from '../../services/projects/membership.ts
 import { findSessionUser } from '../../services/sessions/sessions.ts';
 import type { AppParts, Context } from '../http/context.ts';
 import type { Route } from '../http/route.ts';
+import { sessionToken } from '../http/session-cookie.ts';
 import { isPublicApi } from './cors.ts';
-
-export const SESSION_COOKIE = 'everpost_session';
 
 export interface Caller {
   project?: ProjectAccess;
@@ -37,7 +36,7 @@ export function gateOf(route: Declared, parts: Parts): Gate {
     case 'nobody':
       return async (ctx) => {
         // Logging in and out changes who the browser is, which no other site may do to it either.
-        if (ctx.req.headers.origin !== undefined && ctx.cookies.get(SESSION_COOKIE)) refuseForeignOrigin(ctx, settings);
+        if (ctx.req.headers.origin !== undefined && sessionToken(ctx.req.headers)) refuseForeignOrigin(ctx, settings);
         return nobody;
       };
     case 'session':
@@ -90,7 +89,7 @@ function bearer(header: string): string | undefined {
 }
 
 const comesWithCookie = (ctx: Context): boolean =>
-  ctx.req.headers.authorization === undefined && ctx.cookies.get(SESSION_COOKIE) !== undefined;
+  ctx.req.headers.authorization === undefined && sessionToken(ctx.req.headers) !== undefined;
 
 /** A browser sends the cookie along with another site's form, but cannot lie about where the form stands. */
 function refuseForeignOrigin({ method, req }: Context, { corsOrigins }: Parts['settings']): void {
@@ -102,7 +101,7 @@ function refuseForeignOrigin({ method, req }: Context, { corsOrigins }: Parts['s
 }
 
 async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }: Declared): Promise<User> {
-  const token = ctx.cookies.get(SESSION_COOKIE);
+  const token = sessionToken(ctx.req.headers);
   if (token) refuseForeignOrigin(ctx, settings);
   const user = token && (await findSessionUser(db, token));
   if (user && settings.emailVerificationRequired && !user.emailVerified && !unverified)

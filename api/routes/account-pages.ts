@@ -1,6 +1,5 @@
 import { ApiError } from '../../platform/errors.ts';
 import { acceptInvitation, findInvitation, type OpenInvitation } from '../../services/members/accept.ts';
-import { createSessionOf } from '../../services/sessions/sessions.ts';
 import { logIn, resetPassword } from '../../services/users/passwords.ts';
 import { findToken } from '../../services/users/tokens.ts';
 import { findVerification, verifyEmail } from '../../services/users/verification.ts';
@@ -8,7 +7,7 @@ import { newPassword } from '../http/account-schemas.ts';
 import { type Answer, failure, page } from '../http/answers.ts';
 import { route, routes, type Surroundings } from '../http/route.ts';
 import { optional, text } from '../http/schemas.ts';
-import { sessionToken, withSession } from '../http/session-cookie.ts';
+import { sessionToken, startSession } from '../http/session-cookie.ts';
 import { presentForm, presentNotice, presentUselessLink } from '../presenters/account-page.ts';
 
 // Where the links in our own mails lead. Looking changes nothing: programs that look after mail follow every link.
@@ -128,13 +127,15 @@ const invitation: LinkPage = {
       sessionToken(request.headers),
     );
     if (needs === 'password' && !isGood(body?.password)) return invitation.show(call, TOO_SHORT);
-    let session = sessionToken(request.headers);
-    if (needs === 'session' && hasPassword && body?.password)
-      session = await createSessionOf(db, await logIn(db, email, body.password, request.ip));
+    const started =
+      needs === 'session' && hasPassword && body?.password
+        ? await startSession(db, await logIn(db, email, body.password, request.ip), settings)
+        : undefined;
+    const session = started?.token ?? sessionToken(request.headers);
     const { user } = await acceptInvitation(db, { token: params.token, password: body?.password }, session);
     const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
-    const cookie = withSession(needs === 'session' && session ? session : await createSessionOf(db, user), settings);
-    return { ...answer, headers: { ...answer.headers, ...cookie } };
+    const cookie = started ?? (needs === 'session' ? undefined : await startSession(db, user, settings));
+    return { ...answer, headers: { ...answer.headers, ...cookie?.headers } };
   },
 };
 

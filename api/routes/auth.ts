@@ -2,7 +2,7 @@ import joi from 'joi';
 import type { User } from '../../db/models/user.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { acceptInvitation } from '../../services/members/accept.ts';
-import { createSessionOf, endSession, findSessionUser } from '../../services/sessions/sessions.ts';
+import { endSession, findSessionUser } from '../../services/sessions/sessions.ts';
 import { logIn, resetPassword } from '../../services/users/passwords.ts';
 import { type RequestPurpose, requestMail } from '../../services/users/requests.ts';
 import { signUp } from '../../services/users/sign-up.ts';
@@ -11,7 +11,7 @@ import { givenPassword, givenToken, newPassword, userEmail } from '../http/accou
 import { type Answer, answer, failure, success } from '../http/answers.ts';
 import { route, routes, type Surroundings } from '../http/route.ts';
 import { email, flag, list, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
-import { sessionToken, withoutSession, withSession } from '../http/session-cookie.ts';
+import { sessionToken, sessionTokens, startSession, withoutSession } from '../http/session-cookie.ts';
 import type { Typed } from '../http/typed.ts';
 
 const wrapped = (schema: Parameters<typeof object>[0]) => object({ success: flag(), data: object(schema) });
@@ -22,7 +22,7 @@ const useless = failure('The token is used up, has expired, or never was one.', 
 const throttled = (what: string) =>
   failure(`Too many ${what} for this address, or from this IP.`, 'RATE_LIMIT_EXCEEDED');
 
-const say = (message: string, headers?: Record<string, string>): Answer => ({
+const say = (message: string, headers?: Answer['headers']): Answer => ({
   status: 200,
   body: { success: true, data: { message } },
   ...(headers && { headers }),
@@ -30,8 +30,14 @@ const say = (message: string, headers?: Record<string, string>): Answer => ({
 
 /** The user, and a session for the browser that this came from. */
 export async function signedIn({ db, settings }: Surroundings, user: User, status = 200): Promise<Answer> {
-  const headers = withSession(await createSessionOf(db, user), settings);
+  const { headers } = await startSession(db, user, settings);
   return { status, headers, body: { success: true, data: { id: user.id, email: user.email } } };
+}
+
+/** Ends every session that the request presents, and returns the headers that clear its cookies. */
+async function logOut({ db, settings, request }: Surroundings): Promise<Answer['headers']> {
+  for (const token of sessionTokens(request.headers)) await endSession(db, token);
+  return withoutSession(settings);
 }
 
 /** `password` is another name for `newPassword`. */
@@ -103,11 +109,19 @@ export const auth = routes('Authentication', [
     summary: 'End the session',
     access: 'nobody',
     answers: { 200: said },
-    handle: async ({ db, settings, request }) => {
-      const token = sessionToken(request.headers);
-      if (token) await endSession(db, token);
-      return say('You are logged out.', withoutSession(settings));
-    },
+    handle: async (call) => say('You are logged out.', await logOut(call)),
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/logout',
+    summary: 'End the session, as GET does',
+    access: 'nobody',
+    answers: { 200: answer('The session has ended.', wrapped({})) },
+    handle: async (call): Promise<Answer> => ({
+      status: 200,
+      headers: await logOut(call),
+      body: { success: true, data: {} },
+    }),
   }),
   route({
     method: 'GET',

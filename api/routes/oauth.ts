@@ -1,13 +1,12 @@
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { OAuthClient, type OAuthJourney, OAuthRefusal, oauthServers } from '../../platform/oauth.ts';
 import { seal, unseal } from '../../platform/seal.ts';
-import { createSession } from '../../services/sessions/sessions.ts';
 import { signInWith } from '../../services/users/identities.ts';
 import { type Answer, answer, failure, missing } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { oneOf, optional, text } from '../http/schemas.ts';
-import { cookieHeader, cookieValue, withSession } from '../http/session-cookie.ts';
+import { cookieHeader, cookieValue, startSession } from '../http/session-cookie.ts';
 
 const JOURNEY = 'everpost_oauth';
 const JOURNEY_SECONDS = 600;
@@ -34,7 +33,9 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       });
     return new OAuthClient(provider, oauthAt[provider], { ...credentials, baseUrl });
   };
-  const cookie = (value: string, seconds: number) => cookieHeader(JOURNEY, value, { seconds, path: PATH, baseUrl });
+  // On https no subdomain can set it, and so finish a sign-in of its own in somebody else's browser.
+  const [cookieName, path] = baseUrl.startsWith('https:') ? [`__Host-${JOURNEY}`, '/'] : [JOURNEY, PATH];
+  const cookie = (value: string, seconds: number) => cookieHeader(cookieName, value, { seconds, path, baseUrl });
 
   return routes('Authentication', [
     route({
@@ -71,7 +72,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       },
       handle: async ({ db, params: { provider }, query, request, log }): Promise<Answer> => {
         const client = clientOf(provider);
-        const journey = openJourney(secretKeys, cookieValue(request.headers, JOURNEY));
+        const journey = openJourney(secretKeys, cookieValue(request.headers, cookieName));
         if (journey?.provider !== provider) throw badRequest('This sign-in was not begun in this browser.');
         const identity = await client.finish(journey, query as Record<string, string>).catch((error: Error) => {
           if (error instanceof OAuthRefusal) throw badRequest(`The sign-in did not succeed: ${error.message}.`);
@@ -79,7 +80,8 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
           throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
         });
         const user = await signInWith(db, settings, identity, request.ip);
-        const session = withSession(await createSession(db, user.id), settings)['Set-Cookie'] ?? '';
+        const { headers: started } = await startSession(db, user, settings);
+        const session = started['Set-Cookie'];
         return { status: 302, headers: { Location: `${baseUrl}/`, 'Set-Cookie': [session, cookie('', 0)] } };
       },
     }),

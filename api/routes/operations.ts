@@ -75,6 +75,7 @@ export function operations(
       headers: { 'Content-Type': registry.contentType },
     }),
   });
-  // With a port of their own they are not for everybody who can reach the API.
-  return routes('Operations', parts.settings.metricsPort === undefined ? [...probes, metrics] : probes);
+  // Everybody can reach the API's own port: in production metrics are served on METRICS_PORT or not at all.
+  const { metricsPort, production } = parts.settings;
+  return routes('Operations', metricsPort === undefined && !production ? [...probes, metrics] : probes);
 }

@@ -12,7 +12,7 @@ const UNSTORED = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' };
 const pixel = (status: number): Answer => ({
   status,
   body: PIXEL,
-  headers: { ...UNSTORED, 'Content-Type': 'image/gif', 'X-Content-Type-Options': 'nosniff' },
+  headers: { ...UNSTORED, 'Content-Type': 'image/gif' },
 });
 
 /** A look at the headers, or ahead of time, is nobody's open or click. */

@@ -12,8 +12,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 /** Whoever asks gets an image and nothing else, whatever its bytes look like to a browser. */
 const safely = (contentType: string): Record<string, string> => ({
   'Content-Type': contentType,
-  'X-Content-Type-Options': 'nosniff',
-  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'Content-Disposition': 'inline',
   // Pages of web mail show it from their own origin.
   'Cross-Origin-Resource-Policy': 'cross-origin',

@@ -1,10 +1,9 @@
-import { createSessionOf } from '../../services/sessions/sessions.ts';
 import { deleteUser } from '../../services/users/delete.ts';
 import { changePassword } from '../../services/users/passwords.ts';
 import { givenPassword, newPassword } from '../http/account-schemas.ts';
 import { type Answer, answer, failure, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { withoutSession, withSession } from '../http/session-cookie.ts';
+import { startSession, withoutSession } from '../http/session-cookie.ts';
 import { presentUser, userSchema } from '../presenters/user.ts';
 
 export const users = routes('Users', [
@@ -47,7 +46,7 @@ export const users = routes('Users', [
     },
     handle: async ({ db, settings, user, body, request }): Promise<Answer> => {
       const changed = await changePassword(db, settings, user, { ...body, ip: request.ip });
-      const headers = withSession(await createSessionOf(db, changed), settings);
+      const { headers } = await startSession(db, changed, settings);
       return { status: 200, headers, body: presentUser(changed) };
     },
   }),

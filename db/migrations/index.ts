@@ -26,6 +26,7 @@ import * as campaignWire from './025-campaign-wire.ts';
 import * as notesInHandfuls from './026-notes-in-handfuls.ts';
 import * as composingMarks from './027-composing-marks.ts';
 import * as segmentReferences from './028-segment-references.ts';
+import * as rateLimitByCaller from './029-rate-limit-by-caller.ts';
 import * as limits from './030-limits.ts';
 import * as accountLimits from './031-account-limits.ts';
 import * as domainNames from './032-domain-names.ts';
@@ -64,4 +65,5 @@ export const migrations: Record<string, Knex.Migration> = {
   '031-account-limits': accountLimits,
   '032-domain-names': domainNames,
   '033-reset-and-headers': resetAndHeaders,
+  '029-rate-limit-by-caller': rateLimitByCaller,
 };

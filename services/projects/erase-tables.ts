@@ -49,6 +49,7 @@ export const kept = [
   'memberships',
   'user_tokens',
   'rate_windows',
+  'session_rate_windows',
 ] as const;
 
 /**

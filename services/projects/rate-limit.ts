@@ -6,81 +6,135 @@ export const WINDOW_SECONDS = 60;
 /** Payload: the id of a project whose limit is reached. Every process then hands back what it has not spent. */
 export const RATE_CHANNEL = 'everpost_rate';
 
+/** Public and secret keys share a bucket; sessions have their own, in which they count as the secret key does. */
+export type Bucket = 'keys' | 'sessions';
+
+/** One number for the public key and one for the secret key. */
+export interface PerKey {
+  public: number;
+  secret: number;
+}
+
 export interface LeaseRequest {
+  bucket: Bucket;
   projectId: string;
+  /** Calls of all keys after which the public key is refused, and calls of the secret key after which that is. */
   limit: number;
+  /** Calls of all keys after which the secret key is refused too. */
+  ceiling: number;
   /** Requests that wait for a token just now; what they get counts as spent. */
-  waiting: number;
+  waiting: PerKey;
   /** At most so many more, for requests to come. */
   spareAtMost: number;
   /** The window that `spent` was spent in, by the number that an earlier lease gave. */
   window: string;
-  spent: number;
+  spent: PerKey;
+  /** Counts public tokens that no process has reported as spent: their holder does not answer. */
+  writeOffPublic: boolean;
 }
 
 /** `bigint` and intervals come as text and as a number of milliseconds. */
 export interface Lease {
   window: string;
   /** To this request. */
-  grant: number;
-  /** To all processes together. */
+  grant: PerKey;
+  /** To all processes together, for all keys and for the secret key alone. */
   granted: number;
+  secretGranted: number;
+  /** Of those: known to be spent. */
   settled: number;
+  secretSettled: number;
   msLeft: number;
 }
 
-// One upsert by the database's clock: a window that is over is replaced by the one this request opens. A tenth of what
-// is left is given in advance, so that far from the limit few requests ask, and near it each one does.
-const lease = statement<Lease>(
-  'rate_lease',
-  `
-  insert into rate_windows as w (project_id, granted, settled, last_grant)
-  select $1, grant_new, least($3::int, grant_new), grant_new
-    from (select least($2::int, $3::int + least($4::int, greatest(0, ($2::int - $3::int) / 10)))) as first (grant_new)
+interface LeaseRow extends Omit<Lease, 'grant'> {
+  publicGrant: number;
+  secretGrant: number;
+}
+
+export interface Settlement {
+  bucket: Bucket;
+  projectId: string;
+  window: string;
+  unspent: PerKey;
+  spent: PerKey;
+}
+
+// One upsert by the database's clock: a window that is over is replaced by the one this request opens. How much is
+// granted is decided by the function rate_grants. `least` guards against rows that API processes of an earlier version
+// have renewed during an upgrade, without resetting the columns of the secret key.
+const leaseIn = (table: string) =>
+  statement<LeaseRow>(
+    `${table}_lease`,
+    `
+  insert into ${table} as w (project_id, granted, secret_granted, settled, secret_settled, tight, secret_tight,
+    last_grant, last_secret_grant)
+  select $1, public_grant + secret_grant, secret_grant,
+      least($4::int, public_grant) + least($5::int, secret_grant), least($5::int, secret_grant),
+      now_tight, now_secret_tight, public_grant, secret_grant
+    from rate_grants($2::int, $3::int, 0, 0, 0, 0, false, false, $4::int, $5::int, $6::int)
   on conflict (project_id) do update set
-    (number, opened_at, granted, settled, tight, last_grant) = (
+    (number, opened_at, granted, secret_granted, settled, secret_settled, tight, secret_tight,
+      last_grant, last_secret_grant) = (
       select
         case when over then w.number + 1 else w.number end,
         case when over then now() else w.opened_at end,
-        before + grant_now,
-        known + least($3::int, grant_now),
-        not over and (w.tight or (before + $3::int > $2::int and known < before)),
-        grant_now
-      from (select now() >= w.opened_at + interval '${WINDOW_SECONDS} seconds') as age (over),
+        given + given_secret + public_grant + secret_grant,
+        given_secret + secret_grant,
+        known + known_secret + least($4::int, public_grant) + least($5::int, secret_grant),
+        known_secret + least($5::int, secret_grant),
+        now_tight,
+        now_secret_tight,
+        public_grant,
+        secret_grant
+      from (select now() >= w.opened_at + interval '${WINDOW_SECONDS} seconds', w.number = $7::bigint) as age (over, same),
         lateral (select
-          case when over then 0 else w.granted end,
-          case when over then 0 when w.number = $5::bigint then w.settled + $6::int else w.settled end
-        ) as past (before, known),
-        lateral (select least(
-          greatest(0, $2::int - before),
-          $3::int + case when w.tight and not over then 0
-            else least($4::int, greatest(0, ($2::int - before - $3::int) / 10)) end
-        )) as present (grant_now)
+          case when over then 0 else w.granted - least(w.secret_granted, w.granted) end,
+          case when over then 0 else least(w.secret_granted, w.granted) end
+        ) as past (given, given_secret),
+        lateral (select
+          case when over then 0 when $10::boolean then given
+            else least(given, greatest(0, w.settled - w.secret_settled) + case when same then $8::int else 0 end) end,
+          case when over then 0
+            else least(given_secret, w.secret_settled + case when same then $9::int else 0 end) end
+        ) as reported (known, known_secret),
+        lateral rate_grants($2::int, $3::int, given + given_secret, given_secret, known + known_secret, known_secret,
+          w.tight and not over, w.secret_tight and not over, $4::int, $5::int, $6::int)
     )
-  returning number::text as window, last_grant as "grant", granted, settled,
+  returning number::text as window, last_grant as "publicGrant", last_secret_grant as "secretGrant",
+    granted, secret_granted as "secretGranted", settled, secret_settled as "secretSettled",
     (extract(epoch from opened_at + interval '${WINDOW_SECONDS} seconds' - now()) * 1000)::float8 as "msLeft"
   `,
-);
+  );
+
+const settleIn = (table: string) =>
+  statement(
+    `${table}_settle`,
+    `update ${table} set
+        granted = granted - $3::int - $4::int,
+        secret_granted = secret_granted - $4::int,
+        settled = least(granted - $3::int - $4::int, settled + $5::int + $6::int),
+        secret_settled = least(secret_granted - $4::int, secret_settled + $6::int)
+      where project_id = $1 and number = $2::bigint`,
+  );
+
+const lease = { keys: leaseIn('rate_windows'), sessions: leaseIn('session_rate_windows') };
+const settle = { keys: settleIn('rate_windows'), sessions: settleIn('session_rate_windows') };
 
 export async function leaseTokens(db: Db, request: LeaseRequest): Promise<Lease> {
-  const { projectId, limit, waiting, spareAtMost, window, spent } = request;
-  const [row] = await lease(db, [projectId, limit, waiting, spareAtMost, window, spent]);
+  const { bucket, projectId, limit, ceiling, waiting, spareAtMost, window, spent, writeOffPublic } = request;
+  const [row] = await lease[bucket](db, [
+    ...[projectId, limit, ceiling, waiting.public, waiting.secret, spareAtMost],
+    ...[window, spent.public, spent.secret, writeOffPublic],
+  ]);
   if (!row) throw new Error('the rate limit statement returned no row');
-  return row;
+  const { publicGrant, secretGrant, ...rest } = row;
+  return { ...rest, grant: { public: publicGrant, secret: secretGrant } };
 }
 
-const settle = statement(
-  'rate_settle',
-  `update rate_windows set granted = granted - $3::int, settled = settled + $4::int
-    where project_id = $1 and number = $2::bigint`,
-);
-
-/** Hands back what was not spent and tells what was. */
-export async function settleTokens(
-  db: Db,
-  { projectId, window, unspent, spent }: { projectId: string; window: string; unspent: number; spent: number },
-): Promise<void> {
-  await settle(db, [projectId, window, unspent, spent]);
+/** Hands back what was not spent and reports what was. */
+export async function settleTokens(db: Db, { bucket, projectId, window, unspent, spent }: Settlement): Promise<void> {
+  await settle[bucket](db, [projectId, window, unspent.public, unspent.secret, spent.public, spent.secret]);
 }
 
 export async function askToSettle(db: Db, projectId: string): Promise<void> {

@@ -7,11 +7,14 @@ import { hashToken } from '../../platform/secrets.ts';
 
 export const SESSION_DAYS = 7;
 
-/** The token is for the cookie; only its hash is kept, so a copy of the table opens nothing. */
-export async function createSession(db: Db, userId: string): Promise<string> {
+/**
+ * The token is for the cookie; only its hash is kept, so a copy of the table opens nothing. `boundTo` is hashed before
+ * it: the session is then found only by a token that is presented with the same prefix.
+ */
+export async function createSession(db: Db, userId: string, boundTo = ''): Promise<string> {
   const token = randomText(48);
   const expiresAt = new Date(Date.now() + SESSION_DAYS * 86_400_000);
-  await Session.query(db).insert({ tokenHash: hashToken(token), userId, expiresAt });
+  await Session.query(db).insert({ tokenHash: hashToken(boundTo + token), userId, expiresAt });
   return token;
 }
 
@@ -19,14 +22,14 @@ export async function createSession(db: Db, userId: string): Promise<string> {
  * A session for somebody who has just signed in as `user`. None is made when the password was replaced in the meantime,
  * which ends all sessions: a slow log-in must not bring one back. The lock waits for a replacement that is under way.
  */
-export async function createSessionOf(db: Db, user: Pick<User, 'id' | 'passwordHash'>): Promise<string> {
+export async function createSessionOf(db: Db, user: Pick<User, 'id' | 'passwordHash'>, boundTo = ''): Promise<string> {
   return inTransaction(db, async (trx) => {
     const current = await User.query(trx).findById(user.id).forShare();
     if (current?.passwordHash !== user.passwordHash)
       throw new ApiError(401, 'INVALID_CREDENTIALS', 'The password was changed just now.', {
         suggestion: 'Log in again.',
       });
-    return createSession(trx, user.id);
+    return createSession(trx, user.id, boundTo);
   });
 }
 

@@ -6,6 +6,7 @@ import { Execution } from '../../db/models/execution.ts';
 import { Job } from '../../db/models/job.ts';
 import { createImport } from '../../services/jobs/create.ts';
 import { draw, Walker } from '../support/executions.ts';
+import { testKeys } from '../support/keys.ts';
 import { testLinks } from '../support/links.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { testRenderer } from '../support/renderer.ts';
@@ -43,7 +44,7 @@ describe('activities while Postgres is unavailable', function () {
     await walker.contact('b@example.com', {});
     const executionId = await walker.start(workflow, 'b@example.com', {});
 
-    const deps = { db, renderer: testRenderer(), links: testLinks, now: () => new Date() };
+    const deps = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys: testKeys };
     const executions = executionActivities(deps);
     const jobs = jobActivities({ db, stopping: new AbortController().signal });
     const both: (() => Promise<unknown>)[] = [

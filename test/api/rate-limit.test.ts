@@ -14,9 +14,10 @@ describe('RateLimit-*', () => {
     for (let api = running.pop(); api; api = running.pop()) await api.stop();
   });
 
-  async function start(limit: number, beside?: TestApi): Promise<TestApi> {
+  async function start(limit: number, beside?: TestApi, more: Record<string, string> = {}): Promise<TestApi> {
     const world = beside && { db: beside.db, url: beside.databaseUrl, close: async () => {} };
-    const api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: String(limit) }, ...(world && { world }) });
+    const env = { RATE_LIMIT_PER_MINUTE: String(limit), ...more };
+    const api = await startTestApi({ env, ...(world && { world }) });
     running.push(api);
     return api;
   }
@@ -46,14 +47,44 @@ describe('RateLimit-*', () => {
     expect(await api.db('events').where({ project_id: project.id }).pluck('id')).to.have.length(2);
   });
 
-  it('are shared by both keys of a project and by its sessions, and not by projects', async () => {
+  it('count the calls of both keys for the public key, and not those of other projects', async () => {
     const api = await start(3);
     const [project, other] = [await api.project(), await api.project()];
     await project.browser.post('/v1/track', event);
-    const second = await project.server.post('/v1/send', {});
-    expect(second).to.have.status(422);
-    expect(rate(second).remaining).to.equal('1');
+    const send = await project.server.post('/v1/send', {});
+    expect(send).to.have.status(422);
+    expect(rate(send)).to.include({ limit: '3', remaining: '2' });
+    expect(rate(await project.browser.post('/v1/track', event))).to.include({ limit: '3', remaining: '0' });
+    expect(await project.browser.post('/v1/track', event)).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
     expect(rate(await other.browser.post('/v1/track', event)).remaining).to.equal('2');
+  });
+
+  it('keep 0.2 N for the secret key, however many public calls come, and a bucket for sessions', async () => {
+    const api = await start(10);
+    const project = await api.project();
+    const tracks = await Promise.all(Array.from({ length: 40 }, () => project.browser.post('/v1/track', event)));
+    expect(tracks.filter(({ status }) => status === 200)).to.have.length(10);
+    for (const remaining of ['1', '0']) {
+      const answer = await project.server.get('/contacts');
+      expect(answer).to.have.status(200);
+      expect(rate(answer)).to.include({ limit: '12', remaining });
+    }
+    const refused = await project.server.get('/contacts');
+    expect(refused).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+    expect(rate(refused)).to.include({ limit: '12', remaining: '0' });
+    for (let n = 9; n >= 0; n--)
+      expect(rate(await project.owner.get('/contacts'))).to.include({ limit: '10', remaining: String(n) });
+    expect(await project.owner.get('/contacts')).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+  });
+
+  it('refuse the secret key after N calls of its own', async () => {
+    const project = await (await start(5)).project();
+    for (let n = 4; n >= 0; n--)
+      expect(rate(await project.server.get('/contacts'))).to.include({ limit: '5', remaining: String(n) });
+    const refused = await project.server.get('/contacts');
+    expect(refused).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+    expect(rate(refused)).to.include({ limit: '5', remaining: '0' });
+    expect(await project.browser.post('/v1/track', event)).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
   });
 
   it('are on every answer after authentication, whatever it is', async () => {
@@ -119,5 +150,65 @@ describe('RateLimit-*', () => {
     expect(answer).to.be.envelope(500, 'INTERNAL_SERVER_ERROR');
     expect(await api.db('events').where({ project_id: project.id }).pluck('id')).to.have.length(0);
     expect(await project.browser.post('/v1/track', event)).to.have.status(200);
+  });
+
+  it('let a secret call through two APIs whose public calls are used up by a flood that goes on', async () => {
+    const one = await start(100);
+    const two = await start(100, one);
+    const project = await one.project();
+    const [browsers, servers] = [project.publicKey, project.secretKey].map((key) =>
+      [one, two].map(({ url }) => client(url, { authorization: `Bearer ${key}` })),
+    );
+    const flood = Array.from({ length: 300 }, (_, n) => browsers?.[n % 2]?.post('/v1/track', event));
+    const calls = Array.from({ length: 20 }, (_, n) => servers?.[n % 2]?.get('/contacts'));
+    const statuses = (await Promise.all(calls)).map((answer) => answer?.status);
+    expect(statuses).to.deep.equal(statuses.map(() => 200));
+    const passed = (await Promise.all(flood)).filter((answer) => answer?.status === 200).length;
+    expect(passed).to.be.within(80, 100);
+  });
+
+  describe('with PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE', () => {
+    const perIp = { PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE: '2', TRUST_PROXY: 'true' };
+    const from = (ip: string) => ({ 'x-forwarded-for': ip });
+
+    it('refuse a public call of an address that has made N, and no call of others or of the secret key', async () => {
+      const project = await (await start(100, undefined, perIp)).project();
+      const track = (ip: string) => project.browser.post('/v1/track', event, from(ip));
+      expect(rate(await track('203.0.113.1'))).to.include({ limit: '2', remaining: '1' });
+      expect(rate(await track('203.0.113.1'))).to.include({ limit: '2', remaining: '0' });
+      for (let n = 0; n < 50; n++) {
+        const refused = await track('203.0.113.1');
+        expect(refused).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+        expect(rate(refused)).to.include({ limit: '2', remaining: '0' });
+        expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
+      }
+      expect(await track('203.0.113.2')).to.have.status(200);
+      for (let n = 0; n < 5; n++)
+        expect(await project.server.get('/contacts', from('203.0.113.1'))).to.have.status(200);
+      const after = await project.server.get('/contacts');
+      expect(rate(after), 'refused calls use up nothing of the project').to.include({ limit: '100', remaining: '94' });
+    });
+
+    it('count an IPv6 network of 64 bits as one address', async () => {
+      const project = await (await start(100, undefined, perIp)).project();
+      const track = (ip: string) => project.browser.post('/v1/track', event, from(ip));
+      expect(await track('2001:db8:0:1::1')).to.have.status(200);
+      expect(await track('2001:db8:0:1:ffff::2')).to.have.status(200);
+      expect(await track('2001:0db8::1:0:0:0:3')).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+      expect(await track('2001:db8:0:2::1')).to.have.status(200);
+    });
+
+    it('ignore the header of a proxy that is not trusted', async () => {
+      const project = await (await start(100, undefined, { ...perIp, TRUST_PROXY: 'false' })).project();
+      const track = (ip: string) => project.browser.post('/v1/track', event, from(ip));
+      expect(await track('203.0.113.1')).to.have.status(200);
+      expect(await track('203.0.113.2')).to.have.status(200);
+      expect(await track('203.0.113.3')).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
+    });
+
+    it('are off with RATE_LIMIT_PER_MINUTE=0', async () => {
+      const project = await (await start(0, undefined, perIp)).project();
+      for (let n = 0; n < 5; n++) expect(await project.browser.post('/v1/track', event)).to.have.status(200);
+    });
   });
 });

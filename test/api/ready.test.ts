@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import { connectDb } from '../../db/connect.ts';
+import { createReadiness } from '../../db/readiness.ts';
 import { freePort } from '../../dev/ports.ts';
 import { startTestApi } from '../support/api.ts';
 import { createEmptyDatabase, startOwnPostgres } from '../support/postgres.ts';
+import { eventually } from '../support/waiting.ts';
+import { openWorld } from '../support/world.ts';
 
 describe('GET /health and GET /ready', () => {
   it('are ok when everything is', async () => {
@@ -38,6 +41,21 @@ describe('GET /health and GET /ready', () => {
     await Promise.all(Array.from({ length: 20 }, () => api.get('/ready')));
     await api.stop();
     expect(asked).to.equal(1);
+  });
+
+  it('share one check of the database between concurrent calls, and repeat it after a second', async () => {
+    const world = await openWorld();
+    let queries = 0;
+    world.db.on('query', () => queries++);
+    const ready = createReadiness(world.db, async () => true);
+    const states = await Promise.all(Array.from({ length: 50 }, () => ready()));
+    const ofOneCheck = queries;
+    await createReadiness(world.db, async () => true)();
+    expect(ofOneCheck, 'as many queries as a single call makes').to.equal(queries - ofOneCheck);
+    expect(new Set(states).size).to.equal(1);
+    await world.db('knex_migrations').delete();
+    await eventually(async () => (await ready()).status === 'down', { what: 'a new check' });
+    await world.close();
   });
 
   it('are 503 with a migration pending', async () => {
@@ -102,6 +120,15 @@ describe('GET /metrics', () => {
     expect(body).to.contain('process_cpu_seconds_total').and.not.contain('nowhere');
   });
 
+  it('is 404 on the port of the API in production, and not in the OpenAPI document', async () => {
+    const env = { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32) };
+    const api = await startTestApi({ env });
+    const [metrics, document] = [await api.get('/metrics'), await api.get('/openapi.json')];
+    await api.stop();
+    expect(metrics).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
+    expect(document.body.paths).not.to.have.property('/metrics');
+  });
+
   it('is on METRICS_PORT alone when that is set', async () => {
     const port = await freePort();
     const api = await startTestApi({ env: { METRICS_PORT: String(port) } });
@@ -111,6 +138,10 @@ describe('GET /metrics', () => {
     const other = await fetch(`http://127.0.0.1:${port}/health`);
     await other.text();
     await api.stop();
+    for (const { headers } of [there, other]) {
+      expect(headers.get('x-content-type-options')).to.equal('nosniff');
+      expect(headers.get('content-security-policy')).to.contain("default-src 'none'");
+    }
     expect(here).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     expect(there.status).to.equal(200);
     expect(text).to.contain('everpost_http_request_duration_seconds');

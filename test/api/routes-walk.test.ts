@@ -45,6 +45,7 @@ const open = [
   'POST /auth/signup',
   'POST /auth/login',
   'GET /auth/logout',
+  'POST /auth/logout',
   'GET /auth/oauth-config',
   'GET /auth/oauth/{provider}',
   'GET /auth/oauth/{provider}/callback',

@@ -54,13 +54,13 @@ describe('the rate limit over several processes', () => {
     to: (n: number) => number,
   ): Promise<number> {
     let passed = 0;
-    for (let n = 0; n < requests; n++) if ((await all[to(n)]?.limiter.take(project))?.allowed) passed++;
+    for (let n = 0; n < requests; n++) if ((await all[to(n)]?.limiter.take(project, 'public'))?.allowed) passed++;
     return passed;
   }
 
   async function together(all: Process[], project: string, each: number): Promise<number> {
     const verdicts = await Promise.all(
-      all.flatMap(({ limiter }) => Array.from({ length: each }, () => limiter.take(project))),
+      all.flatMap(({ limiter }) => Array.from({ length: each }, () => limiter.take(project, 'public'))),
     );
     return verdicts.filter(({ allowed }) => allowed).length;
   }
@@ -103,32 +103,32 @@ describe('the rate limit over several processes', () => {
     const [{ limiter } = await startProcess(250)] = await processes(1, 250);
     const project = newId();
     const remaining: number[] = [];
-    for (let n = 0; n < 250; n++) remaining.push((await limiter.take(project)).remaining);
+    for (let n = 0; n < 250; n++) remaining.push((await limiter.take(project, 'public')).remaining);
     expect(remaining).to.deep.equal(Array.from({ length: 250 }, (_, n) => 249 - n));
-    expect(await limiter.take(project)).to.include({ allowed: false, remaining: 0, limit: 250 });
+    expect(await limiter.take(project, 'public')).to.include({ allowed: false, remaining: 0, limit: 250 });
   });
 
   it('counts down by one in a burst too', async () => {
     const { limiter } = await startProcess(1000);
     const project = newId();
-    const verdicts = await Promise.all(Array.from({ length: 40 }, () => limiter.take(project)));
+    const verdicts = await Promise.all(Array.from({ length: 40 }, () => limiter.take(project, 'public')));
     expect(verdicts.map(({ remaining }) => remaining)).to.deep.equal(Array.from({ length: 40 }, (_, n) => 999 - n));
   });
 
   it('asks the database for few of a thousand requests', async () => {
     const { limiter, statements } = await startProcess(100_000);
     const project = newId();
-    for (let n = 0; n < 1000; n++) await limiter.take(project);
+    for (let n = 0; n < 1000; n++) await limiter.take(project, 'public');
     expect(statements()).to.be.at.most(10);
   });
 
   it('asks for some fifty on the way to a limit of a thousand, and for none beyond it', async () => {
     const { limiter, statements } = await startProcess(1000);
     const project = newId();
-    for (let n = 0; n < 1001; n++) await limiter.take(project);
+    for (let n = 0; n < 1001; n++) await limiter.take(project, 'public');
     const reached = statements();
     expect(reached).to.be.at.most(60);
-    for (let n = 0; n < 500; n++) expect((await limiter.take(project)).allowed).to.equal(false);
+    for (let n = 0; n < 500; n++) expect((await limiter.take(project, 'public')).allowed).to.equal(false);
     expect(statements()).to.equal(reached);
   });
 
@@ -144,22 +144,22 @@ describe('the rate limit over several processes', () => {
   it('keeps projects apart', async () => {
     const { limiter } = await startProcess(2);
     const [one, other] = [newId(), newId()];
-    for (let n = 0; n < 3; n++) await limiter.take(one);
-    expect((await limiter.take(one)).allowed).to.equal(false);
-    expect(await limiter.take(other)).to.include({ allowed: true, remaining: 1 });
+    for (let n = 0; n < 3; n++) await limiter.take(one, 'public');
+    expect((await limiter.take(one, 'public')).allowed).to.equal(false);
+    expect(await limiter.take(other, 'public')).to.include({ allowed: true, remaining: 1 });
   });
 
   it('opens a new window with the first request after the old one, in all processes', async () => {
     const project = newId();
-    await (await startProcess(50)).limiter.take(project);
+    await (await startProcess(50)).limiter.take(project, 'public');
     await makeOlder(project, 57);
     const all = await processes(2, 50);
     // 49 of the old window, some of them held in advance.
     expect(await oneByOne(all, project, 60, (n) => n % 2)).to.equal(49);
-    const { resetSeconds } = await (all[0] as Process).limiter.take(project);
+    const { resetSeconds } = await (all[0] as Process).limiter.take(project, 'public');
     expect(resetSeconds).to.be.within(1, 3);
     const first = await eventually(async () => {
-      const verdict = await (all[0] as Process).limiter.take(project);
+      const verdict = await (all[0] as Process).limiter.take(project, 'public');
       return verdict.allowed && verdict;
     });
     expect(first).to.include({ remaining: 49, limit: 50 });
@@ -170,37 +170,37 @@ describe('the rate limit over several processes', () => {
   it('spends nothing of an old window in the new one', async () => {
     const project = newId();
     const { limiter } = await startProcess(1000);
-    await (await startProcess(1000)).limiter.take(project);
+    await (await startProcess(1000)).limiter.take(project, 'public');
     await makeOlder(project, 58);
-    expect((await limiter.take(project)).allowed, 'with some ninety in hand').to.equal(true);
+    expect((await limiter.take(project, 'public')).allowed, 'with some ninety in hand').to.equal(true);
     await sleep(2100);
     const other = await startProcess(1000);
-    await other.limiter.take(project);
+    await other.limiter.take(project, 'public');
     expect(await oneByOne([other, { ...other, limiter }], project, 1100, (n) => n % 2)).to.equal(999);
   });
 
   it('tells how many seconds the window has left, and never less than one', async () => {
     const project = newId();
-    await (await startProcess(5)).limiter.take(project);
+    await (await startProcess(5)).limiter.take(project, 'public');
     await makeOlder(project, 40);
-    const { resetSeconds } = await (await startProcess(5)).limiter.take(project);
+    const { resetSeconds } = await (await startProcess(5)).limiter.take(project, 'public');
     expect(resetSeconds).to.be.within(1, 20);
     await makeOlder(project, 19.9);
-    expect((await (await startProcess(5)).limiter.take(project)).resetSeconds).to.be.at.least(1);
+    expect((await (await startProcess(5)).limiter.take(project, 'public')).resetSeconds).to.be.at.least(1);
   });
 
   it('takes one at a time while no notices arrive', async () => {
     const deaf = new Listener({ databaseUrl: world.url, log: pino({ level: 'silent' }) });
     const limiter = new RateLimiter(1000, rateStore(world.db), deaf);
     const project = newId();
-    for (let n = 0; n < 5; n++) expect((await limiter.take(project)).remaining).to.equal(999 - n);
+    for (let n = 0; n < 5; n++) expect((await limiter.take(project, 'public')).remaining).to.equal(999 - n);
     expect(await granted(project)).to.equal(5);
   });
 
   it('hands back its tokens when the listening connection is cut', async () => {
     const { limiter } = await startProcess(1000);
     const project = newId();
-    await limiter.take(project);
+    await limiter.take(project, 'public');
     await world.db.raw(
       `select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'everpost-listener' and datname = current_database()`,
@@ -221,10 +221,14 @@ describe('the rate limit over several processes', () => {
     };
     const limiter = new RateLimiter(10, flaky, listener);
     const project = newId();
-    const failed = await Promise.allSettled([limiter.take(project), limiter.take(project), limiter.take(project)]);
+    const failed = await Promise.allSettled([
+      limiter.take(project, 'public'),
+      limiter.take(project, 'public'),
+      limiter.take(project, 'public'),
+    ]);
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected']);
     away = false;
-    expect(await limiter.take(project)).to.include({ allowed: true, remaining: 9 });
+    expect(await limiter.take(project, 'public')).to.include({ allowed: true, remaining: 9 });
   });
 
   const makeOlder = (project: string, seconds: number) =>

@@ -3,6 +3,7 @@ import './chai-answers.ts';
 import type { RouteGroup } from '../../api/http/route.ts';
 import { type Api, type ApiOptions, startApi } from '../../api/start.ts';
 import type { Db } from '../../db/connect.ts';
+import { logSerializers } from '../../platform/logger.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import type { ApiAnswer } from './chai-answers.ts';
@@ -86,7 +87,10 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const own = world ? undefined : await openWorld(5);
   const { db, url: databaseUrl } = own ?? (world as World);
   const logs: Record<string, unknown>[] = [];
-  const log = pino({ level: env.LOG_LEVEL ?? 'debug' }, { write: (line: string) => void logs.push(JSON.parse(line)) });
+  const log = pino(
+    { level: env.LOG_LEVEL ?? 'debug', serializers: logSerializers },
+    { write: (line: string) => void logs.push(JSON.parse(line)) },
+  );
   const given = { NODE_ENV: 'test', PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://app.test', ...env };
   const settings = readSettings({ ...given, DATABASE_URL: databaseUrl });
   const api: Api = await startApi({ settings, log, checkTemporal, moreRoutes, oauthAt });

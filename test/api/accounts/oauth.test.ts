@@ -48,6 +48,26 @@ describe('signing in with another account', () => {
 
   const sessionOf = (answer: ApiAnswer) => cookiesOf(answer).find((pair) => /^everpost_session=./.test(pair)) ?? '';
 
+  it('keeps its state on https in a __Host- cookie, and ignores the plain name', async () => {
+    const secure = await startTestApi({
+      env: { ...env, BASE_URL: 'https://app.test' },
+      oauthAt: provider.at,
+      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+    });
+    const go = (path: string, cookie = '') => fetch(secure.url + path, { redirect: 'manual', headers: { cookie } });
+    const begun = await go('/auth/oauth/github');
+    const [header = ''] = begun.headers.getSetCookie();
+    expect(header).to.match(/^__Host-everpost_oauth=[^;]+; Path=\/; .*; Secure$/);
+    const back = await provider.consent(begun.headers.get('location') ?? '');
+    const [cookie = ''] = header.split(';');
+    const planted = await go(back.pathname + back.search, cookie.replace('__Host-', ''));
+    const answer = await go(back.pathname + back.search, cookie);
+    await secure.stop();
+    expect(planted.status).to.equal(400);
+    expect(answer.status).to.equal(302);
+    expect(answer.headers.getSetCookie()[0]).to.match(/^__Host-everpost_session=\w{48};/);
+  });
+
   for (const name of ['github', 'google'] as const)
     describe(name, () => {
       it('opens an account with a verified address, and a session', async () => {

@@ -237,15 +237,79 @@ describe('accounts', () => {
         expect(await api.get('/users/@me', { cookie: forged })).to.be.envelope(401, 'UNAUTHORIZED');
     });
 
-    it('is Secure on https', async () => {
-      const secure = await startTestApi({
+    for (const method of ['GET', 'POST'])
+      it(`ends with ${method} /auth/logout from a foreign origin only if that is a GET`, async () => {
+        const someone = await person(api);
+        const answer = await someone.request(method, '/auth/logout', undefined, { origin: 'https://evil.example' });
+        expect(answer.status).to.equal(method === 'GET' ? 200 : 403);
+      });
+
+    it('ends with POST /auth/logout, which clears the cookie and answers empty data', async () => {
+      const someone = await person(api);
+      const answer = await someone.post('/auth/logout');
+      expect(answer).to.have.status(200);
+      expect(answer.body).to.deep.equal({ success: true, data: {} });
+      expect(answer.headers.get('set-cookie')).to.match(/^everpost_session=; Path=\/; Max-Age=0/);
+      expect(await someone.get('/users/@me')).to.be.envelope(401, 'UNAUTHORIZED');
+      expect(await api.post('/auth/logout'), 'without a session').to.have.status(200);
+    });
+  });
+
+  describe('a session on https', () => {
+    let secure: TestApi;
+    before(async () => {
+      secure = await startTestApi({
         world: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { BASE_URL: 'https://app.test' },
       });
+    });
+    after(() => secure.stop());
+
+    const logIn = async () => {
       const { email, password } = await person(api);
-      const answer = await secure.post('/auth/login', { email, password });
-      expect(answer.headers.get('set-cookie')).to.match(/; Secure$/);
-      await secure.stop();
+      return secure.post('/auth/login', { email, password });
+    };
+
+    it('has a __Host- cookie: Secure, Path=/ and without a Domain', async () => {
+      const answer = await logIn();
+      expect(answer.headers.get('set-cookie')).to.match(
+        /^__Host-everpost_session=\w{48}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure$/,
+      );
+      const me = await secure.get('/users/@me', { cookie: cookieOf(answer) });
+      expect(me.body).to.include({ id: answer.body.data.id });
+    });
+
+    it('is not accepted under the old name, which a subdomain could set', async () => {
+      const cookie = cookieOf(await logIn());
+      const [, token = ''] = cookie.split('=');
+      for (const planted of [
+        `everpost_session=${token}`,
+        `everpost_session=${cookie}`,
+        `everpost_session=__Host-${token}`,
+        `everpost_session=__Host-everpost_session%3D${token}`,
+      ])
+        expect(await secure.get('/users/@me', { cookie: planted })).to.be.envelope(401, 'UNAUTHORIZED');
+    });
+
+    it('from before the switch is accepted under the old name until it ends', async () => {
+      const { id, cookie } = await person(api);
+      expect((await secure.get('/users/@me', { cookie })).body).to.include({ id });
+      await api.db('sessions').where({ userId: id }).update({ expiresAt: new Date() });
+      expect(await secure.get('/users/@me', { cookie })).to.be.envelope(401, 'UNAUTHORIZED');
+    });
+
+    it('takes precedence over a cookie of the old name, and both end with a logout', async () => {
+      const { cookie: old } = await person(api);
+      const answer = await logIn();
+      const cookie = `${old}; ${cookieOf(answer)}`;
+      expect((await secure.get('/users/@me', { cookie })).body).to.include({ id: answer.body.data.id });
+      const logout = await secure.post('/auth/logout', undefined, { cookie });
+      expect(logout.headers.getSetCookie().map((header) => header.replace(/;.*/, ''))).to.deep.equal([
+        '__Host-everpost_session=',
+        'everpost_session=',
+      ]);
+      for (const ended of [old, cookieOf(answer)])
+        expect(await secure.get('/users/@me', { cookie: ended })).to.be.envelope(401, 'UNAUTHORIZED');
     });
   });
 

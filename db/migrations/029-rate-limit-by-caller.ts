@@ -1,0 +1,67 @@
+import type { Knex } from 'knex';
+
+// Public and secret keys share a window in which part of the room is reserved for the secret key; sessions have a window
+// of their own. API processes of the version before may still write `rate_windows` during an upgrade, so its key and its
+// columns keep their meaning: `granted` and `settled` are about all keys together.
+export async function up(db: Knex): Promise<void> {
+  await db.raw(`
+    alter table rate_windows
+      -- The part of granted and settled that belongs to the secret key.
+      add column secret_granted integer not null default 0,
+      add column secret_settled integer not null default 0,
+      -- As last_grant, which is about the public key.
+      add column last_secret_grant integer not null default 0,
+      -- As tight, for the limits of the secret key.
+      add column secret_tight boolean not null default false;
+
+    -- Only the columns of the secret key are used: sessions are one class of callers.
+    create table session_rate_windows (like rate_windows including all);
+
+    -- Decides how many tokens to grant. granted and settled describe the open window before the grant.
+    create function rate_grants(
+      call_limit integer, ceiling integer, granted integer, secret_granted integer, settled integer,
+      secret_settled integer, tight boolean, secret_tight boolean, waiting_public integer, waiting_secret integer,
+      spare_limit integer,
+      out public_grant integer, out secret_grant integer, out now_tight boolean, out now_secret_tight boolean
+    ) language plpgsql immutable as $$
+    declare
+      public_unspent integer := greatest(0, (granted - secret_granted) - (settled - secret_settled));
+      -- A public call must not pass once call_limit calls have passed. So the secret key gets more than that only when
+      -- no process holds a public token any more.
+      total_limit integer := case when public_unspent = 0 then ceiling else call_limit end;
+      secret_room integer := greatest(0, least(call_limit - secret_granted, total_limit - granted));
+      secret_now integer := least(waiting_secret, secret_room);
+      public_room integer := greatest(0, call_limit - granted - secret_now);
+      public_now integer := least(waiting_public, public_room);
+      public_spare integer := 0;
+      secret_spare integer := 0;
+    begin
+      now_secret_tight := secret_tight or (secret_now < waiting_secret and settled < granted);
+      now_tight := tight or (public_now < waiting_public and settled < granted)
+        or (secret_now < waiting_secret and public_unspent > 0);
+      -- A tenth of what is left is granted in advance, so that few calls ask far from the limit, and each one near it.
+      if waiting_public > 0 and not now_tight and not now_secret_tight then
+        public_spare := least(spare_limit, (public_room - public_now) / 10);
+      end if;
+      -- A tight window stops mattering to the secret key when all calls that the public key may make have passed.
+      if waiting_secret > 0 and not now_secret_tight
+        and (not now_tight or settled + public_now + secret_now >= call_limit) then
+        secret_spare := least(spare_limit, greatest(0, least(
+          secret_room - secret_now,
+          case when public_spare > 0 then call_limit else total_limit end - granted - secret_now - public_now - public_spare
+        )) / 10);
+      end if;
+      public_grant := public_now + public_spare;
+      secret_grant := secret_now + secret_spare;
+    end $$;
+  `);
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw(`
+    drop function rate_grants;
+    drop table session_rate_windows;
+    alter table rate_windows
+      drop column secret_granted, drop column secret_settled, drop column last_secret_grant, drop column secret_tight;
+  `);
+}

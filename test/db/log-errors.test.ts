@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { Contact } from '../../db/models/contact.ts';
+import { statement } from '../../db/statement.ts';
+import { serializeError } from '../../platform/log-errors.ts';
+import { makeProject, openWorld, type World } from '../support/world.ts';
+
+const SECRET = 'ann.secret@example.com';
+
+describe('what is logged of a database error', () => {
+  let world: World;
+  let projectId: string;
+
+  before(async () => {
+    world = await openWorld();
+    projectId = (await makeProject(world.db)).id;
+    await world.db.raw(`
+      create table log_errors (email text primary key, note text not null, number integer check (number > 0));
+      create function log_errors_fail(given text) returns void language plpgsql as
+        $$ begin execute format('insert into log_errors values (%L)', given); end $$;
+    `);
+    await world.db('log_errors').insert({ email: SECRET, note: 'x' });
+  });
+  after(() => world.close());
+
+  const failure = async (work: PromiseLike<unknown>): Promise<Error> => {
+    try {
+      await work;
+    } catch (error) {
+      return error as Error;
+    }
+    throw new Error('it did not fail');
+  };
+
+  const cases: [string, () => PromiseLike<unknown>, string][] = [
+    ['a knex query', () => world.db('log_errors').insert({ email: SECRET, note: 'x' }), '23505'],
+    ['raw SQL', () => world.db.raw('insert into log_errors values (?, ?)', [SECRET, 'x']), '23505'],
+    ['a prepared statement', () => statement('t', 'insert into log_errors values ($1)')(world.db, [SECRET]), '23502'],
+    [
+      'a check constraint',
+      () => world.db('log_errors').insert({ email: `x${SECRET}`, note: 'x', number: -1 }),
+      '23514',
+    ],
+    [
+      'a function, which adds where and internalQuery',
+      () => world.db.raw('select log_errors_fail(?)', [SECRET]),
+      '23502',
+    ],
+    ['a value that cannot be read', () => world.db('log_errors').where('number', SECRET), '22P02'],
+    ['an Objection query', () => Contact.query(world.db).insert({ id: projectId, email: SECRET }), '23502'],
+  ];
+  for (const [what, work, code] of cases)
+    it(`has no values of ${what}, and still its code`, async () => {
+      const error = await failure(work());
+      const logged = JSON.stringify(serializeError(error));
+      expect(logged).not.to.contain(SECRET);
+      expect(logged).to.contain(code);
+      const wrapped = JSON.stringify(
+        serializeError(new AggregateError([new Error('outer', { cause: error })], 'several')),
+      );
+      expect(wrapped).not.to.contain(SECRET);
+      expect(wrapped).to.contain(code);
+    });
+
+  it('keeps what helps to find the fault', async () => {
+    const error = await failure(world.db('log_errors').insert({ email: SECRET, note: 'x' }));
+    const logged = serializeError(error) as Record<string, unknown>;
+    expect(logged).to.include({ code: '23505', table: 'log_errors', constraint: 'log_errors_pkey' });
+    expect(logged.message).to.contain('insert into "log_errors"').and.contain('duplicate key value');
+    expect(logged.stack).to.be.a('string');
+  });
+
+  it('ends with errors that are the cause of each other', () => {
+    const [one, other] = [new Error('one'), new Error('other')];
+    one.cause = other;
+    other.cause = one;
+    expect(JSON.stringify(serializeError(one))).to.contain('other');
+  });
+});

@@ -1,0 +1,198 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { Listener } from '../../db/listener.ts';
+import { newId } from '../../platform/ids.ts';
+import { type RateCaller, RateLimiter, type RateVerdict, rateStore } from '../../services/projects/rate-limiter.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** The rule as it is written down: what passes next, given what has passed. */
+class Model {
+  private passed: Record<RateCaller, number> = { public: 0, secret: 0, session: 0 };
+  private readonly limit: number;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  take(caller: RateCaller): boolean {
+    const { public: open, secret, session } = this.passed;
+    const allowed = {
+      public: open + secret < this.limit,
+      secret: secret < this.limit && open + secret < 1.2 * this.limit,
+      session: session < this.limit,
+    }[caller];
+    if (allowed) this.passed[caller]++;
+    return allowed;
+  }
+}
+
+describe('the rate limit of public key, secret key and sessions', () => {
+  let world: World;
+  const listeners: Listener[] = [];
+
+  before(async () => {
+    world = await openWorld();
+  });
+  afterEach(() => stopAll());
+  after(() => world.close());
+
+  const stopAll = () => Promise.all(listeners.splice(0).map((listener) => listener.stop()));
+
+  const startProcesses = (limit: number, count: number, store = rateStore(world.db)): Promise<RateLimiter[]> =>
+    Promise.all(
+      Array.from({ length: count }, async () => {
+        const listener = new Listener({ databaseUrl: world.url, log: pino({ level: 'silent' }) });
+        listeners.push(listener);
+        const limiter = new RateLimiter(limit, store, listener);
+        await listener.start();
+        return limiter;
+      }),
+    );
+
+  const take = async (limiters: RateLimiter[], project: string, caller: RateCaller, n = 0): Promise<RateVerdict> => {
+    const limiter = limiters[n % limiters.length];
+    if (!limiter) throw new Error('there is no such process');
+    return limiter.take(project, caller);
+  };
+
+  /** Sends all of them at once, spread over the processes, and counts those that pass. */
+  const burst = async (limiters: RateLimiter[], project: string, callers: RateCaller[]) => {
+    const verdicts = await Promise.all(callers.map((caller, n) => take(limiters, project, caller, n)));
+    const passed = (wanted: RateCaller) => verdicts.filter(({ allowed }, n) => allowed && callers[n] === wanted).length;
+    return { public: passed('public'), secret: passed('secret'), session: passed('session') };
+  };
+
+  const calls = (caller: RateCaller, count: number): RateCaller[] => Array.from({ length: count }, () => caller);
+
+  it('decides every call of any sequence over up to three processes as the rule does', async function () {
+    this.timeout(120_000);
+    const call = fc.tuple(
+      fc.constantFrom<RateCaller>('public', 'secret', 'session'),
+      fc.nat({ max: 2 }),
+      fc.integer({ min: 1, max: 25 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 150 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.array(call, { minLength: 1, maxLength: 25 }),
+        async (limit, count, runs) => {
+          const limiters = await startProcesses(limit, count);
+          const model = new Model(limit);
+          const project = newId();
+          for (const [caller, process, times] of runs)
+            for (let n = 0; n < times; n++) {
+              const { allowed } = await take(limiters, project, caller, process);
+              expect(allowed, `${caller} on ${process}`).to.equal(model.take(caller));
+            }
+          await stopAll();
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('lets neither fewer nor more through than the rule in concurrent bursts', async function () {
+    this.timeout(120_000);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 200 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.array(fc.tuple(fc.nat({ max: 150 }), fc.nat({ max: 150 })), { minLength: 1, maxLength: 6 }),
+        async (limit, count, bursts) => {
+          const limiters = await startProcesses(limit, count);
+          const project = newId();
+          const ceiling = Math.ceil(1.2 * limit);
+          let [open, secret] = [0, 0];
+          for (const [publicCalls, secretCalls] of bursts) {
+            const passed = await burst(limiters, project, mixed(publicCalls, secretCalls));
+            open += passed.public;
+            secret += passed.secret;
+            expect(open, 'public').to.be.at.most(limit);
+            expect(secret, 'secret').to.be.at.most(limit);
+            expect(open + secret, 'all').to.be.at.most(ceiling);
+            if (passed.public < publicCalls) expect(open + secret, 'a public call was refused').to.be.at.least(limit);
+            if (passed.secret < secretCalls)
+              expect(secret === limit || open + secret === ceiling, 'a secret call was refused').to.equal(true);
+          }
+          await stopAll();
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  const mixed = (publicCalls: number, secretCalls: number): RateCaller[] =>
+    Array.from({ length: publicCalls + secretCalls }, (_, n) =>
+      n % 2 === 0 ? (n / 2 < publicCalls ? 'public' : 'secret') : (n - 1) / 2 < secretCalls ? 'secret' : 'public',
+    );
+
+  for (const count of [1, 2])
+    it(`keeps 0.2 N for the secret key in a flood of public calls on ${count} process(es)`, async () => {
+      const limiters = await startProcesses(1000, count);
+      const project = newId();
+      expect(await burst(limiters, project, calls('public', 3000))).to.include({ public: 1000 });
+      expect(await burst(limiters, project, calls('secret', 400))).to.include({ secret: 200 });
+      expect(await burst(limiters, project, calls('session', 1100))).to.include({ session: 1000 });
+    });
+
+  it('lets N secret calls through, and refuses the public key from then on', async () => {
+    const limiters = await startProcesses(300, 2);
+    const project = newId();
+    expect(await burst(limiters, project, calls('secret', 500))).to.include({ secret: 300 });
+    expect(await burst(limiters, project, calls('public', 10))).to.include({ public: 0 });
+  });
+
+  it('describes the limit that has the fewest calls left', async () => {
+    const limiters = await startProcesses(10, 1);
+    const project = newId();
+    expect(await take(limiters, project, 'secret')).to.include({ limit: 10, remaining: 9 });
+    expect(await take(limiters, project, 'public')).to.include({ limit: 10, remaining: 8 });
+    for (let n = 0; n < 7; n++) await take(limiters, project, 'public');
+    expect(await take(limiters, project, 'public')).to.include({ allowed: true, limit: 10, remaining: 0 });
+    expect(await take(limiters, project, 'public')).to.include({ allowed: false, limit: 10, remaining: 0 });
+    expect(await take(limiters, project, 'secret')).to.include({ allowed: true, limit: 12, remaining: 1 });
+    expect(await take(limiters, project, 'secret')).to.include({ allowed: true, limit: 12, remaining: 0 });
+    expect(await take(limiters, project, 'secret')).to.include({ allowed: false, limit: 12, remaining: 0 });
+    expect(await take(limiters, project, 'session')).to.include({ allowed: true, limit: 10, remaining: 9 });
+  });
+
+  it('counts down by one over both keys in one process', async () => {
+    const limiters = await startProcesses(1000, 1);
+    const project = newId();
+    const remaining: number[] = [];
+    for (let n = 0; n < 300; n++) {
+      await take(limiters, project, 'secret');
+      remaining.push((await take(limiters, project, 'public')).remaining);
+    }
+    expect(remaining).to.deep.equal(Array.from({ length: 300 }, (_, n) => 998 - 2 * n));
+  });
+
+  it('decides secret calls from memory again after a flood of public calls has ended', async () => {
+    const project = newId();
+    let statements = 0;
+    const store = rateStore(world.db);
+    const limiters = await startProcesses(10_000, 1, {
+      ...store,
+      lease: (request) => {
+        statements++;
+        return store.lease(request);
+      },
+    });
+    await burst(limiters, project, calls('public', 10_100));
+    statements = 0;
+    for (let n = 0; n < 1000; n++) expect((await take(limiters, project, 'secret')).allowed).to.equal(true);
+    expect(statements).to.be.at.most(25);
+  });
+
+  it('grants the reserve of the secret key although a process with public tokens never answers', async () => {
+    const project = newId();
+    const silent = { healthy: true, on: () => {}, onReset: () => {} };
+    const dead = new RateLimiter(100, rateStore(world.db), silent);
+    await dead.take(project, 'public');
+    const limiters = await startProcesses(100, 1);
+    await burst(limiters, project, calls('public', 200));
+    expect(await burst(limiters, project, calls('secret', 50))).to.include({ secret: 20 });
+  });
+});
