@@ -50,6 +50,7 @@ export const settingsSchema = {
   TEMPORAL_TEST_SERVER_PATH: maybeText(),
   SMTP_URL: url('smtp', 'smtps'),
   SMTP_MAX_CONNECTIONS: number(10, joi.number().integer().min(1).max(1000)),
+  SMTP_ALLOW_PLAIN_AUTH: flag(false),
   SEND_RATE_PER_SECOND: maybeNumber(),
   DNS_SERVERS: list(),
   SECRET_KEY: text(
@@ -117,6 +118,8 @@ export interface Settings {
   temporal: TemporalSettings;
   smtpUrl: string | undefined;
   smtpMaxConnections: number;
+  /** Whether the credentials of `smtpUrl` may be sent without TLS to another machine. */
+  smtpAllowPlainAuth: boolean;
   rateLimitPerMinute: number;
   attachmentMaxBytes: number;
   messageMaxBytes: number;
@@ -234,6 +237,7 @@ function shape(value: Values): Settings {
     },
     smtpUrl: value.SMTP_URL,
     smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
+    smtpAllowPlainAuth: value.SMTP_ALLOW_PLAIN_AUTH,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     attachmentMaxBytes: value.ATTACHMENT_MAX_BYTES,
     messageMaxBytes: value.MESSAGE_MAX_BYTES,
