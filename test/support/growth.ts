@@ -5,7 +5,7 @@ import { atEnd } from './cleanup.ts';
 import type { GrowthFault, GrowthMessage } from './growth-child.ts';
 
 /** No text path takes a hundredth of it over one filler: one that is silent for so long is not going to end. */
-const SILENCE_MS = 20_000;
+const SILENCE_MS = 120_000;
 
 export interface Growth {
   /** What of the path's work grows faster than its text; the last of them with `ratio: Infinity` where it never ended. */
