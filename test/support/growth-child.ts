@@ -1,6 +1,6 @@
 // Runs the text paths in a process of its own, which the test kills where one of them never ends. It tells of each path
 // when it begins with it, and of each whose work grows faster than the text.
-import { controls, fillers, type TextPath, textPaths } from './text-paths.ts';
+import { controls, fillers, lengthPaths, type TextPath, textPaths } from './text-paths.ts';
 
 export type GrowthMessage =
   | { kind: 'ready' }
@@ -74,10 +74,11 @@ const texts = Object.entries(fillers).map(([filler, fill], n) => ({
 }));
 
 async function examine(name: string): Promise<GrowthFault[]> {
-  const work = textPaths[name] ?? controls[name];
+  const work = textPaths[name] ?? lengthPaths[name] ?? controls[name];
   if (!work) throw new Error(`There is no text path "${name}"`);
   const faults: GrowthFault[] = [];
-  for (const { filler, texts: filled } of texts) {
+  const isShort = name in lengthPaths || name in controls;
+  for (const { filler, texts: filled } of isShort ? texts.slice(0, 1) : texts) {
     send({ kind: 'filler', filler });
     const growth = await growthOf(work, filled);
     if (growth) faults.push({ filler, ...growth });
