@@ -23,7 +23,7 @@ describe('work on text grows no faster than the text', () => {
       expect((await growth.faultsOf(path)).map(inWords)).to.deep.equal([]);
     });
 
-  it('would find a pattern that takes quadratic time, and a loop that copies all that came before', async function () {
+  it('would find a pattern that takes quadratic time, and a loop over all that came before', async function () {
     this.timeout(10 * MINUTES);
     for (const control of Object.keys(controls)) expect(await growth.faultsOf(control), control).to.have.length(1);
   });
