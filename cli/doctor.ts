@@ -119,10 +119,10 @@ const temporal: Look = async ({ temporal: settings }) => {
   );
 };
 
-const smtp: Look = async ({ smtpUrl }) => {
+const smtp: Look = async ({ smtpUrl, smtpAllowPlainAuth: allowPlainAuth }) => {
   if (!smtpUrl) return fault('smtp', 'SMTP_URL is not set.', 'Set it to smtp://user:password@host:587.');
   const timeouts = { connectMs: 5_000, greetingMs: 5_000, silenceMs: 5_000 };
-  const mailer = createMailer({ url: smtpUrl, maxConnections: 1, timeouts });
+  const mailer = createMailer({ url: smtpUrl, maxConnections: 1, allowPlainAuth, timeouts });
   const line = await mailer.connect();
   if ('kind' in line) {
     mailer.close(true);

@@ -17,6 +17,12 @@ const SIGNED = [
   ...['List-Unsubscribe', 'List-Unsubscribe-Post'],
 ].map((name) => name.toLowerCase());
 
+/**
+ * Named in `h=` once more than the mail has them, present or not: a second one that somebody adds breaks the signature.
+ * Mail programs show the first or the last of several, so an added one could replace what was signed (RFC 6376, 8.15).
+ */
+const OVERSIGNED = ['from', 'subject', 'to', 'date', 'reply-to', 'mime-version', 'content-type'];
+
 const keys = new LRUCache<string, KeyObject>({ max: 1_000 });
 
 /** The mail with its signature in front. The costly part, a millisecond of RSA, is done by another thread. */
@@ -25,7 +31,7 @@ export async function withSignature(raw: Buffer, key: DkimKey): Promise<Buffer> 
   const head = raw.toString('latin1', 0, border < 0 ? raw.length : border + 2);
   const body = border < 0 ? '' : raw.toString('latin1', border + 4);
   const headers = signedHeaders(head);
-  const unsigned = signatureHeader(key, [...headers.map(([name]) => name), 'from'], bodyHash(body));
+  const unsigned = signatureHeader(key, [...headers.map(([name]) => name), ...OVERSIGNED], bodyHash(body));
   const data = `${headers.map(([, line]) => `${relaxed(line)}\r\n`).join('')}${relaxed(unsigned)}`;
   const signature = await signed(data, keyObject(key.privateKey));
   const lines = signature.match(/.{1,70}/g)?.join('\r\n ') ?? '';
@@ -54,12 +60,14 @@ function signedHeaders(head: string): [name: string, line: string][] {
   const found = new Map<string, string[]>();
   for (const line of head.split(/\r\n(?![ \t])/)) {
     const name = line.slice(0, line.indexOf(':')).trim().toLowerCase();
-    if (name) found.set(name, [line, ...(found.get(name) ?? [])]);
+    if (!name) continue;
+    const lines = found.get(name);
+    if (lines) lines.push(line);
+    else found.set(name, [line]);
   }
-  return SIGNED.flatMap((name) => (found.get(name) ?? []).map((line): [string, string] => [name, line]));
+  return SIGNED.flatMap((name) => (found.get(name) ?? []).reverse().map((line): [string, string] => [name, line]));
 }
 
-/** From is named once more than it is there: a second one cannot be put beside it. */
 function signatureHeader({ domain, selector }: DkimKey, names: string[], hash: string): string {
   const at = Math.floor(Date.now() / 1000);
   const list = (names.join(':').match(/.{1,65}(?::|$)/g) ?? []).join('\r\n  ');
@@ -81,10 +89,18 @@ function relaxed(line: string): string {
   return `${line.slice(0, colon).trim().toLowerCase()}:${value}`;
 }
 
-/** RFC 6376, 3.4.4: spaces are told by ones, those at the end of a line and the empty lines at the end not at all. */
+/** Blanks that relaxed canonicalisation changes; a single space is what it would become. */
+const WIDE_BLANKS = /[ \t]{2,}|\t/g;
+
+/**
+ * The hash of a body in its relaxed canonical form (RFC 6376, 3.4.4): a run of blanks is one space, and blanks at line
+ * ends and empty lines at the end do not count. Takes time in proportion to the body, whatever is in it: runs are
+ * replaced first, each matched once, so that only a single space can be left before a line end. Looking for "blanks
+ * before a line end" directly takes quadratic time on a long run of blanks that something else follows.
+ */
 export function bodyHash(body: string): string {
-  let text = body;
-  if (/[ \t]{2}|\t|[ \t](?:\r\n|$)/.test(text)) text = text.replace(/[ \t]+(?=\r\n|$)/g, '').replace(/[ \t]+/g, ' ');
+  let text = body.replace(WIDE_BLANKS, ' ').replaceAll(' \r\n', '\r\n');
+  if (text.endsWith(' ')) text = text.slice(0, -1);
   let end = text.length;
   while (text.endsWith('\r\n', end)) end -= 2;
   const canonical = end === 0 ? '' : `${text.slice(0, end)}\r\n`;

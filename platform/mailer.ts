@@ -45,6 +45,8 @@ export interface MailerOptions {
   maxConnections: number;
   /** Of all mail that leaves, where it has one. */
   pace?: Pace | undefined;
+  /** Whether credentials may be sent without TLS to another machine. */
+  allowPlainAuth?: boolean;
   timeouts?: Partial<SmtpTimeouts>;
 }
 
@@ -52,8 +54,8 @@ const TIMEOUTS: SmtpTimeouts = { connectMs: 10_000, greetingMs: 10_000, silenceM
 /** Most servers hang up on a silent client after a minute or more. */
 const IDLE_MS = 20_000;
 
-export function createMailer({ url, maxConnections, pace, timeouts }: MailerOptions): Mailer {
-  const pool = new Pool(smtpTarget(url, { ...TIMEOUTS, ...timeouts }));
+export function createMailer({ url, maxConnections, pace, allowPlainAuth, timeouts }: MailerOptions): Mailer {
+  const pool = new Pool(smtpTarget(url, { ...TIMEOUTS, ...timeouts }, allowPlainAuth));
   return {
     slots: new Slots(maxConnections, pace),
     connect: async (signal) => {

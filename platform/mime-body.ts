@@ -80,7 +80,7 @@ function inLines(base64: string): string {
   return lines.join('\r\n');
 }
 
-const [LF, CR, DOT, EQUALS, F] = [10, 13, 46, 61, 70];
+const [CR, DOT, EQUALS, F] = [13, 46, 61, 70];
 /** RFC 2045, 6.7: a line has 76 characters, the last of which may have to be the `=` of a soft break. */
 const WIDTH = 75;
 
@@ -175,13 +175,4 @@ function leadOf(safe: string, at: number): string {
   const first = safe.charCodeAt(at);
   if (first === DOT) return '=2E';
   return first === F && safe.startsWith('From ', at) ? '=46' : '';
-}
-
-/** A text of which every line ends in CRLF, the last one too. Nearly always it is so already, and nothing is copied. */
-export function withWholeLines(raw: Buffer): Buffer {
-  let whole = raw.length >= 2 && raw[raw.length - 1] === LF;
-  for (let at = raw.indexOf(LF); whole && at >= 0; at = raw.indexOf(LF, at + 1)) whole = raw[at - 1] === CR;
-  if (whole) return raw;
-  const text = raw.toString('latin1').replace(/\r?\n/g, '\r\n');
-  return Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1');
 }

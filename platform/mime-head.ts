@@ -67,8 +67,11 @@ function folded(line: string): string {
   let out = first;
   let column = first.length;
   let tokens = 0;
+  let last = first;
   for (const piece of rest) {
-    const ready = tokens++ > 0 && column + piece.length > WIDTH && !out.endsWith(':');
+    // Asks the last piece and not `out`, which would be copied as a whole for it each time.
+    const ready = tokens++ > 0 && column + piece.length > WIDTH && !last.endsWith(':');
+    last = piece;
     // An encoded phrase brings its own breaks.
     const lastBreak = piece.lastIndexOf('\n');
     out += ready ? `\r\n${piece}` : piece;

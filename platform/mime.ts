@@ -1,10 +1,11 @@
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { type DkimKey, withSignature } from './dkim.ts';
-import { KnownLines, Scratch, withWholeLines } from './mime-body.ts';
+import { KnownLines, Scratch } from './mime-body.ts';
 import { addressHeader, isPrintable, onOneLine, simpleAddress, structuredHeader, textHeader } from './mime-head.ts';
 import { FilledPart, type MailForm, TextPart, writeBody } from './mime-parts.ts';
 import type { WireMail } from './smtp-session.ts';
+import { withCrlfLines } from './wire-lines.ts';
 
 export type { MailForm } from './mime-parts.ts';
 
@@ -202,6 +203,9 @@ async function composeAnything(mail: OutgoingMail): Promise<WireMail> {
   const envelope = composed.getEnvelope();
   const [from, to] = [mail.envelopeFrom ?? (envelope.from || ''), envelope.to[0] ?? ''];
   for (const address of [from, to])
-    if (!/^[^\s<>]+@[^\s<>]+$/.test(address)) throw new Error(`Invalid address ${JSON.stringify(address)}`);
-  return { from, to, utf8: !isPrintable(from + to), raw: withWholeLines(await composed.build()) };
+    if (!isEnvelopeAddress(address)) throw new Error(`Invalid address ${JSON.stringify(address)}`);
+  return { from, to, utf8: !isPrintable(from + to), raw: withCrlfLines(await composed.build()) };
 }
+
+/** Two steps, because one pattern with an `@` between two parts that may hold one takes quadratic time. */
+const isEnvelopeAddress = (address: string): boolean => /^[^\s<>\p{Cc}]{3,}$/u.test(address) && /.@./u.test(address);

@@ -58,6 +58,7 @@ export const settingsSchema = {
   TEMPORAL_TEST_SERVER_PATH: maybeText(),
   SMTP_URL: url('smtp', 'smtps'),
   SMTP_MAX_CONNECTIONS: number(10, joi.number().integer().min(1).max(1000)),
+  SMTP_ALLOW_PLAIN_AUTH: flag(false),
   SEND_RATE_PER_SECOND: maybeNumber(),
   DNS_SERVERS: list(),
   SECRET_KEY: text(
@@ -140,6 +141,8 @@ export interface Settings {
   temporal: TemporalSettings;
   smtpUrl: string | undefined;
   smtpMaxConnections: number;
+  /** Whether the credentials of `smtpUrl` may be sent without TLS to another machine. */
+  smtpAllowPlainAuth: boolean;
   rateLimitPerMinute: number;
   /** 0: off. */
   publicRateLimitPerIpPerMinute: number;
@@ -275,6 +278,7 @@ function shape(value: Values): Settings {
     },
     smtpUrl: value.SMTP_URL,
     smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
+    smtpAllowPlainAuth: value.SMTP_ALLOW_PLAIN_AUTH,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     publicRateLimitPerIpPerMinute: value.PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE,
     attachmentMaxBytes: value.ATTACHMENT_MAX_BYTES,

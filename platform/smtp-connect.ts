@@ -24,6 +24,8 @@ export interface SmtpTarget {
   /** How we call ourselves. */
   name: string;
   auth: { user: string; pass: string } | undefined;
+  /** Credentials may be sent without TLS, to any host. */
+  allowPlainAuth: boolean;
   timeouts: SmtpTimeouts;
 }
 
@@ -37,7 +39,7 @@ export interface SmtpAbilities {
 }
 
 /** `smtp(s)://user:pass@host:port`, with nodemailer's options behind a `?` (`requireTLS=true`, `tls.rejectUnauthorized=false`). */
-export function smtpTarget(url: string, timeouts: SmtpTimeouts): SmtpTarget {
+export function smtpTarget(url: string, timeouts: SmtpTimeouts, allowPlainAuth = false): SmtpTarget {
   const { auth, host = 'localhost', port, secure, ...more } = parseConnectionUrl(url);
   const options = more as { requireTLS?: boolean; ignoreTLS?: boolean; tls?: ConnectionOptions; name?: string };
   return {
@@ -49,6 +51,7 @@ export function smtpTarget(url: string, timeouts: SmtpTimeouts): SmtpTarget {
     tls: { ...(isIP(host) === 0 && { servername: host }), ...options.tls },
     name: options.name ?? ownName(),
     auth: auth?.user ? { user: auth.user, pass: auth.pass ?? '' } : undefined,
+    allowPlainAuth,
     timeouts,
   };
 }
@@ -136,9 +139,28 @@ async function introduce(conversation: SmtpConversation, target: SmtpTarget): Pr
     // What it said before, it may have been made to say.
     hello = await greet(conversation, target);
   }
+  requireTlsForLogin(target, wantsTls);
   if (target.auth && offers(hello, 'AUTH')) await logIn(conversation, hello, target.auth);
   return abilitiesOf(hello);
 }
+
+/**
+ * Whoever is on the way to the server can take STARTTLS out of its answer, and would then be given the password. What
+ * never leaves this machine is spared. `lost` counts as an unreachable server: mail waits, and no attempt is used up.
+ */
+function requireTlsForLogin({ auth, secure, allowPlainAuth, host, ignoreTls }: SmtpTarget, hasTls: boolean): void {
+  if (!auth || secure || hasTls || allowPlainAuth || isLoopback(host)) return;
+  const why = ignoreTls ? 'SMTP_URL has ignoreTLS=true' : `${host} offers no STARTTLS`;
+  throw new SmtpFailure(
+    'lost',
+    `SMTP_URL has a password and ${why}: it is not sent over a connection without TLS. Use smtps:// or a port with ` +
+      'STARTTLS, or set SMTP_ALLOW_PLAIN_AUTH=true if you trust the network up to the server',
+  );
+}
+
+/** By what SMTP_URL says, and not by what a name resolves to. */
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 
 async function greet(conversation: SmtpConversation, { name, requireTls }: SmtpTarget): Promise<SmtpReply> {
   const hello = await conversation.command(`EHLO ${name}`);

@@ -1,6 +1,6 @@
-import { withWholeLines } from './mime-body.ts';
 import { openSmtp, type SmtpAbilities, type SmtpTarget } from './smtp-connect.ts';
 import { answered, type SmtpConversation, SmtpFailure, type SmtpReply, theReplies } from './smtp-conversation.ts';
+import { readyForWire } from './wire-lines.ts';
 
 export { type SmtpTarget, type SmtpTimeouts, smtpTarget } from './smtp-connect.ts';
 
@@ -20,8 +20,10 @@ export type Exchange =
   | { accepted: false; error: SmtpFailure; handedOver: boolean };
 
 const CHUNK = 64 * 1024;
-const DOT = 46;
 const END = Buffer.from('.\r\n');
+/** Would end the command that the address is part of. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
+const ENVELOPE_BREAK = /[\x00-\x1f]/;
 const NOTHING: SmtpReply = { code: 0, text: '' };
 
 /** A mail whose envelope is on its way. */
@@ -98,12 +100,22 @@ export class SmtpSession {
     conversation.command('QUIT').then(gone, gone);
   }
 
-  private refuseImpossible({ utf8 }: WireMail, raw: Buffer): void {
+  /** The bytes to write. Throws for a mail that this server will never take, or that no server should be given. */
+  private checked({ from, to, utf8, raw: message }: WireMail): Buffer {
+    if (ENVELOPE_BREAK.test(from) || ENVELOPE_BREAK.test(to))
+      throw new SmtpFailure('permanent', 'an address of its envelope contains a control character');
+    let raw: Buffer;
+    try {
+      raw = readyForWire(message);
+    } catch (error) {
+      throw new SmtpFailure('permanent', `cannot be sent: ${error instanceof Error ? error.message : error}`);
+    }
     const { max } = this.abilities.size;
     if (max > 0 && raw.length > max)
       throw new SmtpFailure('permanent', `the mail has ${raw.length} bytes, and the SMTP server takes ${max} at most`);
     if (utf8 && !this.abilities.utf8)
       throw new SmtpFailure('permanent', 'the SMTP server takes ASCII addresses only (it has no SMTPUTF8)');
+    return raw;
   }
 
   private takeAnnounced(mail: WireMail): Announced | undefined {
@@ -116,8 +128,7 @@ export class SmtpSession {
   }
 
   private announce(mail: WireMail): Announced {
-    const raw = readyForWire(mail.raw);
-    this.refuseImpossible(mail, raw);
+    const raw = this.checked(mail);
     const lines = this.envelopeOf(mail, raw.length);
     if (!this.abilities.pipelining) return { mail, raw, answers: this.oneByOne(lines) };
     const answers = this.conversation.replies(lines.length);
@@ -127,9 +138,9 @@ export class SmtpSession {
 
   /** Its envelope, to be written behind a text; none where it had to be refused, which is told when its turn comes. */
   private announceNext(mail: WireMail): string {
-    const raw = readyForWire(mail.raw);
+    let raw: Buffer;
     try {
-      this.refuseImpossible(mail, raw);
+      raw = this.checked(mail);
     } catch {
       return '';
     }
@@ -212,10 +223,3 @@ const firstRefusal = (answers: SmtpReply[]): SmtpReply | undefined =>
 
 const isYes = (step: string | undefined, answer: SmtpReply): boolean =>
   step === 'DATA' ? answer.code === 354 : answer.code >= 200 && answer.code <= 299;
-
-/** Lines do not begin with a dot that the server would take away (RFC 5321, 4.5.2). */
-export function readyForWire(mail: Buffer): Buffer {
-  const raw = withWholeLines(mail);
-  if (raw[0] !== DOT && !raw.includes('\n.')) return raw;
-  return Buffer.from(raw.toString('latin1').replace(/(^|\n)\./g, '$1..'), 'latin1');
-}

@@ -158,6 +158,7 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
   const mailer = createMailer({
     url: settings.smtpUrl ?? '',
     maxConnections: settings.smtpMaxConnections,
+    allowPlainAuth: settings.smtpAllowPlainAuth,
     pace: sendRatePerSecond ? new SendPace(db, sendRatePerSecond) : undefined,
   });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;

@@ -17,11 +17,30 @@ const RESERVED = new Set([
 ]);
 const RESERVED_BEGINNINGS = ['content-', 'arc-', 'x-everpost-'];
 
+/**
+ * Headers that a relay takes for orders: they can set the envelope, templates, tracking or the pool of another account
+ * of the operator's. Nearly all relays take them out of the mail, so no recipient would see them anyway.
+ */
+const RELAY_CONTROL = new Set(['x-smtpapi', 'x-virtual-mta', 'x-job']);
+const RELAY_CONTROL_BEGINNINGS = [
+  'x-ses-',
+  'x-mc-',
+  'x-mailgun-',
+  'x-msys-',
+  'x-pm-',
+  'x-mj-',
+  'x-mailin-',
+  'x-sparkpost-',
+];
+
+const isOneOf = (lower: string, names: Set<string>, beginnings: string[]): boolean =>
+  names.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning));
+
 function faultOfName(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (!NAME.test(name) || name.length > MAX_NAME) return 'is no name that a header can have';
-  if (RESERVED.has(lower) || RESERVED_BEGINNINGS.some((beginning) => lower.startsWith(beginning)))
-    return 'is a header that cannot be set';
+  if (isOneOf(lower, RESERVED, RESERVED_BEGINNINGS)) return 'is a header that cannot be set';
+  if (isOneOf(lower, RELAY_CONTROL, RELAY_CONTROL_BEGINNINGS)) return 'is a header that steers the relay';
   return undefined;
 }
 

@@ -116,7 +116,10 @@ function tagsOf(text: string): Map<string, string> {
 /** Order and case of the tags, and space inside the key, make no difference to whoever verifies a signature. */
 function isSameKey(found: string, wanted: string): boolean {
   const [theirs, ours] = [tagsOf(found), tagsOf(wanted)];
-  const listed = (tag: string, fallback: string) => (theirs.get(tag) ?? fallback).toLowerCase().split(/\s*:\s*/);
+  const listed = (tag: string, fallback: string) =>
+    withoutSpace(theirs.get(tag) ?? fallback)
+      .toLowerCase()
+      .split(':');
   return (
     (theirs.get('v') ?? 'DKIM1').toUpperCase() === 'DKIM1' &&
     (theirs.get('k') ?? 'rsa').toLowerCase() === 'rsa' &&

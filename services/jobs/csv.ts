@@ -29,6 +29,8 @@ export interface CsvFile {
 }
 
 const MAX_KEY_LENGTH = 256;
+/** Each row costs as much work as there are columns, however few cells it has: without a bound that is a product. */
+const MAX_COLUMNS = 1_000;
 /** Some milliseconds of work when rows are as short as can be. */
 const CHUNK_BYTES = 4_096;
 
@@ -101,6 +103,8 @@ function delimiterOf(content: Buffer): ',' | ';' {
 }
 
 function columnsOf(header: string[]): CsvColumns {
+  if (header.length > MAX_COLUMNS)
+    throw badRequest(`The file has ${header.length} columns; it may have ${MAX_COLUMNS} at most.`);
   const plain = header.map((name) => name.trim().toLowerCase());
   const email = plain.indexOf('email');
   if (email < 0) throw badRequest('The file has no column "email" in its first row.');

@@ -1,10 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { pino } from 'pino';
 import { decodeWords, type Email as ParsedMail } from 'postal-mime';
 import { emailActivities } from '../../activities/emails.ts';
 import type { Db } from '../../db/connect.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
 import { createRenderer } from '../../platform/renderer/index.ts';
+import type { ComposeDeps } from '../../services/emails/delivery-compose.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { listEmails } from '../../services/emails/list.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
@@ -48,11 +51,11 @@ describe('the mail that leaves', () => {
       body: '<p>Hello</p>',
       ...input,
     });
-  const deliver = async (renderer = testRenderer()): Promise<void> => {
+  const deliver = async (renderer = testRenderer(), signerFor?: ComposeDeps['signerFor']): Promise<void> => {
     const batchId = await addBatch(db);
     await db('emails').where({ status: 'PENDING' }).update({ batchId });
     const stopping = new AbortController().signal;
-    const deps = { db, mailer, renderer, links: testLinks, ledger: new DeliveryLedger(db), stopping };
+    const deps = { db, mailer, renderer, links: testLinks, ledger: new DeliveryLedger(db), stopping, signerFor };
     await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
   };
   const sent = async (input: Partial<SendInput>): Promise<ParsedMail> => {
@@ -234,6 +237,52 @@ describe('the mail that leaves', () => {
     ]);
     expect(mail.html).to.contain('cid:logo@everpost');
     expect(mail.text?.trim()).to.equal('See');
+  });
+
+  describe('with a message/rfc822 attachment, which is not encoded', () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'der' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const signer = async () => ({ selector: 'ep1', privateKey });
+    const accepted = async (content: string) => {
+      const attachment = { filename: 'x.eml', contentType: 'message/rfc822', disposition: 'attachment' as const };
+      const { emails } = await accept({ attachments: [{ ...attachment, content: Buffer.from(content) }] });
+      return emails[0]?.email ?? '';
+    };
+    const verified = async (raw: Buffer | undefined) => {
+      const record = `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`;
+      const { results } = await dkimVerify(raw ?? Buffer.alloc(0), { resolver: async () => [[record]] });
+      return results[0]?.status.result;
+    };
+
+    it('leaves signed where its one line is 200 KB of blanks and an x', async () => {
+      const id = await accepted(`${' '.repeat(200 * 1024)}x`);
+      await deliver(testRenderer(), signer);
+      expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
+      expect(await verified(smtp.mails[0]?.raw)).to.equal('pass');
+    });
+
+    it('has CRLF in place of every lone CR and LF, and a signature of the bytes that left', async () => {
+      await accepted('From: a@b.co\r\rone\rtwo\n.\nthree\r.\r\rMAIL FROM:<eve@b.co>\n');
+      await deliver(testRenderer(), signer);
+      const [mail] = smtp.mails;
+      expect(mail?.raw.toString('latin1'))
+        .to.contain('From: a@b.co\r\n\r\none\r\ntwo\r\n.\r\nthree\r\n.\r\n\r\nMAIL FROM:<eve@b.co>\r\n')
+        .and.not.match(/\r(?!\n)|(?<!\r)\n/);
+      expect(await verified(mail?.raw)).to.equal('pass');
+      expect(smtp.mails).to.have.length(1);
+    });
+
+    it('ends FAILED with the reason where it has a NUL byte, and is not tried again', async () => {
+      const id = await accepted('From: a@b.co\r\n\r\na\0b');
+      await deliver(testRenderer(), signer);
+      expect(smtp.mails).to.deep.equal([]);
+      const row = await mailById(db, id);
+      expect(row).to.include({ status: 'FAILED', attempts: 1 });
+      expect(row.reason).to.contain('NUL byte');
+    });
   });
 
   it('waits, and burns no attempt, while nothing can be rendered', async () => {

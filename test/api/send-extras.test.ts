@@ -80,6 +80,22 @@ describe('POST /v1/send with headers, attachments or a template', () => {
         expect(await send({ headers: { 'X-Fine': 'yes', [name]: 'x' } })).to.have.fault(`headers.${name}`, 'custom');
       });
 
+    const steering = [
+      ...['X-SMTPAPI', 'x-smtpapi', 'X-SES-CONFIGURATION-SET', 'X-MC-Subaccount', 'x-mailgun-tag', 'X-MSYS-API'],
+      ...['X-PM-Message-Stream', 'X-MJ-CustomID', 'X-Mailin-Tag', 'X-SparkPost-Options', 'X-Virtual-MTA', 'X-JOB'],
+    ];
+    for (const name of steering)
+      it(`rejects ${name}, which steers a relay, with 422`, async () => {
+        const answer = await send({ headers: { 'X-Fine': 'yes', [name]: 'x' } });
+        expect(answer).to.have.fault(`headers.${name}`, 'custom');
+        expect(answer).to.have.status(422);
+      });
+
+    it('accepts names that only resemble those that steer a relay', async () => {
+      const headers = { 'X-Jobs': 'x', 'X-Session': 'x', 'X-SMTPAPI-Like': 'x', 'X-Virtual-MTAs': 'x', 'X-PMX': 'x' };
+      expect(await send({ headers })).to.have.status(200);
+    });
+
     it('tell every one that is wrong', async () => {
       const answer = await send({ headers: { From: 'a', 'X-Long': 'x'.repeat(999), 'X-Number': 5, 'X-Fine': 'y' } });
       const fields = answer.body.error.errors.map(({ field }: { field: string }) => field);

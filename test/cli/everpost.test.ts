@@ -180,6 +180,20 @@ describe('npx everpost', function () {
       await empty.drop();
     });
 
+    it('names the setting where a relay without TLS would be given a password', async () => {
+      const smtp = await startSmtp();
+      const relay = { SMTP_URL: smtp.url.replace('127.0.0.1', 'me:secret@0.0.0.0') };
+      const smtpOf = async (more: Record<string, string>) =>
+        (await everpost(['doctor', '--json'], { ...relay, ...more })).json.findings.find(
+          ({ part }: Record<string, string>) => part === 'smtp',
+        );
+      const refused = await smtpOf({});
+      expect(refused.state).to.equal('fault');
+      expect(refused.message).to.contain('SMTP_ALLOW_PLAIN_AUTH').and.not.contain('secret');
+      expect(await smtpOf({ SMTP_ALLOW_PLAIN_AUTH: 'true' })).to.include({ state: 'ok' });
+      await smtp.close();
+    });
+
     it('tells of settings that cannot be read, and of a database that is away', async () => {
       const bad = await everpost(['doctor', '--json'], { PORT: 'many', SMTP_URL: 'gopher://x' });
       expect(bad.status).to.equal(1);

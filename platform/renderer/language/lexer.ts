@@ -50,6 +50,8 @@ export class Lexer implements Tokens {
   private lineStart = 0;
   private lineEnd: number;
   private trimNext = false;
+  /** The last name that was put together from several words. */
+  private joined: Token | undefined;
 
   constructor(source: string) {
     this.source = source;
@@ -171,11 +173,13 @@ export class Lexer implements Tokens {
     const last = this.tokens.at(-1);
     const before = this.tokens.at(-2);
     if (!last || before?.type !== 'symbol' || KEYWORDS.has(last.value)) return;
-    if (KEYWORDS.has(before.value) && !this.beginsName(before.value)) return;
+    // Not asked of a name that was joined before: each look at it would copy all of its words once more.
+    if (before !== this.joined && KEYWORDS.has(before.value) && !this.beginsName(before.value)) return;
     // The first word of a block says what it is, and is never part of a name.
     if (this.tokens.at(-3)?.type === 'block-start') return;
     this.tokens.pop();
     before.value += this.blanksBefore(last) + last.value;
+    this.joined = before;
   }
 
   /** The `is` of `is active`, where no comparison can be. */

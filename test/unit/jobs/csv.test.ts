@@ -65,6 +65,13 @@ describe('reading a CSV file', () => {
     expect(rows[1]?.fault).to.be.a('string').that.is.not.empty;
   });
 
+  it('rejects a file with 1,001 columns: every row would cost that much work', async () => {
+    const header = (columns: number) => Buffer.from(`email${',a'.repeat(columns - 1)}\nann@example.com\n`);
+    expect((await openCsv(header(1_000))).columns.fields).to.have.length(999);
+    const refused = await openCsv(header(1_001)).catch((error: Error) => error.message);
+    expect(refused).to.equal('The file has 1001 columns; it may have 1000 at most.');
+  });
+
   it('takes 100 columns', async () => {
     const names = Array.from({ length: 99 }, (_, n) => `c${n}`);
     const file = await openCsv(Buffer.from(`email,${names}\n`));

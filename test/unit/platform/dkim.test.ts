@@ -1,10 +1,11 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { bodyHash, type DkimKey, withSignature } from '../../../platform/dkim.ts';
 import { newId } from '../../../platform/ids.ts';
-import { composeMail, type OutgoingMail } from '../../../platform/mime.ts';
+import { composeMail, MailSkeleton, type OutgoingMail } from '../../../platform/mime.ts';
+import { readyForWire } from '../../../platform/wire-lines.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -72,6 +73,65 @@ describe('a DKIM signature', () => {
       text.replace('ann@', 'eve@'),
     ])
       expect(await verify(Buffer.from(changed, 'latin1'))).to.not.equal('pass');
+  });
+
+  const OVERSIGNED = ['from', 'subject', 'to', 'date', 'reply-to', 'mime-version', 'content-type'];
+
+  it('names each oversigned header once more than the mail has it', async () => {
+    const { raw } = await composeMail(mail());
+    const times = (name: string) => covered(raw).filter((one) => one === name).length;
+    expect(OVERSIGNED.map(times)).to.deep.equal([2, 2, 2, 2, 1, 2, 2]);
+    const { raw: answered } = await composeMail(mail({ replyTo: 'help@demo.example' }));
+    expect(covered(answered).filter((one) => one === 'reply-to')).to.have.length(2);
+    expect([await verify(raw), await verify(answered)]).to.deep.equal(['pass', 'pass']);
+  });
+
+  for (const name of OVERSIGNED)
+    it(`fails when a ${name} header is added above or below the signed ones`, async () => {
+      const text = (await composeMail(mail())).raw.toString('latin1');
+      const border = text.indexOf('\r\n\r\n') + 2;
+      const added = `${name}: Eve <eve@demo.example>\r\n`;
+      for (const changed of [added + text, text.slice(0, border) + added + text.slice(border)])
+        expect(await verify(Buffer.from(changed, 'latin1'))).to.not.equal('pass');
+    });
+
+  it('passes for the mails of a campaign, whose head is written once, with added headers breaking it', async () => {
+    const skeleton = new MailSkeleton({ from: { email: 'shop@demo.example' }, dkim: key });
+    for (const to of ['ann@example.com', 'bob@example.com']) {
+      const { raw } = await skeleton.compose({ id: newId(), to: { email: to }, subject: 'x', html: '<p>a  b</p>' });
+      expect(await verify(raw)).to.equal('pass');
+      expect(await verify(Buffer.concat([Buffer.from('From: eve@demo.example\r\n'), raw]))).to.not.equal('pass');
+    }
+  });
+
+  it('covers the bytes that leave: line ends are normalised before signing', async () => {
+    const content = Buffer.from('From: a@b.co\r\rone\rtwo\n.three \t\n\r\nfour');
+    const file = { filename: 'x.eml', contentType: 'message/rfc822', disposition: 'attachment' as const, content };
+    const { raw } = await composeMail(mail({ attachments: [file] }));
+    expect(raw.toString('latin1')).to.not.match(/\r(?!\n)|(?<!\r)\n/);
+    expect(raw.toString('latin1')).to.contain('\r\none\r\ntwo\r\n.three');
+    expect(await verify(raw)).to.equal('pass');
+    // A server takes the second dot away again before it verifies.
+    const received = readyForWire(raw).toString('latin1').replaceAll('\r\n..', '\r\n.');
+    expect(await verify(Buffer.from(received, 'latin1'))).to.equal('pass');
+  });
+
+  it('is as before for bodies of blanks, tabs, line ends and text in any order', () => {
+    const piece = fc.constantFrom(' ', '\t', '\r\n', '\r', '\n', 'x', '  ', ' \r\n');
+    /** The two rules of RFC 6376, 3.4.4, one after the other, to the letter. */
+    const reference = (body: string) => {
+      const reduced = body.replace(/[ \t]+(?=\r\n|$)/g, '').replace(/[ \t]+/g, ' ');
+      const text = reduced.replace(/(?:\r\n)+$/, '');
+      return createHash('sha256')
+        .update(text && `${text}\r\n`)
+        .digest('base64');
+    };
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        expect(bodyHash(pieces.join(''))).to.equal(reference(pieces.join('')));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   for (const [what, body] of Object.entries({

@@ -278,6 +278,21 @@ describe('a login that fails', () => {
   });
 });
 
+describe('a relay without TLS that needs a password', () => {
+  it('counts as unreachable: the mail waits, and the reason names the setting', async () => {
+    const smtp = await startSmtp();
+    const url = smtp.url.replace('127.0.0.1', 'me:secret@0.0.0.0');
+    const mailer = createMailer({ url, maxConnections: 1 });
+    const outcome = await send(mailer, mail());
+    expect(outcome.kind).to.equal('unreachable');
+    expect(outcome).to.have.property('reason').that.contains('SMTP_ALLOW_PLAIN_AUTH').and.not.contains('secret');
+    const allowed = createMailer({ url, maxConnections: 1, allowPlainAuth: true });
+    expect((await send(allowed, mail())).kind).to.equal('sent');
+    for (const one of [mailer, allowed]) one.close(true);
+    await smtp.close();
+  });
+});
+
 describe('a server that lets nobody in', () => {
   it('is tried by one for all, and by everybody again once it answers', async () => {
     let [tried, isOpen] = [0, false];

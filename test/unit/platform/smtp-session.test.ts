@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { readyForWire, SmtpSession, smtpTarget, type WireMail } from '../../../platform/smtp-session.ts';
+import { SmtpSession, smtpTarget, type WireMail } from '../../../platform/smtp-session.ts';
+import { readyForWire } from '../../../platform/wire-lines.ts';
 
 const TIMEOUTS = { connectMs: 2_000, greetingMs: 2_000, silenceMs: 2_000 };
 const head = 'Subject: x\r\n\r\n';
@@ -179,6 +180,21 @@ describe('an SMTP session', () => {
     expect((await session.send(mail())).accepted).to.equal(true);
   });
 
+  it('normalises line ends and offers no mail with a NUL byte or a control character in its envelope', async () => {
+    const { session, writes } = await scripted(['PIPELINING'], polite);
+    expect((await session.send(mail('a\rb\n.\r\n\rMAIL FROM:<x>\r\n'))).accepted).to.equal(true);
+    expect(writes.at(-1)).to.equal(`${head}a\r\nb\r\n..\r\n\r\nMAIL FROM:<x>\r\n.\r\n`);
+    writes.length = 0;
+    for (const bad of [mail('a\0b\r\n'), mail('x\r\n', { to: 'a@b.co>\r\nRSET' }), mail('x', { from: 'a\0@b.co' })])
+      expect(await session.send(bad)).to.have.nested.property('error.kind', 'permanent');
+    expect(writes).to.deep.equal([]);
+    // Announced ahead of its turn, it is refused then too, and the session stays usable.
+    const bad = mail('a\0\r\n');
+    expect((await session.send(mail(), bad)).accepted).to.equal(true);
+    expect(await session.send(bad)).to.have.nested.property('error.kind', 'permanent');
+    expect((await session.send(mail())).accepted).to.equal(true);
+  });
+
   it('offers no address to the server that it cannot read', async () => {
     const wide = mail(undefined, { to: 'jörg@example.com', utf8: true });
     const { session } = await scripted(['PIPELINING'], polite);
@@ -261,6 +277,66 @@ describe('an SMTP session', () => {
         const refused = await open(`smtp://me:guess@${at}`).catch((error: Error) => error.message);
         expect(refused).to.match(/^535 /);
       });
+
+    describe('that is given a password', () => {
+      /** Reaches this machine by an address that is not one of its loopback addresses. */
+      const elsewhere = (at: string) => at.replace('127.0.0.1', '0.0.0.0');
+      const recorded = async (options: SMTPServerOptions) => {
+        let logins = 0;
+        const served = await serve({
+          allowInsecureAuth: true,
+          ...options,
+          onAuth: (_auth, _session, done) => {
+            logins++;
+            done(null, { user: 'me' });
+          },
+        });
+        return { ...served, logins: () => logins };
+      };
+      const failure = (url: string) =>
+        open(url).then(
+          () => 'opened',
+          (error: Error) => error.message,
+        );
+
+      it('sends no AUTH to another host that offers no STARTTLS, and says what to do', async () => {
+        const { at, logins } = await recorded({ disabledCommands: ['STARTTLS'] });
+        expect(await failure(`smtp://${login}@${elsewhere(at)}`))
+          .to.contain('0.0.0.0 offers no STARTTLS')
+          .and.contain('SMTP_ALLOW_PLAIN_AUTH');
+        expect(logins()).to.equal(0);
+      });
+
+      it('sends no AUTH where the URL turns TLS off', async () => {
+        const { at, logins } = await recorded({});
+        expect(await failure(`smtp://${login}@${elsewhere(at)}?ignoreTLS=true`)).to.contain('ignoreTLS');
+        expect(logins()).to.equal(0);
+      });
+
+      it('logs in over STARTTLS and over TLS from the first byte', async () => {
+        const started = await recorded({});
+        expect(await failure(`smtp://${login}@${elsewhere(started.at)}?tls.rejectUnauthorized=false`)).to.equal(
+          'opened',
+        );
+        const secure = await recorded({ secure: true });
+        expect(await failure(`smtps://${login}@${elsewhere(secure.at)}?tls.rejectUnauthorized=false`)).to.equal(
+          'opened',
+        );
+        expect([started.logins(), secure.logins()]).to.deep.equal([1, 1]);
+      });
+
+      it('logs in without TLS where the setting allows it', async () => {
+        const { at, logins } = await recorded({ disabledCommands: ['STARTTLS'] });
+        const session = await SmtpSession.open(smtpTarget(`smtp://${login}@${elsewhere(at)}`, TIMEOUTS, true));
+        session.close();
+        expect(logins()).to.equal(1);
+      });
+
+      it('opens a connection without TLS to another host where the URL has no password', async () => {
+        const { at } = await recorded({ disabledCommands: ['STARTTLS'] });
+        expect(await failure(`smtp://${elsewhere(at)}`)).to.equal('opened');
+      });
+    });
   });
 });
 
@@ -269,9 +345,15 @@ describe('a text for the wire', () => {
     ['is left alone where it is fit', 'a: b\r\n\r\nx.\r\n', 'a: b\r\n\r\nx.\r\n'],
     ['has a second dot where a line begins with one', '.a\r\n..\r\n\r\n.\r\n', '..a\r\n...\r\n\r\n..\r\n'],
     ['has whole line ends', 'a\nb\r\nc', 'a\r\nb\r\nc\r\n'],
+    ['has no CR or LF that stands alone', 'a\rb\r\r\n\n\rc\n\r', 'a\r\nb\r\n\r\n\r\n\r\nc\r\n\r\n'],
+    ['doubles a dot behind a lone CR or LF', 'a\r.\r\n\n.b\r\n', 'a\r\n..\r\n\r\n..b\r\n'],
     ['is never empty', '', '\r\n'],
   ] as const)
     it(what, () => {
       expect(readyForWire(Buffer.from(raw)).toString()).to.equal(ready);
     });
+
+  it('is refused with a NUL byte', () => {
+    expect(() => readyForWire(Buffer.from('a\r\n\0\r\n'))).to.throw('NUL byte');
+  });
 });
