@@ -29,7 +29,7 @@ export interface CsvFile {
 }
 
 const MAX_KEY_LENGTH = 256;
-/** Each row costs as much work as there are columns, however few cells it has: without a bound that is a product. */
+/** Twice as many as a project may have custom fields. */
 const MAX_COLUMNS = 1_000;
 /** Some milliseconds of work when rows are as short as can be. */
 const CHUNK_BYTES = 4_096;

@@ -14,6 +14,7 @@ import { readAddress, readMailbox } from '../../platform/address.ts';
 import { openCursor } from '../../platform/cursor.ts';
 import { bodyHash, withSignature } from '../../platform/dkim.ts';
 import { inAttribute, linkTarget, replaceLinks } from '../../platform/html-links.ts';
+import { UNLIMITED } from '../../platform/limits.ts';
 import { composeMail, type MailAttachment, MailSkeleton, type OutgoingMail } from '../../platform/mime.ts';
 import { KnownLines, quotedPrintable } from '../../platform/mime-body.ts';
 import { nameFault, plainName } from '../../platform/names.ts';
@@ -86,15 +87,16 @@ const report = (type: string, content: string) =>
   returned(
     `Content-Type: multipart/report; boundary="b"\r\n\r\n--b\r\nContent-Type: ${type}\r\n\r\n${content}\r\n--b--\r\n`,
   );
+const rules = { limits: UNLIMITED, refusedKeys: new Set<string>() };
 async function imported(csv: string): Promise<void> {
   const content = Buffer.from(csv);
   const opened = await openCsv(content).catch(() => undefined);
   if (!opened) return;
-  let chunk = new ImportChunk(opened.columns);
+  let chunk = new ImportChunk(opened.columns, rules);
   for await (const rows of opened.rows())
     for (const row of rows) {
       chunk.add(row);
-      if (chunk.isFull) chunk = new ImportChunk(opened.columns);
+      if (chunk.isFull) chunk = new ImportChunk(opened.columns, rules);
     }
 }
 const record = (purpose: 'DKIM' | 'SPF' | 'DMARC', value: string, texts: string[]) =>

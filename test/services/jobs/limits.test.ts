@@ -121,8 +121,8 @@ describe('limits of jobs', () => {
       expect(result.errors[0]?.error).to.contain('new custom fields');
     });
 
-    it('imports short rows below a header of 50,000 columns', async () => {
-      const columns = Array.from({ length: 50_000 }, (_, n) => `c${n}`).join(',');
+    it('imports short rows below a header of 1,000 columns', async () => {
+      const columns = Array.from({ length: 999 }, (_, n) => `c${n}`).join(',');
       const rows = Array.from({ length: 5_000 }, (_, n) => `u${n}@example.com`).join('\n');
       const result = await imported(`email,${columns}\n${rows}\n`, UNLIMITED);
       expect(result).to.include({ created: 5_000, failed: 0 });
