@@ -64,10 +64,11 @@ const special: Record<string, Erase> = {
   async uploads(trx, projectId) {
     const { rowCount } = await trx.raw(
       `with gone as (
-         delete from uploads where key in (select key from uploads where project_id = ? limit ?) returning key
+         delete from uploads where project_id = :projectId
+           and key in (select key from uploads where project_id = :projectId limit :chunk) returning key
        )
        insert into upload_removals (key) select key from gone`,
-      [projectId, CHUNK],
+      { projectId, chunk: CHUNK },
     );
     return rowCount;
   },
