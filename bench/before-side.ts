@@ -50,7 +50,10 @@ process.on('message', (order: SideOrder) => {
     },
   );
 });
+// A signal to the whole group: the parent says when to end, so that the processes started here end too.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => void end(0));
+if (!process.connected) void end(0);
 
 async function end(code: number): Promise<void> {
   await endAll().catch(() => {});

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, linkSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '../dev/ports.ts';
 import { query, startPostgres } from '../dev/postgres.ts';
@@ -37,13 +37,33 @@ type Progress = (line: string) => void;
 function checkOut(revision: string): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   const folder = join(runDirectory(), 'before');
-  git('worktree', 'prune');
   git('worktree', 'add', '--detach', '--quiet', folder, revision);
   atEnd(() => void git('worktree', 'remove', '--force', folder));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  linkTree(join(root, 'node_modules'), join(folder, 'node_modules'));
   rmSync(join(folder, 'bench'), { recursive: true, force: true });
   cpSync(join(root, 'bench'), join(folder, 'bench'), { recursive: true });
   return folder;
+}
+
+/** Hard links, not one symbolic link: the renderer may only read below its real folder. What is cached stays apart. */
+function linkTree(from: string, to: string): void {
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.name === '.cache') continue;
+    if (entry.isDirectory()) linkTree(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else linkOrCopy(source, target);
+  }
+}
+
+function linkOrCopy(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch {
+    // On another file system.
+    copyFileSync(source, target);
+  }
 }
 
 async function startServer(): Promise<string> {
@@ -66,9 +86,11 @@ async function database(serverUrl: string, name: string): Promise<string> {
 
 /** A process with the modules of one revision: those of two would clash in this one. */
 class Side {
+  private readonly checkout: string;
   private readonly child: ChildProcess;
 
   constructor(checkout: string) {
+    this.checkout = checkout;
     this.child = fork(join(checkout, 'bench', 'before-side.ts'), [], {
       cwd: checkout,
       execArgv: ['--import', 'tsx'],
@@ -79,7 +101,7 @@ class Side {
   async ask(order: SideOrder): Promise<SideAnswer> {
     this.child.send(order);
     const exited = once(this.child, 'exit').then(() => {
-      throw new Error(`${order.kind} failed in ${this.child.spawnfile} (see above)`);
+      throw new Error(`${this.checkout}: ${order.kind} failed (see above)`);
     });
     const [answer] = (await Promise.race([once(this.child, 'message'), exited])) as [SideAnswer];
     return answer;

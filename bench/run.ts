@@ -59,6 +59,9 @@ function print(results: Record<string, Measure[]>): void {
     console.log(`| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void endAll().finally(() => process.exit(1)));
+
 run()
   .catch((error) => {
     console.error(error instanceof Error ? error.message : error);
