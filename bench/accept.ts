@@ -13,7 +13,7 @@ import { startApi } from '../test/support/processes.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 
 const CONNECTIONS = 20;
-const ROUND_SECONDS = 5;
+export const ROUND_SECONDS = 5;
 const ROUNDS = 5;
 const CONTACTS = 10_000;
 
@@ -22,7 +22,7 @@ export interface Target {
   key: string;
 }
 
-interface Round {
+export interface Round {
   rate: number;
   p50: number;
   p99: number;
@@ -42,7 +42,8 @@ const bodies = {
   }),
 };
 
-type Path = keyof typeof bodies;
+export type Path = keyof typeof bodies;
+export type Targets = Record<Path, Target>;
 
 export const acceptBench: Bench = {
   name: 'accept',
@@ -72,7 +73,7 @@ export const acceptBench: Bench = {
 };
 
 /** One database on disk with its usual safety, both servers on it. */
-async function servers(): Promise<{ ours: Record<Path, Target>; bare: Record<Path, Target> }> {
+async function servers(): Promise<{ ours: Targets; bare: Targets }> {
   const postgres = await startPostgres({
     dataDir: join(runDirectory(), 'bench-postgres'),
     port: await freePort(),
@@ -81,21 +82,26 @@ async function servers(): Promise<{ ours: Record<Path, Target>; bare: Record<Pat
     logFile: join(runDirectory(), 'bench-postgres.log'),
   });
   atEnd(() => postgres.stop());
-  await migrate(postgres.url);
-  const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
+  const { projectId, targets } = await acceptingApi(postgres.url);
+  const bare = { url: await startBare(postgres.url, projectId), key: 'none' };
+  return { ours: targets, bare: { '/v1/track': bare, '/v1/send': bare } };
+}
+
+/** Migrates a database, and starts an API on it with one project. */
+export async function acceptingApi(databaseUrl: string): Promise<{ projectId: string; targets: Targets }> {
+  await migrate(databaseUrl);
+  const db = connectDb({ databaseUrl, poolSize: 2 });
   const user = await createUser(db, { email: 'bench@example.com', password: 'benchmark' });
   const { project, publicKey, secretKey } = await createProject(db, { name: 'Bench', ownerId: user.id });
   await addManagedDomain(db, project.id, 'demo.localhost');
   await db.destroy();
-
   // The limit is far away, not off: its cost belongs to ours.
-  const api = await startApi({ DATABASE_URL: postgres.url, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn' });
-  const bareUrl = await startBare(postgres.url, project.id);
-  const both = (url: string, track: string, send: string) => ({
-    '/v1/track': { url, key: track },
-    '/v1/send': { url, key: send },
-  });
-  return { ours: both(api.url, publicKey, secretKey), bare: both(bareUrl, 'none', 'none') };
+  const env = { DATABASE_URL: databaseUrl, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn' };
+  const { url } = await startApi(env);
+  return {
+    projectId: project.id,
+    targets: { '/v1/track': { url, key: publicKey }, '/v1/send': { url, key: secretKey } },
+  };
 }
 
 export async function startBare(databaseUrl: string, projectId: string): Promise<string> {

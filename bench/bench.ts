@@ -14,6 +14,8 @@ export interface Bench {
   name: string;
   /** What is compared with what, in a sentence. */
   about: string;
+  /** Left out of a run of all. */
+  onlyByName?: boolean;
   run(progress: (line: string) => void): Promise<Measure[]>;
 }
 

@@ -24,12 +24,12 @@ import type { PrebuiltOrder } from './prebuilt-pool.ts';
 import { startSink } from './sink.ts';
 
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
-const RECIPIENTS = Math.round(20_000 * SCALE);
+export const RECIPIENTS = Math.round(20_000 * SCALE);
 const MANY = 10;
 const ROUNDS = 5;
 /** Of either side. */
-const CONNECTIONS = 20;
-const DOMAIN = 'bench.example';
+export const CONNECTIONS = 20;
+export const DOMAIN = 'bench.example';
 
 interface Round {
   /** Mails a second, from the request to the last mail. */
@@ -118,7 +118,7 @@ async function database(progress: (line: string) => void) {
 }
 
 /** A project with so many contacts, and a domain that has a key. */
-async function audience(db: Db, count: number, name: string): Promise<TestProject> {
+export async function audience(db: Db, count: number, name: string): Promise<TestProject> {
   const project = await makeProject(db);
   const domain = await addManagedDomain(db, project.id, name);
   await addSigningKey(db, domain.id, await makeDomainKey(readSettings({}, []).secretKeys));
@@ -133,7 +133,11 @@ async function audience(db: Db, count: number, name: string): Promise<TestProjec
 }
 
 /** Sends a campaign and waits until the sink has it, and all is written down. */
-async function ours({ db, sink, worker }: Scene, project: TestProject, recipients: number): Promise<Round> {
+export async function ours(
+  { db, sink, worker }: Pick<Scene, 'db' | 'sink' | 'worker'>,
+  project: TestProject,
+  recipients: number,
+): Promise<Round> {
   const { campaign } = await createCampaign(db, project.access, {
     ...{ name: 'Spring', subject: 'News', body: template, audienceType: 'ALL', type: 'HEADLESS' },
     from: { email: `news@${project.senderDomain}`, name: 'News' },

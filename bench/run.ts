@@ -2,6 +2,7 @@
 
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';
+import { beforeBench } from './before.ts';
 import type { Bench, Measure } from './bench.ts';
 import { campaignsBench } from './campaigns.ts';
 import { contactsBench } from './contacts.ts';
@@ -16,6 +17,7 @@ import { workflowsBench } from './workflows.ts';
 
 const benches: Bench[] = [
   acceptBench,
+  beforeBench,
   campaignsBench,
   contactsBench,
   deliveryBench,
@@ -34,7 +36,8 @@ async function run(): Promise<void> {
   if (unknown.length > 0)
     throw new Error(`No benchmark ${unknown.join(', ')}; there are ${benches.map((bench) => bench.name).join(', ')}.`);
   const results: Record<string, Measure[]> = {};
-  for (const bench of benches.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+  const isWanted = ({ name, onlyByName }: Bench) => (wanted.length === 0 ? !onlyByName : wanted.includes(name));
+  for (const bench of benches.filter(isWanted)) {
     console.error(`${bench.name}: ${bench.about}`);
     results[bench.name] = await bench.run((line) => console.error(`  ${line}`));
   }
@@ -55,6 +58,9 @@ function print(results: Record<string, Measure[]>): void {
   for (const row of [header, widths.map((width) => '-'.repeat(width)), ...rows])
     console.log(`| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
 }
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void endAll().finally(() => process.exit(1)));
 
 run()
   .catch((error) => {

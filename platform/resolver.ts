@@ -94,7 +94,11 @@ export function createResolver({
 
   return {
     txt: (name) => aliased(name, async (at) => (await channel.resolveTxt(at)).map((strings) => strings.join(''))),
-    mx: (name) => aliased(name, (at) => channel.resolveMx(at)),
+    // Node 26 adds `type` to each record; the answer is the same on every version.
+    mx: (name) =>
+      aliased(name, async (at) =>
+        (await channel.resolveMx(at)).map(({ exchange, priority }) => ({ exchange, priority })),
+      ),
     addresses,
     lookup: async (host) => {
       if (isIP(host)) return { kind: 'found', values: [host] };

@@ -23,9 +23,14 @@ export async function campaignsLookingAt(
 /** Those that a template's text once went into. */
 export async function campaignsWithTemplate(
   db: Db,
+  projectId: string,
   templateId: string,
 ): Promise<(NamedCampaign & { status: CampaignStatus })[]> {
-  const campaigns = await Campaign.query(db).where({ templateId }).whereNull('deletedAt').orderBy('name').orderBy('id');
+  const campaigns = await Campaign.query(db)
+    .where({ projectId, templateId })
+    .whereNull('deletedAt')
+    .orderBy('name')
+    .orderBy('id');
   return campaigns.map(({ id, name, status }) => ({ id, name, status }));
 }
 

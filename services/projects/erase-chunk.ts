@@ -82,13 +82,14 @@ const special: Record<string, Erase> = {
   async uploads(trx, projectId) {
     const { rowCount } = await trx.raw(
       `with gone as (
-         delete from uploads where key in (select key from uploads where project_id = ? limit ?) returning key, size
+         delete from uploads where project_id = :projectId
+           and key in (select key from uploads where project_id = :projectId limit :chunk) returning key, size
        ),
        freed as (
-         update upload_totals set bytes = bytes - (select coalesce(sum(size), 0) from gone) where project_id = ?
+         update upload_totals set bytes = bytes - (select coalesce(sum(size), 0) from gone) where project_id = :projectId
        )
        insert into upload_removals (key) select key from gone`,
-      [projectId, CHUNK, projectId],
+      { projectId, chunk: CHUNK },
     );
     return rowCount;
   },

@@ -13,7 +13,7 @@ export async function deleteTemplate(db: Db, project: ProjectAccess, id: string)
     const {
       canDelete,
       workflowSteps: [step],
-    } = await usageOf(trx, id);
+    } = await usageOf(trx, project.projectId, id);
     if (!canDelete) {
       const user = step ? `the workflow "${step.workflowName}"` : 'something';
       throw new ApiError(409, 'CONFLICT', `The template is used by ${user} and cannot be deleted.`);

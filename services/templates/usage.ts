@@ -12,11 +12,14 @@ export interface TemplateUsage {
 
 export async function templateUsage(db: Db, projectId: string, id: string): Promise<TemplateUsage> {
   const template = await findTemplate(db, projectId, id);
-  return usageOf(db, template.id);
+  return usageOf(db, projectId, template.id);
 }
 
 /** Whoever gives templates a new use adds it here. */
-export async function usageOf(db: Db, id: string): Promise<TemplateUsage> {
-  const [campaigns, workflowSteps] = await Promise.all([campaignsWithTemplate(db, id), stepsWithTemplate(db, id)]);
+export async function usageOf(db: Db, projectId: string, id: string): Promise<TemplateUsage> {
+  const [campaigns, workflowSteps] = await Promise.all([
+    campaignsWithTemplate(db, projectId, id),
+    stepsWithTemplate(db, projectId, id),
+  ]);
   return { campaigns, workflowSteps, canDelete: workflowSteps.length === 0 };
 }

@@ -12,20 +12,20 @@ export interface TemplateStep {
 }
 
 /** Steps that send a template: as they are edited, as contacts would enter now, and as some are on their way. */
-export async function stepsWithTemplate(db: Db, templateId: string): Promise<TemplateStep[]> {
+export async function stepsWithTemplate(db: Db, projectId: string, templateId: string): Promise<TemplateStep[]> {
   const { rows } = await db.raw(
     `select distinct on (w.name, w.id, step ->> 'id')
        w.id as "workflowId", w.name as "workflowName", step ->> 'id' as "stepId", step ->> 'name' as "stepName"
      from workflow_versions v
      join workflows w on w.id = v.workflow_id
      cross join lateral jsonb_array_elements(v.graph -> 'steps') as step
-     where v.template_ids @> array[:templateId::uuid]
+     where w.project_id = :projectId and v.template_ids @> array[:templateId::uuid]
        and coalesce(step -> 'config' ->> 'templateId', step ->> 'templateId') = :templateId
        and (v.version = w.version or (w.enabled and v.version = w.valid_version) or exists (
          select 1 from executions e where e.workflow_id = v.workflow_id and e.version = v.version
            and e.status in ('RUNNING', 'WAITING')))
      order by w.name, w.id, step ->> 'id', v.version desc`,
-    { templateId },
+    { projectId, templateId },
   );
   return rows as TemplateStep[];
 }

@@ -263,6 +263,21 @@ describe('templates', () => {
       expect(answer).to.have.status(200);
       expect(answer.body).to.deep.equal({ campaigns: [], workflowSteps: [], canDelete: true });
     });
+
+    it('leaves out workflows and campaigns of another project that name it', async () => {
+      const { id } = await create();
+      const other = await api.project();
+      const { body: workflow } = await other.server.post('/workflows', { name: 'Foreign', eventName: 'signup' });
+      const step = { id: newId(), type: 'SEND_EMAIL', name: 'Send', config: { templateId: id } };
+      await api
+        .db('workflow_versions')
+        .where({ workflowId: workflow.id })
+        .update({ templateIds: [id], graph: JSON.stringify({ steps: [step], transitions: [] }) });
+      expect((await project.server.get(`/templates/${id}/usage`)).body).to.deep.equal({
+        ...{ campaigns: [], workflowSteps: [], canDelete: true },
+      });
+      expect(await project.server.delete(`/templates/${id}`)).to.have.status(204);
+    });
   });
 
   describe('DELETE /templates/:id', () => {

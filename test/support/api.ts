@@ -7,6 +7,8 @@ import { logSerializers } from '../../platform/logger.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import type { ApiAnswer } from './chai-answers.ts';
+import { readCatalogue } from './statement-catalogue.ts';
+import { watchStatements } from './statement-watcher.ts';
 import { makeProject, openWorld, type TestProject, type World } from './world.ts';
 
 export type { ApiAnswer } from './chai-answers.ts';
@@ -86,6 +88,10 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   const { env = {}, world, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
   const own = world ? undefined : await openWorld(5);
   const { db, url: databaseUrl } = own ?? (world as World);
+  await watchStatements(async () => {
+    const current = await openWorld(1);
+    return readCatalogue(current.db).finally(() => current.close());
+  });
   const logs: Record<string, unknown>[] = [];
   const log = pino(
     { level: env.LOG_LEVEL ?? 'debug', serializers: logSerializers },

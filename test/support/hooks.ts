@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
+import { join, resolve } from 'node:path';
 import fc from 'fast-check';
+import type { Context, Suite, Test } from 'mocha';
+import { testFiles } from '../../dev/test-parts.ts';
 import { endAll } from './cleanup.ts';
+import { setCurrentTest, watcherFaults } from './statement-watcher.ts';
 
 // The same cases in every run, so that a failure can be looked at; FAST_CHECK_SEED=<number> looks at others.
 fc.configureGlobal({ seed: Number(process.env.FAST_CHECK_SEED ?? 20_261_115) });
@@ -13,6 +17,28 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     spawnSync('pkill', ['-P', String(process.pid)]);
     process.exit(128 + constants.signals[signal]);
   });
+}
+
+export const mochaHooks = {
+  beforeEach(this: Context) {
+    setCurrentTest(this.currentTest?.titlePath().join(' > ') ?? '');
+  },
+  afterEach(this: Context) {
+    setCurrentTest(`a hook after ${this.currentTest?.titlePath().join(' > ')}`);
+  },
+  afterAll(this: Context) {
+    const faults = watcherFaults(this.test?.parent ? ranAllApiTests(this.test.parent) : false);
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+  },
+};
+
+function ranAllApiTests(root: Suite): boolean {
+  const tests: Test[] = [];
+  root.eachTest((test) => void tests.push(test));
+  const files = new Set(tests.map(({ file }) => file));
+  const project = resolve(import.meta.dirname, '../..');
+  const wanted = testFiles(project).filter((file) => file.startsWith('test/api/'));
+  return tests.every((test) => test.isPassed()) && wanted.every((file) => files.has(join(project, file)));
 }
 
 const LEAK_AFTER_MS = 15_000;

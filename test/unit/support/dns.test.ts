@@ -27,7 +27,9 @@ describe('the DNS stand-in', () => {
     dns.set('example.com', 'TXT', ['v=spf1 -all', ['two ', 'parts']]);
     expect(await resolver.resolve4('example.com')).to.deep.equal(['192.0.2.1']);
     expect(await resolver.resolve6('EXAMPLE.com')).to.deep.equal(['2001:db8::1']);
-    expect(await resolver.resolveMx('example.com')).to.deep.equal([{ priority: 10, exchange: 'mx.example.com' }]);
+    // Node 26 adds `type` to each record.
+    const exchanges = (await resolver.resolveMx('example.com')).map(({ priority, exchange }) => [priority, exchange]);
+    expect(exchanges).to.deep.equal([[10, 'mx.example.com']]);
     expect(await resolver.resolveTxt('example.com')).to.deep.equal([['v=spf1 -all'], ['two ', 'parts']]);
     expect(dns.queries.map(({ type }) => type)).to.deep.equal(['A', 'AAAA', 'MX', 'TXT']);
   });

@@ -1,0 +1,61 @@
+// One side of `before.ts`: runs in a checkout of its revision, whose modules it imports, and does what it is asked.
+import { connectDb } from '../db/connect.ts';
+import { migrate } from '../db/migrate.ts';
+import { endAll } from '../test/support/cleanup.ts';
+import { startWorker } from '../test/support/processes.ts';
+import { acceptingApi, type Targets } from './accept.ts';
+import { audience, CONNECTIONS, DOMAIN, ours, RECIPIENTS } from './campaigns.ts';
+import { startSink } from './sink.ts';
+
+export type SideOrder =
+  | { kind: 'api'; databaseUrl: string }
+  | { kind: 'worker'; databaseUrl: string; temporal: { address: string; namespace: string } }
+  | { kind: 'campaign' };
+
+export interface SideAnswer {
+  targets?: Targets;
+  rate?: number;
+}
+
+let sendCampaign: () => Promise<number>;
+
+async function answer(order: SideOrder): Promise<SideAnswer> {
+  if (order.kind === 'api') return { targets: (await acceptingApi(order.databaseUrl)).targets };
+  if (order.kind === 'campaign') return { rate: await sendCampaign() };
+  const { databaseUrl, temporal } = order;
+  await migrate(databaseUrl);
+  const db = connectDb({ databaseUrl, poolSize: 4 });
+  const project = await audience(db, RECIPIENTS, DOMAIN);
+  await db.raw('vacuum analyze contacts');
+  const sink = await startSink();
+  const worker = await startWorker({
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    SMTP_URL: sink.url,
+    SMTP_MAX_CONNECTIONS: String(CONNECTIONS),
+    DKIM_SIGNING: 'false',
+    LOG_LEVEL: 'warn',
+  });
+  sendCampaign = async () => (await ours({ db, sink, worker }, project, RECIPIENTS)).rate;
+  return {};
+}
+
+process.on('message', (order: SideOrder) => {
+  answer(order).then(
+    (told) => process.send?.(told),
+    (error: unknown) => {
+      console.error(error);
+      void end(1);
+    },
+  );
+});
+// A signal to the whole group: the parent says when to end, so that the processes started here end too.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+process.on('disconnect', () => void end(0));
+if (!process.connected) void end(0);
+
+async function end(code: number): Promise<void> {
+  await endAll().catch(() => {});
+  process.exit(code);
+}

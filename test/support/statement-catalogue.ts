@@ -1,0 +1,69 @@
+// Which tables hold data of tenants: read from the database, so that a new table is never forgotten.
+import type { Db } from '../../db/connect.ts';
+import type { Catalogue } from './sql-scope.ts';
+import { tokenize } from './sql-tokens.ts';
+
+/** Rows of these belong to the row that the column names; they have no `project_id` of their own. */
+const PARENTS: Record<string, string> = {
+  campaign_count_deltas: 'campaign_id',
+  campaign_counts: 'campaign_id',
+  campaign_paces: 'campaign_id',
+  campaign_wire: 'campaign_id',
+  delivery_batches: 'campaign_id',
+  domain_keys: 'domain_id',
+  email_attachments: 'set_id',
+  email_attempts: 'email_id',
+  email_notices: 'email_id',
+  email_results: 'email_id',
+  job_inputs: 'job_id',
+  segment_members: 'segment_id',
+  segment_recounts: 'segment_id',
+  workflow_removals: 'workflow_id',
+  workflow_tick_contacts: 'workflow_id',
+  workflow_ticks: 'workflow_id',
+  workflow_versions: 'workflow_id',
+};
+
+/** Tables that belong to no project. */
+const SHARED = [
+  // Accounts: a person may be a member of several projects.
+  ...['users', 'sessions', 'user_identities', 'account_requests', 'auth_attempts'],
+  // Bookkeeping of the service itself.
+  ...['knex_migrations', 'knex_migrations_lock', 'open_runs', 'send_pace', 'received_notices', 'upload_removals'],
+];
+
+export async function readCatalogue(db: Db): Promise<Catalogue> {
+  const columns: { rows: { name: string; columns: string[] }[] } = await db.raw(
+    `select table_name as name, array_agg(column_name::text) as columns
+     from information_schema.columns where table_schema = 'public' group by table_name`,
+  );
+  const tables = new Map<string, Set<string>>();
+  for (const { name, columns: names } of columns.rows) {
+    const isTenants = names.includes('project_id') || name === 'projects' || name in PARENTS;
+    if (isTenants) tables.set(name, new Set(names));
+    else if (!SHARED.includes(name))
+      throw new Error(`Table ${name} has no project_id: add it to PARENTS or SHARED in statement-catalogue.ts.`);
+  }
+  return { tables, parents: new Map(Object.entries(PARENTS)), functions: await readFunctions(db, tables) };
+}
+
+/** Functions whose body names a tenant table, or calls a function that does. */
+async function readFunctions(db: Db, tables: Catalogue['tables']): Promise<Catalogue['functions']> {
+  const { rows }: { rows: { name: string; arguments: string; body: string }[] } = await db.raw(
+    `select proname as name, pg_get_function_identity_arguments(p.oid) as arguments, prosrc as body
+     from pg_proc p join pg_language l on l.oid = prolang
+     where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype and lanname in ('sql', 'plpgsql')`,
+  );
+  const words = new Map(rows.map(({ name, body }) => [name, new Set(tokenize(body).map(({ text }) => text))]));
+  const found = new Set<string>();
+  for (let size = -1; size < found.size; ) {
+    size = found.size;
+    for (const [name, used] of words)
+      if ([...used].some((word) => tables.has(word) || (word !== name && found.has(word)))) found.add(name);
+  }
+  return new Map(
+    rows
+      .filter(({ name }) => found.has(name))
+      .map(({ name, arguments: given }) => [name, { takesProject: /\bp_project_id\b/.test(given) }]),
+  );
+}

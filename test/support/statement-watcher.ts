@@ -1,0 +1,143 @@
+// Watches every SQL statement that an API in this process sends (decision 109). One that uses a tenant's table passes if
+//   - the statement itself compares the project with a value from outside, for each such table, or
+//   - it goes by ids that a statement of the same request has found within a project, or
+//   - it is on the list of allowed statements.
+// Everything else fails the run.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import pg, { type QueryResult } from 'pg';
+import { type AllowedStatement, allowedStatements } from './allowed-statements.ts';
+import { analyze, type Catalogue, type Ref, unbound } from './sql-scope.ts';
+import { normalize } from './sql-tokens.ts';
+
+/** The pool of `api/start.ts`; statements of the tests themselves have another name. */
+const API_POOL = 'everpost-api';
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
+export interface Sent {
+  name?: string;
+  text: string;
+  values?: unknown[];
+}
+
+export interface Violation {
+  statement: string;
+  tables: string[];
+  test: string;
+}
+
+/** Ids that the statements of one request have read within a project. */
+export type TrustedIds = Set<string>;
+
+export class StatementWatcher {
+  readonly violations = new Map<string, Violation>();
+  private readonly catalogue: Catalogue;
+  private readonly allowed: Map<string, AllowedStatement>;
+  private readonly used = new Set<string>();
+  private readonly analyzed = new Map<string, Ref[]>();
+
+  constructor(catalogue: Catalogue, allowed: AllowedStatement[] = allowedStatements) {
+    this.catalogue = catalogue;
+    this.allowed = new Map(allowed.map((entry) => [entry.statement, entry]));
+  }
+
+  /** Says whether the ids in the result can be trusted: it has only rows of the request's project. */
+  check({ name, text, values = [] }: Sent, test: string, trusted: TrustedIds = new Set()): boolean {
+    const refs = this.analyzed.get(text) ?? analyze(text, this.catalogue);
+    this.analyzed.set(text, refs);
+    const isTrusted = (params: number[]) =>
+      areTrusted(
+        params.map((number) => values[number - 1]),
+        trusted,
+      );
+    const open = [...new Set(unbound(refs, isTrusted).map((ref) => ref.name))].sort();
+    if (open.length === 0) return refs.some(({ kind }) => kind === 'table' || kind === 'call');
+    const statement = normalize(text);
+    const allowed = this.allowed.get(name ?? '') ?? this.allowed.get(statement);
+    if (allowed) this.used.add(allowed.statement);
+    const tables = open.filter((table) => !allowed?.tables.includes(table));
+    const key = `${statement} ${tables}`;
+    if (tables.length > 0 && !this.violations.has(key))
+      this.violations.set(key, { statement: name ? `${name}: ${statement}` : statement, tables, test });
+    return false;
+  }
+
+  unused(): string[] {
+    return [...this.allowed.keys()].filter((statement) => !this.used.has(statement));
+  }
+}
+
+function areTrusted(values: unknown[], trusted: TrustedIds): boolean {
+  return values.every((value) => {
+    const isEmpty = value === '{}' || (Array.isArray(value) && value.length === 0);
+    const ids = JSON.stringify(value ?? null).match(UUID) ?? [];
+    return isEmpty || (ids.length > 0 && ids.every((id) => trusted.has(id.toLowerCase())));
+  });
+}
+
+/** Adds what stands in the columns of the result; ids inside of documents were written by anybody. */
+export function trust(result: QueryResult | undefined, trusted: TrustedIds): void {
+  for (const row of result?.rows ?? [])
+    for (const value of Object.values(row as object).flat())
+      if (typeof value === 'string' && value.length === 36 && value.match(UUID)) trusted.add(value.toLowerCase());
+}
+
+const requests = new AsyncLocalStorage<TrustedIds>();
+let watcher: StatementWatcher | undefined;
+let currentTest = 'a hook before the first test';
+
+let installed: Promise<void> | undefined;
+
+/** From the first API on that a test starts. */
+export function watchStatements(readCatalogue: () => Promise<Catalogue>): Promise<void> {
+  installed ??= readCatalogue().then(install);
+  return installed;
+}
+
+function install(catalogue: Catalogue): void {
+  watcher = new StatementWatcher(catalogue);
+  subscribe('http.server.request.start', () => requests.enterWith(new Set()));
+  const { prototype } = pg.Client;
+  const send = prototype.query as (this: pg.Client, ...args: unknown[]) => unknown;
+  const watched = function (
+    this: pg.Client & { connectionParameters?: { application_name?: string } },
+    ...args: unknown[]
+  ) {
+    if (this.connectionParameters?.application_name !== API_POOL) return send.apply(this, args);
+    return sendWatched((given) => send.apply(this, given), args);
+  };
+  prototype.query = watched as typeof prototype.query;
+}
+
+function sendWatched(send: (args: unknown[]) => unknown, args: unknown[]): unknown {
+  const [first, second] = args;
+  const values = Array.isArray(second) ? second : undefined;
+  const sent = (typeof first === 'string' ? { text: first, values } : { values, ...(first as Sent) }) as Sent;
+  const trusted = requests.getStore() ?? new Set<string>();
+  if (!watcher?.check(sent, currentTest, trusted)) return send(args);
+  const callback = args.at(-1);
+  if (typeof callback === 'function') {
+    const heard = (error: unknown, result: QueryResult) => {
+      trust(result, trusted);
+      callback(error, result);
+    };
+    return send([...args.slice(0, -1), heard]);
+  }
+  const answer = send(args);
+  if (answer instanceof Promise) answer.then((result: QueryResult) => trust(result, trusted)).catch(() => {});
+  return answer;
+}
+
+export function setCurrentTest(title: string): void {
+  currentTest = title;
+}
+
+/** What the run must fail for. Entries of the list are only known to be unused after all API tests have passed. */
+export function watcherFaults(ranAllApiTests: boolean): string[] {
+  const faults = [...(watcher?.violations.values() ?? [])].map(
+    ({ statement, tables, test }) =>
+      `The API uses ${tables.join(', ')} without the project:\n  ${statement}\n  first sent in: ${test}`,
+  );
+  const unused = ranAllApiTests ? (watcher?.unused() ?? []) : [];
+  return [...faults, ...unused.map((statement) => `No test needs this allowed statement any more:\n  ${statement}`)];
+}
