@@ -15,7 +15,7 @@ export async function eventful(db: Db, count: number, progress: (line: string) =
   const contacts = Math.max(10_000, Math.round(count / PER_CONTACT));
   await db.raw(insertContacts, [project.id, contacts]);
   await db.raw(
-    `select add_month('events', month::date) from generate_series(
+    `select add_month_partition('events', month::date) from generate_series(
        date_trunc('month', now() - make_interval(days => ?)), now(), interval '1 month') month`,
     [DAYS + 1],
   );

@@ -72,7 +72,7 @@ export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost', timeo
     ...knexSnakeCaseMappers(),
   });
   if (watch) keepWatch(db, watch);
-  wakers.set(db.client.config, new Waker((lanes) => notify(db, [lanes])));
+  wakers.set(db.client.config, new Waker((queues) => notify(db, [queues])));
   return db;
 }
 
@@ -88,16 +88,16 @@ export function inTransaction<T>(db: Db, work: (trx: Db) => Promise<T>): Promise
 }
 
 /**
- * Tells the relays that `lane` has something to do, once it is committed: a NOTIFY inside the transaction would take a
+ * Tells the relays that `queue` has something to do, once it is committed: a NOTIFY inside the transaction would take a
  * lock that all commits wait for. Losing it costs a poll interval, never work.
  */
-export function wake(db: Db, lane: string): void {
+export function wake(db: Db, queue: string): void {
   const waker = wakers.get(db.client.config);
   if (!waker) return;
   if (db.isTransaction)
     (db as Knex.Transaction).executionPromise.then(
-      () => waker.wake(lane),
+      () => waker.wake(queue),
       () => {},
     );
-  else waker.wake(lane);
+  else waker.wake(queue);
 }

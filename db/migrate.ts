@@ -1,7 +1,9 @@
+// Brings a database up to date: the migrations in order, then every function, view and trigger whose text has changed.
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { readSettings } from '../platform/settings.ts';
 import { connectDb, type Db } from './connect.ts';
+import { changedFunctions, type DatabaseFunction, functionsAfterTables, functionsBeforeTables } from './functions.ts';
 import { migrations } from './migrations/index.ts';
 
 const names = Object.keys(migrations).sort();
@@ -19,30 +21,75 @@ const source = {
 const LOCK = 0x65766572; // "ever"
 
 /**
- * Brings the database up to date. An advisory lock lets one process at a time through and, unlike knex's own lock row,
- * goes away with a process that dies; so knex's may be cleared by whoever holds ours.
+ * An advisory lock lets one process at a time through and, unlike knex's own lock row, is released when a process dies;
+ * so the owner of ours may clear knex's.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
-  const guard = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000, keepAlive: true });
-  await guard.connect();
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000, keepAlive: true });
+  await client.connect();
   const db = connectDb({ databaseUrl, poolSize: 2, name: 'everpost-migrate' });
   try {
-    await guard.query('select pg_advisory_lock($1)', [LOCK]);
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await refuseOlderDatabase(db);
     if (await db.schema.hasTable('knex_migrations_lock'))
       await db.migrate.forceFreeMigrationsLock({ migrationSource: source });
+    await applyFunctions(client, functionsBeforeTables);
     const [, applied] = await db.migrate.latest({ migrationSource: source });
+    await applyFunctions(client, functionsAfterTables);
+    await client.query(addPartitions);
     return applied;
   } finally {
     await db.destroy();
-    await guard.end();
+    await client.end();
   }
 }
 
-/** The migrations that this program knows and the database has not seen. */
+/** Databases of versions before the baseline have migrations that this program does not know. */
+async function refuseOlderDatabase(db: Db): Promise<void> {
+  if (!(await db.schema.hasTable('knex_migrations'))) return;
+  const unknown = (await db('knex_migrations').pluck('name')).filter((name: string) => !names.includes(name));
+  if (unknown.length > 0)
+    throw new Error(
+      `This database has migrations of another version of Everpost (${unknown[0]}): start with an empty one, in development by npm start -- --fresh.`,
+    );
+}
+
+/** All of them or none, so that a crash leaves no mixture of versions. */
+async function applyFunctions(client: pg.Client, functions: DatabaseFunction[]): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(`create table if not exists database_functions (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
+    const { rows } = await client.query('select name, checksum from database_functions');
+    for (const { name, sql, checksum } of changedFunctions(functions, rows)) {
+      await client.query(sql);
+      await client.query(
+        `insert into database_functions (name, checksum) values ($1, $2)
+         on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`,
+        [name, checksum],
+      );
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+/** The partitions of this month and the next three. The worker adds later ones. */
+const addPartitions = `
+  select add_month_partition(partitioned, month::date)
+  from unnest(array['events', 'email_contents']) as partitioned,
+    generate_series(date_trunc('month', now() at time zone 'UTC'),
+      date_trunc('month', now() at time zone 'UTC') + interval '3 months', interval '1 month') as month`;
+
+/** The migrations and functions of this program that the database does not have. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  if (!(await db.schema.hasTable('knex_migrations'))) return names;
+  if (!(await db.schema.hasTable('database_functions')) || !(await db.schema.hasTable('knex_migrations'))) return names;
   const done = new Set(await db('knex_migrations').pluck('name'));
-  return names.filter((name) => !done.has(name));
+  const applied = await db('database_functions').select('name', 'checksum');
+  const functions = changedFunctions([...functionsBeforeTables, ...functionsAfterTables], applied);
+  return [...names.filter((name) => !done.has(name)), ...functions.map(({ name }) => `function ${name}`)];
 }
 
 async function run(): Promise<void> {

@@ -3,26 +3,26 @@ const QUIET_MS = 10;
 
 /** Folds the wake-ups of one process into few NOTIFYs. */
 export class Waker {
-  private readonly lanes = new Set<string>();
+  private readonly queues = new Set<string>();
   private busy = false;
-  private readonly notify: (lanes: string) => PromiseLike<unknown>;
+  private readonly notify: (queues: string) => PromiseLike<unknown>;
 
-  constructor(notify: (lanes: string) => PromiseLike<unknown>) {
+  constructor(notify: (queues: string) => PromiseLike<unknown>) {
     this.notify = notify;
   }
 
-  wake(lane: string): void {
-    this.lanes.add(lane);
+  wake(queue: string): void {
+    this.queues.add(queue);
     if (!this.busy) void this.flush();
   }
 
   private async flush(): Promise<void> {
     this.busy = true;
-    while (this.lanes.size > 0) {
-      const lanes = [...this.lanes].join(',');
-      this.lanes.clear();
+    while (this.queues.size > 0) {
+      const queues = [...this.queues].join(',');
+      this.queues.clear();
       try {
-        await this.notify(lanes);
+        await this.notify(queues);
       } catch {
         // The relays poll as well: a lost wake-up is a delay, not a loss.
       }

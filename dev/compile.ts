@@ -12,5 +12,7 @@ export async function compile(target: string, flags: string[] = []): Promise<voi
   rmSync(target, { recursive: true, force: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target, ...flags], { cwd: root });
-  cpSync(join(root, 'web'), join(target, 'web'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
+  // Pages and SQL are read at run time.
+  for (const folder of ['web', 'db'])
+    cpSync(join(root, folder), join(target, folder), { recursive: true, filter: (file) => !file.endsWith('.ts') });
 }

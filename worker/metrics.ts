@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Db } from '../db/connect.ts';
-import { lanes } from '../db/models/outbox-row.ts';
+import { queues } from '../db/models/outbox-row.ts';
 import { type MailBacklog, mailBacklog } from '../services/emails/backlog.ts';
 import { type ResultKind, resultKinds } from '../services/emails/delivery-settlement.ts';
 import { noticesWaiting } from '../services/emails/notices.ts';
-import { type LaneDepth, outboxDepth } from '../services/outbox/depth.ts';
+import { outboxDepth, type QueueDepth } from '../services/outbox/depth.ts';
 
 export interface WorkerMetrics {
   registry: Registry;
@@ -56,32 +56,32 @@ function briefly<T>(ask: () => Promise<T>): Asked<T> {
   };
 }
 
-function outboxGauges(registry: Registry, ask: Asked<LaneDepth[]>): void {
+function outboxGauges(registry: Registry, ask: Asked<QueueDepth[]>): void {
   new Gauge({
     name: 'everpost_outbox_rows',
-    help: 'Rows of the outbox by lane; parked ones wait for a person.',
-    labelNames: ['lane', 'state'],
+    help: 'Rows of the outbox by queue; parked ones wait for a person.',
+    labelNames: ['queue', 'state'],
     registers: [registry],
     async collect() {
       this.reset();
       const depths = await ask();
-      for (const lane of depths ? lanes : []) {
-        const depth = depths?.find((one) => one.lane === lane);
-        this.set({ lane, state: 'waiting' }, depth?.waiting ?? 0);
-        this.set({ lane, state: 'parked' }, depth?.parked ?? 0);
+      for (const queue of depths ? queues : []) {
+        const depth = depths?.find((one) => one.queue === queue);
+        this.set({ queue, state: 'waiting' }, depth?.waiting ?? 0);
+        this.set({ queue, state: 'parked' }, depth?.parked ?? 0);
       }
     },
   });
   new Gauge({
     name: 'everpost_outbox_oldest_seconds',
-    help: 'Age of the oldest waiting row of a lane.',
-    labelNames: ['lane'],
+    help: 'Age of the oldest waiting row of a queue.',
+    labelNames: ['queue'],
     registers: [registry],
     async collect() {
       this.reset();
       const depths = await ask();
-      for (const lane of depths ? lanes : []) {
-        this.set({ lane }, depths?.find((one) => one.lane === lane)?.oldest ?? 0);
+      for (const queue of depths ? queues : []) {
+        this.set({ queue }, depths?.find((one) => one.queue === queue)?.oldest ?? 0);
       }
     },
   });

@@ -1,6 +1,6 @@
 import type { Db } from '../db/connect.ts';
 import type { Listener } from '../db/listener.ts';
-import { type Lane, lanes } from '../db/models/outbox-row.ts';
+import { type OutboxQueue, queues } from '../db/models/outbox-row.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { tidyWire } from '../services/campaigns/book.ts';
@@ -27,7 +27,7 @@ export interface RelayOptions {
   billing?: boolean;
 }
 
-/** The channel of `wake`; the payload is a comma list of lanes. */
+/** The channel of `wake`; the payload is a comma list of queues. */
 const WAKE_CHANNEL = 'everpost_wake';
 const CLAIM = 50;
 const CONCURRENCY = 10;
@@ -42,7 +42,7 @@ type Chore = 'results' | 'notices' | 'matches';
 /** Carries what is written down in Postgres over to Temporal. Every worker may have one; they share the work. */
 export class Relay {
   private readonly options: RelayOptions;
-  private readonly loops = new Map<Lane | Chore, Loop>();
+  private readonly loops = new Map<OutboxQueue | Chore, Loop>();
   private sweptAt = Number.NEGATIVE_INFINITY;
   private tidiedAt = Number.NEGATIVE_INFINITY;
   private reachable = true;
@@ -51,7 +51,7 @@ export class Relay {
     this.options = options;
     options.listener.on(WAKE_CHANNEL, (payload) => {
       const named = payload.split(',');
-      for (const lane of named) this.loops.get(lane as Lane)?.wake();
+      for (const queue of named) this.loops.get(queue as OutboxQueue)?.wake();
       // A batch that ends asks for more mail, and leaves results behind.
       if (named.includes('mail')) this.loops.get('results')?.wake();
       if (named.includes('events')) this.loops.get('matches')?.wake();
@@ -62,13 +62,13 @@ export class Relay {
   }
 
   start(): void {
-    for (const lane of lanes) this.loop(lane, () => (lane === 'mail' ? this.mailRound() : this.round(lane)));
+    for (const queue of queues) this.loop(queue, () => (queue === 'mail' ? this.mailRound() : this.round(queue)));
     this.loop('results', () => this.resultsRound());
     this.loop('notices', async () => ((await settleNotices(this.options.db)) > 0 ? 'more' : 'idle'));
     this.loop('matches', async () => ((await matchEvents(this.options.db)).events > 0 ? 'more' : 'idle'));
   }
 
-  private loop(name: Lane | Chore, round: () => Promise<Pace>): void {
+  private loop(name: OutboxQueue | Chore, round: () => Promise<Pace>): void {
     const { log } = this.options;
     this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs: IDLE_MS, troubleMs: TROUBLE_MS, log }));
   }
@@ -104,14 +104,14 @@ export class Relay {
     return pace === 'idle' && folded > 0 ? 'more' : pace;
   }
 
-  private async round(lane: Lane): Promise<Pace> {
+  private async round(queue: OutboxQueue): Promise<Pace> {
     const { db, log } = this.options;
-    const intents = await claimIntents(db, lane, CLAIM);
+    const intents = await claimIntents(db, queue, CLAIM);
     if (intents.length === 0) return 'idle';
     const settlement = await this.carryOutAll(intents);
     const parked = await settleIntents(db, settlement);
     for (const { id, error } of settlement.failed) {
-      log.warn({ lane, outboxId: id, error, parked: parked.includes(id) }, 'an intent could not be carried out');
+      log.warn({ queue, outboxId: id, error, parked: parked.includes(id) }, 'an intent could not be carried out');
     }
     this.tellReachable(settlement);
     return settlement.unreachable.length > 0 && settlement.done.length === 0 ? 'trouble' : 'more';

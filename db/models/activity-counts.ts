@@ -24,7 +24,7 @@ const each = (text: (kind: ActivityKind, column: string) => string): string =>
 
 const summed = (notes: string): string => `
   select project_id, date_trunc('hour', at, 'UTC') as hour,
-    ${each((kind, column) => `coalesce(sum(by) filter (where kind = '${kind}'), 0) as ${column}`)}
+    ${each((kind, column) => `coalesce(sum(delta) filter (where kind = '${kind}'), 0) as ${column}`)}
   from ${notes} group by 1, 2`;
 
 const FOLD_LOCK = 0x61637476; // "actv"
@@ -33,8 +33,8 @@ const tryTurn = statement<{ mine: boolean }>('activity-fold-turn', 'select pg_tr
 const fold = statement<{ folded: number }>(
   'activity-counts-fold',
   `with notes as (
-     delete from activity_notes where ctid = any (array(select ctid from activity_notes limit $1))
-     returning project_id, kind, at, by
+     delete from activity_deltas where ctid = any (array(select ctid from activity_deltas limit $1))
+     returning project_id, kind, at, delta
    ),
    hours as (
      insert into activity_hours as h (project_id, hour, ${columns})
@@ -62,7 +62,7 @@ const read = statement<{ at: Date } & Record<ActivityKind, string>>(
      select hour, ${columns} from activity_hours where project_id = $1 and hour >= $2 and hour < $3
      union all
      select hour, ${columns}
-     from (${summed('(select * from activity_notes where project_id = $1 and at >= $2 and at < $3) recent')}) notes
+     from (${summed('(select * from activity_deltas where project_id = $1 and at >= $2 and at < $3) recent')}) notes
    ) parts
    group by 1 order by 1`,
 );
@@ -87,7 +87,7 @@ const executions = statement<{ started: string; completed: string }>(
      select workflows_started as started, workflows_completed as completed from activity_hours
      where project_id = $1 and hour >= $2 and hour < $3
      union all
-     select case kind when 'started' then by end, case kind when 'completed' then by end from activity_notes
+     select case kind when 'started' then delta end, case kind when 'completed' then delta end from activity_deltas
      where project_id = $1 and kind in ('started', 'completed') and at >= $2 and at < $3
    ) parts`,
 );

@@ -32,11 +32,11 @@ export class Campaign extends BaseModel {
   declare audienceCount: number;
   declare ratePerMinute: number | null;
   declare paused: boolean;
-  declare pausedBy: 'PERSON' | 'BRAKE' | 'HOLD' | null;
+  declare pausedBy: 'USER' | 'AUTO_PAUSE' | 'BLOCKED' | null;
   declare pauseReason: string | null;
-  declare forgivenSent: number;
-  declare forgivenBounced: number;
-  declare forgivenComplained: number;
+  declare baselineSent: number;
+  declare baselineBounced: number;
+  declare baselineComplained: number;
   declare generation: number;
   declare scheduledFor: Date | null;
   declare scheduledAt: Date | null;

@@ -13,18 +13,18 @@ const waitForTurn = statement('event-fold-wait', 'select pg_advisory_xact_lock($
 
 const addTo = (unit: 'hour' | 'day'): string => `
   ${unit}s as (
-    insert into event_${unit}s as known (project_id, ${unit}, name, count, shown, last_contacts, last_at)
-    select project_id, date_trunc('${unit}', hour, 'UTC'), name, sum(count), sum(shown), sum(last_contacts), max(last_at)
+    insert into event_${unit}s as known (project_id, ${unit}, name, count, in_feed, last_contacts, last_at)
+    select project_id, date_trunc('${unit}', hour, 'UTC'), name, sum(count), sum(in_feed), sum(last_contacts), max(last_at)
     from by_hour group by 1, 2, 3 order by 1, 2, 3
     on conflict (project_id, ${unit}, name) do update set count = known.count + excluded.count,
-      shown = known.shown + excluded.shown, last_contacts = known.last_contacts + excluded.last_contacts,
+      in_feed = known.in_feed + excluded.in_feed, last_contacts = known.last_contacts + excluded.last_contacts,
       last_at = greatest(known.last_at, excluded.last_at)
   )`;
 
 const foldText = (condition: string): string => `
   with notes as (
-    delete from event_notes where ctid = any (array(select ctid from event_notes where ${condition} limit $1))
-    returning project_id, name, contact_id, at, shown
+    delete from event_deltas where ctid = any (array(select ctid from event_deltas where ${condition} limit $1))
+    returning project_id, name, contact_id, at, in_feed
   ),
   seen as (
     select project_id, name, contact_id, date_trunc('hour', max(at), 'UTC') as hour from notes group by 1, 2, 3
@@ -39,10 +39,10 @@ const foldText = (condition: string): string => `
     on conflict (project_id, name, contact_id) do update set last_hour = excluded.last_hour
   ),
   by_hour as materialized (
-    select project_id, hour, name, sum(count) as count, sum(shown) as shown, sum(last_contacts) as last_contacts,
+    select project_id, hour, name, sum(count) as count, sum(in_feed) as in_feed, sum(last_contacts) as last_contacts,
       max(last_at) as last_at
     from (
-      select project_id, date_trunc('hour', at, 'UTC') as hour, name, 1 as count, shown::integer as shown,
+      select project_id, date_trunc('hour', at, 'UTC') as hour, name, 1 as count, in_feed::integer as in_feed,
         0 as last_contacts, at as last_at
       from notes
       union all
@@ -53,15 +53,15 @@ const foldText = (condition: string): string => `
   ),
   ${(['hour', 'day'] as const).map(addTo).join(', ')},
   names as (
-    insert into event_names as n (project_id, name, count, kept, shown, contacts, last_at)
-    select project_id, name, sum(count), sum(count), sum(shown), sum(contacts), max(last_at)
+    insert into event_names as n (project_id, name, count, retained, in_feed, contacts, last_at)
+    select project_id, name, sum(count), sum(count), sum(in_feed), sum(contacts), max(last_at)
     from (
-      select project_id, name, 1 as count, shown::integer as shown, 0 as contacts, at as last_at from notes
+      select project_id, name, 1 as count, in_feed::integer as in_feed, 0 as contacts, at as last_at from notes
       union all
       select project_id, name, 0, 0, 1, '-infinity' from moved where last_hour is null
     ) parts group by 1, 2 order by 1, 2
-    on conflict (project_id, name) do update set count = n.count + excluded.count, kept = n.kept + excluded.kept,
-      shown = n.shown + excluded.shown, contacts = n.contacts + excluded.contacts,
+    on conflict (project_id, name) do update set count = n.count + excluded.count, retained = n.retained + excluded.retained,
+      in_feed = n.in_feed + excluded.in_feed, contacts = n.contacts + excluded.contacts,
       last_at = greatest(n.last_at, excluded.last_at)
   )
   select count(*)::integer as folded from notes`;
@@ -94,22 +94,20 @@ export interface NameCount {
   /** Of all time. */
   count: number;
   /** Still in the table, and of these the ones that the feed shows. */
-  kept: number;
-  shown: number;
+  retained: number;
+  inFeed: number;
 }
 
-type Texts<T> = { [K in keyof T]: T[K] extends number ? string : T[K] };
-
-const names = statement<Texts<NameCount> & { pending: string }>(
+const names = statement<{ name: string; count: string; retained: string; in_feed: string; pending: string }>(
   'event-names',
   `with recent as (
-     select name, count(*) as count, count(*) filter (where shown) as shown from event_notes
+     select name, count(*) as count, count(*) filter (where in_feed) as in_feed from event_deltas
      where project_id = $1 and ($2::text is null or name = $2) group by name
    ),
    known as (select * from event_names where project_id = $1 and ($2::text is null or name = $2))
    select name, coalesce(known.count, 0) + coalesce(recent.count, 0) as count,
-     coalesce(known.kept, 0) + coalesce(recent.count, 0) as kept,
-     coalesce(known.shown, 0) + coalesce(recent.shown, 0) as shown,
+     coalesce(known.retained, 0) + coalesce(recent.count, 0) as retained,
+     coalesce(known.in_feed, 0) + coalesce(recent.in_feed, 0) as in_feed,
      (select coalesce(sum(count), 0) from recent) as pending
    from known full join recent using (name)
    order by 2 desc, name limit $3`,
@@ -123,11 +121,11 @@ export async function readEventNames(
 ): Promise<{ names: NameCount[]; pending: number }> {
   const rows = await names(db, [projectId, name ?? null, limit]);
   return {
-    names: rows.map(({ name, count, kept, shown }) => ({
+    names: rows.map(({ name, count, retained, in_feed }) => ({
       name,
       count: Number(count),
-      kept: Number(kept),
-      shown: Number(shown),
+      retained: Number(retained),
+      inFeed: Number(in_feed),
     })),
     pending: Number(rows[0]?.pending ?? 0),
   };
@@ -136,7 +134,7 @@ export async function readEventNames(
 const contactsOfName = statement<{ contacts: string }>(
   'event-name-contacts',
   `select coalesce((select contacts from event_names where project_id = $1 and name = $2), 0) + (
-     select count(distinct n.contact_id) from event_notes n
+     select count(distinct n.contact_id) from event_deltas n
      where n.project_id = $1 and n.name = $2 and not exists (
        select 1 from event_contacts c where c.project_id = $1 and c.name = $2 and c.contact_id = n.contact_id)
    ) as contacts`,
@@ -150,32 +148,32 @@ export async function countContactsOfEvent(db: Db, projectId: string, name: stri
 
 /** A range of whole hours as the whole days in it, and the hours left at its ends. */
 const COUNTED = `
-  select name, count, shown, last_contacts, last_at from event_days
+  select name, count, in_feed, last_contacts, last_at from event_days
   where project_id = $1 and day >= $4::timestamptz and day < $5::timestamptz
   union all
-  select name, count, shown, last_contacts, last_at from event_hours
+  select name, count, in_feed, last_contacts, last_at from event_hours
   where project_id = $1 and (hour >= $2::timestamptz and hour < least($3::timestamptz, $4::timestamptz)
     or hour >= greatest($2::timestamptz, $5::timestamptz) and hour < $3::timestamptz)`;
 
 /** What is added up, and the notes that are not. */
-const hours = statement<{ name: string; count: string; shown: string }>(
+const hours = statement<{ name: string; count: string; in_feed: string }>(
   'event-hours',
-  `select name, sum(count) as count, sum(shown) as shown from (
-     select name, count, shown from (${COUNTED}) counted
+  `select name, sum(count) as count, sum(in_feed) as in_feed from (
+     select name, count, in_feed from (${COUNTED}) counted
      union all
-     select name, 1, shown::integer from event_notes
+     select name, 1, in_feed::integer from event_deltas
      where project_id = $1 and at >= $2::timestamptz and at < $3::timestamptz
    ) parts group by name`,
 );
 
-/** By name, within whole hours; `shown` are those that the feed of activity shows. */
+/** By name, within whole hours; `inFeed` are those that the feed of activity shows. */
 export async function readEventHours(
   db: Db,
   projectId: string,
   range: HourRange,
-): Promise<{ name: string; count: number; shown: number }[]> {
+): Promise<{ name: string; count: number; inFeed: number }[]> {
   const rows = await hours(db, [projectId, ...rangeValues(range)]);
-  return rows.map(({ name, count, shown }) => ({ name, count: Number(count), shown: Number(shown) }));
+  return rows.map(({ name, count, in_feed }) => ({ name, count: Number(count), inFeed: Number(in_feed) }));
 }
 
 interface HourRange {
@@ -206,7 +204,7 @@ export interface NameStats {
 const stats = statement<{ name: string; count: string; contacts: string; last_at: Date; pending: string }>(
   'event-stats',
   `with notes as materialized (
-     select name, contact_id, at from event_notes
+     select name, contact_id, at from event_deltas
      where project_id = $1 and at >= $2::timestamptz and at < $3::timestamptz
    ),
    summed as (

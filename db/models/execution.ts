@@ -20,7 +20,7 @@ export class Execution extends BaseModel {
   declare visit: number;
   declare context: Record<string, unknown>;
   /** Only events behind this position count for a wait. A bigint: pg gives it as text. */
-  declare cut: string;
+  declare afterPosition: string;
   declare wakeAt: Date | null;
   declare awaits: string | null;
   declare depth: number;

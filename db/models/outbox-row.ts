@@ -1,8 +1,8 @@
 import { BaseModel } from './base.ts';
 
-export const lanes = ['mail', 'control', 'events', 'starts'] as const;
+export const queues = ['mail', 'control', 'events', 'starts'] as const;
 /** Lanes are worked on side by side, so that a flood in one never holds up another. */
-export type Lane = (typeof lanes)[number];
+export type OutboxQueue = (typeof queues)[number];
 
 /** An intent towards Temporal, written in the transaction of the change that it belongs to. */
 export class OutboxRow extends BaseModel {
@@ -10,7 +10,7 @@ export class OutboxRow extends BaseModel {
 
   /** A bigint: pg gives it as text. */
   declare id: string;
-  declare lane: Lane;
+  declare queue: OutboxQueue;
   declare projectId: string;
   declare workflowId: string;
   declare action: 'start' | 'signal' | 'cancel' | 'schedule' | 'unschedule';

@@ -18,15 +18,15 @@ export class Segment extends BaseModel {
   declare trackMembership: boolean;
   declare memberCount: number;
   /** Time alone changes who is in it. */
-  declare drifts: boolean;
+  declare timeDependent: boolean;
   /** Up to then, that has been settled. */
   declare sweptAt: Date;
   /** From then on all contacts must be looked at once more. */
   declare reconcileAt: Date | null;
-  /** What its condition uses: see `services/segments/uses.ts`. Null until a condition of an earlier version is read. */
-  declare filterCount: number | null;
-  declare refersTo: Record<string, number> | null;
-  declare looks: string[] | null;
-  declare driftsItself: boolean | null;
+  /** What its condition uses: see `services/segments/uses.ts`. */
+  declare filterCount: number;
+  declare refersTo: Record<string, number>;
+  declare ownDependencies: string[];
+  declare ownTimeDependent: boolean;
   declare updatedAt: Date;
 }

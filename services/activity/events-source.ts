@@ -65,5 +65,5 @@ async function countWithin(db: Db, { projectId, types }: Wanted, range: Partial<
   return count;
 }
 
-const sum = (names: { name: string; shown: number }[], types: Wanted['types']): number =>
-  names.reduce((total, { name, shown }) => (types.includes(shownTypeOf(name)) ? total + shown : total), 0);
+const sum = (names: { name: string; inFeed: number }[], types: Wanted['types']): number =>
+  names.reduce((total, { name, inFeed }) => (types.includes(shownTypeOf(name)) ? total + inFeed : total), 0);

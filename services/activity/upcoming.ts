@@ -32,14 +32,14 @@ interface StepRow {
   contact_id: string;
   email: string | null;
   current_step_id: string | null;
-  awaits: string | null;
+  awaited_event: string | null;
   wake_at: Date;
 }
 
 const steps = statement<StepRow>(
   'activity-upcoming-steps',
   `select x.*, w.name as workflow_name, c.email from (
-     select id, workflow_id, contact_id, current_step_id, awaits, wake_at from executions
+     select id, workflow_id, contact_id, current_step_id, awaited_event, wake_at from executions
      where project_id = $1 and status = 'WAITING' and wake_at is not null order by wake_at, id limit $2
    ) x
    left join workflows w on w.id = x.workflow_id left join contacts c on c.id = x.contact_id
@@ -73,5 +73,5 @@ const stepOf = (row: StepRow): UpcomingStep => ({
   contactId: row.contact_id,
   contactEmail: row.email,
   stepId: row.current_step_id,
-  eventName: row.awaits,
+  eventName: row.awaited_event,
 });

@@ -59,7 +59,7 @@ const begin = `
       select count from billing_hours where project_id = :projectId and source_type = 'TRANSACTIONAL'
         and hour >= billing_period(:projectId)
       union all
-      select count from billing_notes where project_id = :projectId and source_type = 'TRANSACTIONAL'
+      select count from billing_deltas where project_id = :projectId and source_type = 'TRANSACTIONAL'
         and hour >= billing_period(:projectId)
       union all
       select count(*) from emails where project_id = :projectId and source_type = 'TRANSACTIONAL'

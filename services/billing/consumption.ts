@@ -50,7 +50,7 @@ const read = statement<Row>(
      select ${categories.map(sum).join(', ')} from (
        select source_type, count from billing_hours where project_id = $1 and hour >= date_trunc('hour', period.start, 'UTC')
        union all
-       select source_type, count from billing_notes where project_id = $1 and hour >= date_trunc('hour', period.start, 'UTC')
+       select source_type, count from billing_deltas where project_id = $1 and hour >= date_trunc('hour', period.start, 'UTC')
      ) noted
    ) used`,
 );

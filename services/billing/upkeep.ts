@@ -107,7 +107,7 @@ async function closeAccounts(db: Db, stripe: Stripe, log: Logger): Promise<void>
     .select<{ projectId: string; subscriptionId: string | null }[]>('b.projectId', 'b.subscriptionId');
   for (const { projectId, subscriptionId } of rows) {
     const open = await db('billingReports').where({ projectId, reportedAt: null }).first('id');
-    const noted = await db('billingNotes').where({ projectId }).first('id');
+    const noted = await db('billingDeltas').where({ projectId }).first('id');
     if (open || noted) continue;
     try {
       if (subscriptionId) await stripe.subscriptions.cancel(subscriptionId, { invoice_now: true });

@@ -5,7 +5,7 @@ import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
 /** Notes how many of these ledger rows were sent, but for our own mail. */
 export const notingUsage = (mails: string): string => `
-  insert into billing_notes (project_id, source_type, hour, count)
+  insert into billing_deltas (project_id, source_type, hour, count)
   select project_id, source_type, date_trunc('hour', sent_at, 'UTC'), count(*)
   from ${mails} where sent_at is not null and project_id <> '${SYSTEM_PROJECT_ID}' group by 1, 2, 3`;
 
@@ -21,7 +21,7 @@ const FOLD = 5_000;
 const fold = statement<{ project_id: string; customer_id: string | null; count: string }>(
   'billing-fold',
   `with notes as (
-     delete from billing_notes where id in (select id from billing_notes order by id limit $1 for update skip locked)
+     delete from billing_deltas where id in (select id from billing_deltas order by id limit $1 for update skip locked)
      returning project_id, source_type, hour, count
    ),
    hours as (

@@ -81,7 +81,7 @@ async function begin({ db, now }: AdvanceDeps, { id, scheduledFor }: Campaign): 
 }
 
 async function stand(deps: AdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
-  if (pausedBy !== 'HOLD') return { kind: 'wait' };
+  if (pausedBy !== 'BLOCKED') return { kind: 'wait' };
   return (await releaseHold(deps.db, id)) ? { kind: 'again' } : after(deps, HELD_MS);
 }
 

@@ -22,8 +22,8 @@ const LEFT_SECONDS = 5;
 // is being deleted at this moment is still there for us, but the row, which we had to wait for, is PENDING no more.
 const booking = (which: string, { locked = '', tell }: { locked?: string; tell: string }): string => `
   with done as (
-    delete from campaign_wire where email_id = any (array(
-      select email_id from campaign_wire where ${which} and ended_at is not null
+    delete from campaign_mails_in_flight where email_id = any (array(
+      select email_id from campaign_mails_in_flight where ${which} and ended_at is not null
       order by email_id limit ${AT_ONCE} for update skip locked))
     returning *
   ),
@@ -65,7 +65,7 @@ const bookLeft = statement<Count>('campaign-book-left', plainly('ended_at < now(
 // before: that is for one who can wait. The content of these mails is their campaign's.
 const AT_ONCE_TOLD = `${FINAL} and is_free and number = 1`;
 const toldNow = (condition: string): string =>
-  `(select * from booked where ${AT_ONCE_TOLD} and not quiet and ${condition}) mail`;
+  `(select * from booked where ${AT_ONCE_TOLD} and not without_events and ${condition}) mail`;
 const withCampaign = `join campaigns campaign on campaign.id = mail.campaign_id
   cross join (select null::text as from_email, null::text as subject, null::text as rendered_subject) content
   cross join (select null::integer as depth) execution`;
@@ -118,11 +118,11 @@ interface OnWire {
 const ofBatch = statement<OnWire>(
   'campaign-wire-of-batch',
   `select w.email_id, w.number, w.ended_at is not null as has_ended
-   from emails e join campaign_wire w on w.email_id = e.id where e.batch_id = $1 and e.status = 'PENDING'`,
+   from emails e join campaign_mails_in_flight w on w.email_id = e.id where e.batch_id = $1 and e.status = 'PENDING'`,
 );
 const endInterrupted = statement(
   'campaign-end-interrupted',
-  `update campaign_wire w set ended_at = now(), result = told.result
+  `update campaign_mails_in_flight w set ended_at = now(), result = told.result
    from rows from (unnest($1::uuid[]), unnest($2::integer[]), jsonb_array_elements($3::jsonb)) as told (id, number, result)
    where w.email_id = told.id and w.number = told.number and w.ended_at is null`,
 );
@@ -151,7 +151,7 @@ async function settleInterrupted(db: Db, left: Pick<OnWire, 'email_id' | 'number
 
 const leftBehind = statement<{ email_id: string; number: number; batch_id: string }>(
   'campaign-left-behind',
-  `select w.email_id, w.number, w.batch_id from campaign_wire w
+  `select w.email_id, w.number, w.batch_id from campaign_mails_in_flight w
    where w.ended_at is null and not exists (
      select 1 from delivery_batches b where b.id = w.batch_id and b.lease_until > now())
    order by w.batch_id limit 1000`,

@@ -9,19 +9,19 @@ export interface BrakeLimits {
 /** Fewer say nothing. */
 const ENOUGH = 200;
 
-type Forgiven = Pick<Campaign, 'forgivenSent' | 'forgivenBounced' | 'forgivenComplained'>;
+type Forgiven = Pick<Campaign, 'baselineSent' | 'baselineBounced' | 'baselineComplained'>;
 
 /** Why a campaign should stop itself, judged by what has come since it was last resumed; undefined: it need not. */
 export function reasonToBrake(
-  { forgivenSent, forgivenBounced, forgivenComplained }: Forgiven,
+  { baselineSent, baselineBounced, baselineComplained }: Forgiven,
   { sent, hardBounced, complained }: CampaignCounts,
   limits: BrakeLimits,
 ): string | undefined {
-  const since = sent - forgivenSent;
+  const since = sent - baselineSent;
   if (since < ENOUGH) return undefined;
   const rates = [
-    ['bounced', hardBounced - forgivenBounced, limits.campaignMaxBounceRate],
-    ['drew complaints', complained - forgivenComplained, limits.campaignMaxComplaintRate],
+    ['bounced', hardBounced - baselineBounced, limits.campaignMaxBounceRate],
+    ['drew complaints', complained - baselineComplained, limits.campaignMaxComplaintRate],
   ] as const;
   for (const [what, count, limit] of rates)
     if (count / since > limit)

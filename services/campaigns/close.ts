@@ -28,7 +28,7 @@ const cancelSome = statement<{ id: string }>(
   `update emails set status = 'CANCELLED', reason = 'campaign cancelled', updated_at = now()
    where status = 'PENDING' and id in (
      select id from emails where campaign_id = $1 and status = 'PENDING' and id > $2
-       and not exists (select 1 from campaign_wire w where w.email_id = emails.id)
+       and not exists (select 1 from campaign_mails_in_flight w where w.email_id = emails.id)
      order by id limit $3 for update skip locked)
    returning id`,
 );

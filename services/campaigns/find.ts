@@ -13,7 +13,7 @@ export async function lockCampaign(trx: Db, projectId: string, id: string): Prom
 
 /**
  * For one who decides whether it goes on. Nobody begins a mail of it meanwhile, and whoever asks afterwards sees what was
- * decided: see `turn_campaign_mails`. It waits for those who are beginning some, which takes milliseconds.
+ * decided: see `write_campaign_mails`. It waits for those who are beginning some, which takes milliseconds.
  */
 export async function haltCampaign(trx: Db, projectId: string, id: string): Promise<Campaign> {
   await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);

@@ -24,7 +24,7 @@ export async function freezeAudience(db: Db, id: string): Promise<void> {
     await inTransaction(db, (trx) => freeze(trx, id));
   } catch (error) {
     if (isStatementTimeout(error))
-      await stopCampaign(db, id, 'BRAKE', 'it takes too long to find out who the recipients are');
+      await stopCampaign(db, id, 'AUTO_PAUSE', 'it takes too long to find out who the recipients are');
     else if (!(error instanceof CalledOff)) throw error;
   }
 }

@@ -10,7 +10,7 @@ export interface Pace {
 
 const read = statement<{ campaign_id: string; per_second: number | null }>(
   'campaign-paces',
-  'select campaign_id, per_second from campaign_paces where campaign_id = any ($1::uuid[])',
+  'select campaign_id, per_second from campaign_rates where campaign_id = any ($1::uuid[])',
 );
 
 export async function pacesOf(db: Db, ids: string[]): Promise<Map<string, Pace>> {
@@ -32,7 +32,7 @@ export function secondsLeft(
 
 const sample = statement(
   'campaign-sample',
-  `insert into campaign_paces as p (campaign_id, sampled_done) values ($1, $2)
+  `insert into campaign_rates as p (campaign_id, sampled_done) values ($1, $2)
    on conflict (campaign_id) do update set
      per_second = case when p.sampled_done > $2 then p.per_second else
        ($2 - p.sampled_done) / greatest(extract(epoch from now() - p.sampled_at), 0.001) * 0.5
@@ -49,7 +49,7 @@ export async function notePace(db: Db, campaignId: string, done: number): Promis
 
 const restart = statement(
   'campaign-pace-restart',
-  `insert into campaign_paces as p (campaign_id, sampled_done) values ($1, $2)
+  `insert into campaign_rates as p (campaign_id, sampled_done) values ($1, $2)
    on conflict (campaign_id) do update set next_at = now(), sampled_at = now(), sampled_done = $2`,
 );
 
@@ -62,7 +62,7 @@ export async function restartPace(db: Db, campaignId: string, done: number): Pro
 // no more than a second by that.
 const allow = statement<{ wait: number }>(
   'campaign-allow',
-  `insert into campaign_paces as p (campaign_id, next_at) values ($1, now() + $2 * $3::float8 * interval '1 second')
+  `insert into campaign_rates as p (campaign_id, next_at) values ($1, now() + $2 * $3::float8 * interval '1 second')
    on conflict (campaign_id) do update
      set next_at = greatest(p.next_at, now() - interval '1 second') + $2 * $3::float8 * interval '1 second'
      where p.next_at <= now()
@@ -70,7 +70,7 @@ const allow = statement<{ wait: number }>(
 );
 const waitOf = statement<{ wait: number }>(
   'campaign-allow-wait',
-  'select extract(epoch from next_at - now())::float8 as wait from campaign_paces where campaign_id = $1',
+  'select extract(epoch from next_at - now())::float8 as wait from campaign_rates where campaign_id = $1',
 );
 
 /** Takes leave for so many mails; otherwise says after how many seconds to ask again. */
@@ -98,5 +98,5 @@ export async function nextLeave(
 
 const leaveAt = statement<{ next_at: Date }>(
   'campaign-leave-at',
-  'select next_at from campaign_paces where campaign_id = $1 and next_at > now()',
+  'select next_at from campaign_rates where campaign_id = $1 and next_at > now()',
 );

@@ -17,12 +17,12 @@ export async function lookAtProgress(db: Db, id: string, limits: BrakeLimits): P
   // Not its body, which may be long: this is asked every second.
   const campaign = await Campaign.query(db)
     .findById(id)
-    .select('status', 'paused', 'ratePerMinute', 'forgivenSent', 'forgivenBounced', 'forgivenComplained');
+    .select('status', 'paused', 'ratePerMinute', 'baselineSent', 'baselineBounced', 'baselineComplained');
   if (campaign?.status !== 'SENDING' || campaign.paused) return { goesOn: false, ratePerMinute: null };
   const counts = await countsOfCampaign(db, id);
   await notePace(db, id, totalOf(counts) - counts.pending);
   const { ratePerMinute } = campaign;
   const reason = reasonToBrake(campaign, counts, limits);
-  if (reason) await stopCampaign(db, id, 'BRAKE', reason);
+  if (reason) await stopCampaign(db, id, 'AUTO_PAUSE', reason);
   return { goesOn: reason === undefined, ratePerMinute };
 }

@@ -11,7 +11,7 @@ export const LOOK_AGAIN = 'lookAgain';
 /** A run of its own from now on; its row is locked and has the generation already. */
 export async function startRun(trx: Db, { id, projectId, generation }: Running): Promise<void> {
   await intend(trx, {
-    lane: 'control',
+    queue: 'control',
     action: 'start',
     workflowType: 'campaign',
     workflowId: workflowIds.campaign(projectId, id, generation),
@@ -24,13 +24,13 @@ export async function startRun(trx: Db, { id, projectId, generation }: Running):
 /** The run looks at its row again. */
 export async function nudge(trx: Db, { id, projectId, generation }: Running): Promise<void> {
   const workflowId = workflowIds.campaign(projectId, id, generation);
-  await intend(trx, { lane: 'control', action: 'signal', signal: LOOK_AGAIN, workflowId, projectId });
+  await intend(trx, { queue: 'control', action: 'signal', signal: LOOK_AGAIN, workflowId, projectId });
 }
 
 /** The campaigns of a project that are held look whether they may go on. They do so now and then by themselves. */
 export async function nudgeHeld(trx: Db, projectId: string): Promise<void> {
   const held = await Campaign.query(trx)
-    .where({ projectId, status: 'SENDING', pausedBy: 'HOLD' })
+    .where({ projectId, status: 'SENDING', pausedBy: 'BLOCKED' })
     .select('id', 'projectId', 'generation')
     .orderBy('id');
   for (const campaign of held) await nudge(trx, campaign);

@@ -97,7 +97,7 @@ export async function throttleCampaign(
     const before = await lockCampaign(trx, project.projectId, id);
     const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, updatedAt: new Date() });
     // What was borrowed from the future under the old rate is forgiven.
-    await trx('campaignPaces').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
+    await trx('campaignRates').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
     if (campaign.status === 'SENDING') await nudge(trx, campaign);
     return viewCampaign(trx, campaign);
   });

@@ -155,8 +155,9 @@ export class Slice {
   private accept(begin: Begin | undefined, results: Results): MailInFlight | undefined {
     if (begin?.verdict === 'go') return begin.mail;
     if (begin?.verdict === 'failed') throw begin.error;
-    if (begin?.verdict === 'stopped' || begin?.verdict === 'held') this.stopping.abort();
-    if (begin?.verdict === 'held') results.follow(stopCampaign(this.deps.db, this.campaign.id, 'HOLD', begin.reason));
+    if (begin?.verdict === 'stopped' || begin?.verdict === 'blocked') this.stopping.abort();
+    if (begin?.verdict === 'blocked')
+      results.follow(stopCampaign(this.deps.db, this.campaign.id, 'BLOCKED', begin.reason));
     return undefined;
   }
 

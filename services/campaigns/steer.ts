@@ -38,8 +38,8 @@ export function cancelCampaign(db: Db, project: ProjectAccess, id: string): Prom
 /** It may stand still already for a reason of its own: from now on it waits for a person. */
 export function pauseCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
   return steer(db, project, id, async (_trx, campaign) => {
-    if (campaign.status !== 'SENDING' || campaign.pausedBy === 'PERSON') throw mayNot(campaign, 'be paused');
-    return { paused: true, pausedBy: 'PERSON', pauseReason: 'paused by a person' };
+    if (campaign.status !== 'SENDING' || campaign.pausedBy === 'USER') throw mayNot(campaign, 'be paused');
+    return { paused: true, pausedBy: 'USER', pauseReason: 'paused by a person' };
   });
 }
 
@@ -51,9 +51,9 @@ export function resumeCampaign(db: Db, project: ProjectAccess, id: string): Prom
     await restartPace(trx, id, totalOf(counts) - counts.pending);
     return {
       ...goingOn,
-      forgivenSent: counts.sent,
-      forgivenBounced: counts.hardBounced,
-      forgivenComplained: counts.complained,
+      baselineSent: counts.sent,
+      baselineBounced: counts.hardBounced,
+      baselineComplained: counts.complained,
     };
   });
 }

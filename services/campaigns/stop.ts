@@ -12,7 +12,7 @@ const stop = statement<{ id: string }>(
  * The campaign pauses by itself: a BRAKE waits for a person, a HOLD for its cause to go. As final as a person's pause:
  * see `haltCampaign`.
  */
-export async function stopCampaign(db: Db, id: string, by: 'BRAKE' | 'HOLD', reason: string): Promise<boolean> {
+export async function stopCampaign(db: Db, id: string, by: 'AUTO_PAUSE' | 'BLOCKED', reason: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
     return (await stop(trx, [id, by, reason])).length > 0;
@@ -22,7 +22,7 @@ export async function stopCampaign(db: Db, id: string, by: 'BRAKE' | 'HOLD', rea
 const release = statement<{ id: string }>(
   'campaign-release',
   `update campaigns set paused = false, paused_by = null, pause_reason = null, updated_at = now()
-   where id = $1 and status = 'SENDING' and paused_by = 'HOLD' and campaign_obstacle(id) is null returning id`,
+   where id = $1 and status = 'SENDING' and paused_by = 'BLOCKED' and campaign_block_reason(id) is null returning id`,
 );
 
 /** Goes on with a campaign that was held, if nothing stands in its way any more. */
@@ -44,5 +44,5 @@ const countStuck = statement<{ count: number }>(
 export async function stopIfStuck(db: Db, id: string): Promise<boolean> {
   const [stuck] = await countStuck(db, [id, STUCK_REASON]);
   if ((stuck?.count ?? 0) < MOST_STUCK) return false;
-  return stopCampaign(db, id, 'BRAKE', `${MOST_STUCK} of its mails stopped the worker while they were written`);
+  return stopCampaign(db, id, 'AUTO_PAUSE', `${MOST_STUCK} of its mails stopped the worker while they were written`);
 }

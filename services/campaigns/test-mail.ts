@@ -19,7 +19,7 @@ const write = statement(
        (email_id, project_id, to_email, from_email, from_name, reply_to, subject, html, type, untracked)
      values ($1::uuid, $2::uuid, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text, true)
    )
-   insert into emails (id, project_id, contact_id, template_id, quiet) values ($1, $2, $3, $11, true)`,
+   insert into emails (id, project_id, contact_id, template_id, without_events) values ($1, $2, $3, $11, true)`,
 );
 
 /** To one address, as its contact would get it; where there is none, as somebody would of whom nothing is known. */

@@ -13,7 +13,7 @@ export type Begin =
   /** The campaign is paused, cancelled or over. */
   | { verdict: 'stopped' }
   /** Something stands in the way of all its mail. */
-  | { verdict: 'held'; reason: string }
+  | { verdict: 'blocked'; reason: string }
   /** No longer ours, or no longer to be sent. */
   | { verdict: 'passed over' }
   /** The turn could not be taken. */
@@ -36,14 +36,14 @@ export interface AttemptEnd {
 interface TurnRow {
   id: string;
   /** `late`: nothing is on the wire of what was said to have ended. */
-  verdict: 'go' | 'skip' | 'stopped' | 'held' | 'late';
+  verdict: 'go' | 'skip' | 'stopped' | 'blocked' | 'late';
   reason: string | null;
   number: number;
 }
 
 const turn = statement<TurnRow>(
   'campaign-turn',
-  'select * from turn_campaign_mails($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+  'select * from write_campaign_mails($1, $2, $3, $4, $5, $6, $7, $8, $9)',
 );
 
 const skip = statement(
@@ -101,7 +101,7 @@ export const endColumns = (ends: Pick<AttemptEnd, 'id' | 'attempts' | 'settlemen
 
 function beginOf(row: TurnRow | undefined): Begin {
   if (!row || row.verdict === 'late') return { verdict: 'passed over' };
-  if (row.verdict === 'held') return { verdict: 'held', reason: row.reason ?? 'held' };
+  if (row.verdict === 'blocked') return { verdict: 'blocked', reason: row.reason ?? 'blocked' };
   if (row.verdict === 'skip') return { verdict: 'skipped' };
   if (row.verdict === 'stopped') return { verdict: 'stopped' };
   return { verdict: 'go', mail: { id: row.id, sourceType: 'CAMPAIGN', attempts: row.number, unknownOutcomes: 0 } };

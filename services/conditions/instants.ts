@@ -1,7 +1,7 @@
 import type { Fragment } from './fragment.ts';
 import { sql } from './fragment.ts';
 
-/** The same form as in the SQL function `iso_instant`. */
+/** The same form as in the SQL function `iso_timestamp`. */
 const INSTANT =
   /^([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])(\.[0-9]{1,9})?(?:Z|([+-])(0[0-9]|1[0-4]):([0-5][0-9]))$/;
 const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
@@ -38,10 +38,10 @@ export const dayOf = (text: string): number | undefined =>
 export const momentOf = (text: string): number | undefined => instantOf(text) ?? dayOf(text);
 
 /** Null where the text is no full date-time. */
-export const instantSql = (text: Fragment): Fragment => sql`iso_instant(${text})`;
+export const instantSql = (text: Fragment): Fragment => sql`iso_timestamp(${text})`;
 
 export const momentSql = (text: Fragment): Fragment =>
-  sql`coalesce(iso_instant(${text}), iso_instant(${text} || 'T00:00:00Z'))`;
+  sql`coalesce(iso_timestamp(${text}), iso_timestamp(${text} || 'T00:00:00Z'))`;
 
 export const timestamp = (milliseconds: number): Fragment => sql`${new Date(milliseconds).toISOString()}::timestamptz`;
 

@@ -33,7 +33,7 @@ export function parseCondition(tree: unknown, { at = '', inExecution = false }: 
     oldEvents: new Set(),
     eventCount: 1,
     segments: new Map(),
-    drifts: false,
+    timeDependent: false,
     filterCount: 0,
   };
   const walk: Walk = { inExecution, uses, faults: [] };
@@ -109,7 +109,7 @@ function readParts({ inExecution, uses }: Walk, name: string, operator: string, 
     throw new FilterFault('operator', `must be one of ${field.operators.join(', ')} for this field`, 'invalid_enum');
   const predicate = bind(filter);
   field.note(uses, at, filter, predicate);
-  uses.drifts ||= predicate.drift !== undefined;
+  uses.timeDependent ||= predicate.drift !== undefined;
   return predicate;
 }
 

@@ -53,7 +53,7 @@ export const together = (one: Uses, two: Uses): Uses => ({
   oldEvents: new Set([...one.oldEvents, ...two.oldEvents]),
   eventCount: Math.max(one.eventCount, two.eventCount),
   segments: new Map([...two.segments, ...one.segments]),
-  drifts: one.drifts || two.drifts,
+  timeDependent: one.timeDependent || two.timeDependent,
   filterCount: one.filterCount + two.filterCount,
 });
 

@@ -71,7 +71,7 @@ export interface Uses {
   /** Ids of segments, each with the paths of the filters that name it. */
   segments: Map<string, string[]>;
   /** Its answer changes with time alone. */
-  drifts: boolean;
+  timeDependent: boolean;
   filterCount: number;
 }
 

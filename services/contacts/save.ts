@@ -26,7 +26,7 @@ export interface SavedContact {
 const save = statement<ContactRow & { is_new: boolean }>(
   'contact-save',
   `select written.is_new, saved.*
-   from ${openProject()} as project, ${writeContact('project.id', 3)} as written, contact_now(written.id) as saved`,
+   from ${openProject()} as project, ${writeContact('project.id', 3)} as written, current_contact(written.id) as saved`,
 );
 
 /** Creates the contact with this address, or changes it. */
@@ -49,8 +49,8 @@ const change = statement<ContactRow | { id: null }>(
   'contact-change',
   `select changed.*
    from ${openProject()} as project
-   left join change_contact(project.id, $3::uuid, $4::text, $5::boolean, $6::jsonb, $7::jsonb, $8::uuid) as written on true
-   left join contact_now(written.id) as changed on true`,
+   left join update_contact(project.id, $3::uuid, $4::text, $5::boolean, $6::jsonb, $7::jsonb, $8::uuid) as written on true
+   left join current_contact(written.id) as changed on true`,
 );
 
 /** Changes the contact with this id, its address too; 409 when another one has that. */

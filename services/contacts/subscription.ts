@@ -42,7 +42,7 @@ export async function findSubscription(db: Db, who: PageToken): Promise<Subscrip
 
 const change = statement<{ is_changed: boolean }>(
   'subscription-change',
-  `select is_changed from change_contact($1::uuid, $2::uuid, null, $3::boolean, '{}', '[]', $4::uuid, $5::jsonb)
+  `select is_changed from update_contact($1::uuid, $2::uuid, null, $3::boolean, '{}', '[]', $4::uuid, $5::jsonb)
    where id is not null`,
 );
 

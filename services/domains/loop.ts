@@ -16,10 +16,10 @@ export const loopOf = ({ id, projectId, generation }: DomainPlace) => ({
 
 /** In the transaction that writes the domain's row. */
 export async function startLoop(trx: Db, domain: DomainPlace): Promise<void> {
-  await intend(trx, { lane: 'control', action: 'start', ...loopOf(domain) });
+  await intend(trx, { queue: 'control', action: 'start', ...loopOf(domain) });
 }
 
 export async function endLoop(trx: Db, domain: DomainPlace): Promise<void> {
   const { workflowId, projectId } = loopOf(domain);
-  await intend(trx, { lane: 'control', action: 'cancel', workflowId, projectId });
+  await intend(trx, { queue: 'control', action: 'cancel', workflowId, projectId });
 }

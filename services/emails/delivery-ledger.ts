@@ -54,7 +54,7 @@ const beginStatement = statement<BegunRow>(
      where e.batch_id = ask.batch_id and e.status = 'PENDING'
    ),
    sender as materialized (
-     select project_id, domain, source_type, sending_hold(project_id, domain, source_type) as hold
+     select project_id, domain, source_type, sending_block_reason(project_id, domain, source_type) as hold
      from (select distinct project_id, domain, source_type from asked) pair
    ),
    judged as (
@@ -71,8 +71,8 @@ const beginStatement = statement<BegunRow>(
    update emails e set
      status = case judged.verdict when 'go' then 'SENDING' when 'suppressed' then 'FAILED' else 'PENDING' end,
      attempts = case when judged.verdict = 'go' then e.attempts + 1 else e.attempts end,
-     reason = case when judged.verdict <> 'go' then judged.reason when e.held_domain is null then e.reason end,
-     held_domain = case when judged.hold is not null then judged.domain end,
+     reason = case when judged.verdict <> 'go' then judged.reason when e.blocked_domain is null then e.reason end,
+     blocked_domain = case when judged.hold is not null then judged.domain end,
      batch_id = case when judged.verdict = 'held' then null else e.batch_id end,
      due_at = case
        when judged.verdict <> 'held' then e.due_at
@@ -80,7 +80,7 @@ const beginStatement = statement<BegunRow>(
      end,
      updated_at = now()
    from judged where e.id = judged.id and e.status = 'PENDING'
-   returning e.id, e.contact_id, e.quiet, judged.verdict, e.attempts, e.source_type, e.unknown_outcomes
+   returning e.id, e.contact_id, e.without_events, judged.verdict, e.attempts, e.source_type, e.unknown_outcomes
    ),
    result as (${tellingOf("begun where verdict = 'suppressed'")})
    select id, verdict, attempts, source_type, unknown_outcomes from begun`,
@@ -121,7 +121,7 @@ const finishStatement = statement<{ id: string }>(
      e.status = 'SENDING' and e.batch_id = r.batch_id and b.lease_token = r.token
      or r.status in ('SENT', 'FAILED') and e.status in ('SENDING', 'PENDING', 'UNKNOWN')
    )
-   returning e.id, e.contact_id, e.quiet, e.status, r.attempts as number, old.updated_at as started_at,
+   returning e.id, e.contact_id, e.without_events, e.status, r.attempts as number, old.updated_at as started_at,
      now() as ended_at, r.outcome, coalesce(r.answer, r.reason) as answer
    ),
    result as (${tellingOf("finished where status in ('SENT', 'FAILED')")}),

@@ -40,7 +40,7 @@ const fold = statement<{ count: number }>(
      returning id
    ),
    intent as (
-     insert into outbox (lane, project_id, workflow_id, action, payload)
+     insert into outbox (queue, project_id, workflow_id, action, payload)
      select 'mail', $5::uuid, $6::text, 'start', $7::jsonb from batch
    ),
    -- As an array, and not joined: the planner would rather read all of a ledger that is not huge.

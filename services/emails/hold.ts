@@ -9,23 +9,23 @@ const CHUNK = 2_000;
 const release = statement<{ id: string }>(
   'emails-release',
   `with free as materialized (
-     select project_id, held_domain, source_type from (
-       select distinct project_id, held_domain, source_type from emails
-       where held_domain is not null and status = 'PENDING' and ($1::uuid is null or project_id = $1)
+     select project_id, blocked_domain, source_type from (
+       select distinct project_id, blocked_domain, source_type from emails
+       where blocked_domain is not null and status = 'PENDING' and ($1::uuid is null or project_id = $1)
      ) sender
-     where sending_hold(project_id, held_domain, source_type) is null
+     where sending_block_reason(project_id, blocked_domain, source_type) is null
    ),
    mine as (
-     select e.id from free join emails e using (project_id, held_domain, source_type) where e.status = 'PENDING'
+     select e.id from free join emails e using (project_id, blocked_domain, source_type) where e.status = 'PENDING'
      order by e.id limit $2 for update of e skip locked
    )
-   update emails e set held_domain = null, reason = null, due_at = now(), updated_at = now()
+   update emails e set blocked_domain = null, reason = null, due_at = now(), updated_at = now()
    from mine where e.id = mine.id returning e.id`,
 );
 
 /**
  * Lets go of mail that was held, for whoever ends the cause, in that transaction: a project is enabled, a domain
- * verified, `sending_held_reason` taken away. What is still held for another cause stays. A large rest follows by itself.
+ * verified, `sending_blocked_reason` taken away. What is still held for another cause stays. A large rest follows by itself.
  * Campaigns that were held look for themselves.
  */
 export async function releaseHeld(trx: Db, { projectId }: { projectId: string }): Promise<void> {

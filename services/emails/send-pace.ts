@@ -7,7 +7,7 @@ import type { Pace } from '../../platform/slots.ts';
 // so that no two are closer together than the rate allows. By the clock of the database alone.
 const grant = statement<{ starts_in: number }>(
   'send-pace',
-  `insert into send_pace as pace (next_at) values (clock_timestamp() + make_interval(secs => $1))
+  `insert into send_rate as pace (next_at) values (clock_timestamp() + make_interval(secs => $1))
    on conflict (only_one) do update
      set next_at = greatest(pace.next_at, clock_timestamp()) + make_interval(secs => $1)
    returning extract(epoch from next_at - make_interval(secs => $1) - clock_timestamp())::float8 as starts_in`,

@@ -110,7 +110,7 @@ const acceptAll = statement<AcceptedRow>(
        case when s.suppressed then 'FAILED' else 'PENDING' end, case when s.suppressed then 'suppressed' end
      from mail join content c on c.n = mail.content join contact on contact.email_id = mail.id
      cross join lateral (select ${isSuppressed('$1', 'mail.email')} as suppressed) s
-     returning id, contact_id, quiet, status, created_at
+     returning id, contact_id, without_events, status, created_at
    ),
    result as (${tellingOf("accepted where status = 'FAILED'")})
    select id as email_id, contact_id, created_at, (select senders_version from content limit 1) as senders_version

@@ -40,7 +40,7 @@ const pick = statement<PickedRow>(
   'notices-pick',
   `select n.id, n.kind, n.bounce_type, n.link, n.reason, n.at, extract(epoch from now() - n.created_at)::float8 as waited,
      e.id as email_id, e.contact_id, e.status,
-     not exists (select 1 from email_results r where r.email_id = e.id) as told
+     not exists (select 1 from unpublished_email_results r where r.email_id = e.id) as told
    from email_notices n
    left join emails e on e.id = coalesce(n.email_id,
      (select p.id from emails p where p.provider_message_id = n.provider_message_id order by p.id desc limit 1))

@@ -14,14 +14,14 @@ export const RESULTS_AT_ONCE = 200;
  * there: whoever tells meanwhile would take its place in the queue along with the result from before.
  */
 export const tellingOf = (source: string): string =>
-  `insert into email_results (email_id, contact_id) select id, contact_id from (select * from ${source}) result
-   where not quiet on conflict (email_id) do update set contact_id = excluded.contact_id`;
+  `insert into unpublished_email_results (email_id, contact_id) select id, contact_id from (select * from ${source}) result
+   where not without_events on conflict (email_id) do update set contact_id = excluded.contact_id`;
 
 // Others may tell results at the same time: what one has in hand the other passes over.
 const pick = statement<{ email_id: string; contact_id: string }>(
   'results-pick',
-  `delete from email_results where email_id = any (array(
-     select email_id from email_results order by email_id limit $1 for update skip locked))
+  `delete from unpublished_email_results where email_id = any (array(
+     select email_id from unpublished_email_results order by email_id limit $1 for update skip locked))
    returning email_id, contact_id`,
 );
 

@@ -72,7 +72,7 @@ export async function listEventsOfContact(
 async function countKept(db: Db, projectId: string, name: string | undefined): Promise<number> {
   const { names, pending } = await readEventNames(db, projectId, { name, limit: ALL_NAMES });
   await lightenEventCounts(db, projectId, pending);
-  return names.reduce((sum, { kept }) => sum + kept, 0);
+  return names.reduce((sum, { retained }) => sum + retained, 0);
 }
 
 const countRaw = statement<{ count: string }>(

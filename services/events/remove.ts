@@ -8,7 +8,7 @@ import { writing } from '../segments/writing.ts';
 const remove = statement<{ deleted: string }>(
   'events-remove',
   `with gone as (delete from events where project_id = $1 and name = $2 returning 1),
-   notes as (delete from event_notes where project_id = $1 and name = $2),
+   notes as (delete from event_deltas where project_id = $1 and name = $2),
    hours as (delete from event_hours where project_id = $1 and name = $2),
    days as (delete from event_days where project_id = $1 and name = $2),
    contacts as (delete from event_contacts where project_id = $1 and name = $2),

@@ -23,7 +23,7 @@ const track = statement<{ contact_id: string | null; created_at: Date }>(
   'track-contact',
   `with contact as materialized (
      select written.id from ${openProject()} as project
-     left join change_contact(project.id, $3::uuid, null, $4::boolean, $5::jsonb, $6::jsonb, $7::uuid) as written on true
+     left join update_contact(project.id, $3::uuid, null, $4::boolean, $5::jsonb, $6::jsonb, $7::uuid) as written on true
    ),
    recorded as (
      ${recordingEvents(

@@ -12,7 +12,7 @@ const subscribe = statement<{ id: string; is_changed: boolean }>(
    )
    select written.id, written.is_changed
    from held join unnest($2::uuid[], $3::uuid[]) as given (id, event_id) using (id),
-     change_contact($1::uuid, held.id, null, $4::boolean, '{}', '[]', given.event_id) as written
+     update_contact($1::uuid, held.id, null, $4::boolean, '{}', '[]', given.event_id) as written
    where written.id is not null`,
 );
 

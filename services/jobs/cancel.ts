@@ -20,7 +20,7 @@ export async function cancelJob(db: Db, project: ProjectAccess, id: string, limi
     await trx('jobInputs').where({ jobId: id }).del();
     // Of one that waits Temporal has never heard.
     if (job.admittedAt)
-      await intend(trx, { lane: 'control', action: 'cancel', workflowId: workflowIds.job(projectId, id), projectId });
+      await intend(trx, { queue: 'control', action: 'cancel', workflowId: workflowIds.job(projectId, id), projectId });
     const cancelled = await job.$query(trx).patchAndFetch({ status: 'CANCELLED', completedAt: new Date() });
     await admitWaiting(trx, projectId, limits);
     return cancelled;

@@ -46,7 +46,7 @@ export async function admitWaiting(trx: Db, projectId: string, { runningJobs }: 
   );
   for (const { id } of rows as { id: string }[])
     await intend(trx, {
-      lane: 'starts',
+      queue: 'starts',
       action: 'start',
       workflowType: 'job',
       workflowId: workflowIds.job(projectId, id),

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { Lane } from '../../db/models/outbox-row.ts';
+import type { OutboxQueue } from '../../db/models/outbox-row.ts';
 import { statement } from '../../db/statement.ts';
 import { turnCtes } from '../../db/turns.ts';
 import type { Action } from './write.ts';
@@ -24,7 +24,7 @@ const claim = statement<Row>(
   'outbox-claim',
   `with recursive ${turnCtes({
     table: 'outbox',
-    waiting: 'q.lane = $1 and q.parked_at is null',
+    waiting: 'q.queue = $1 and q.parked_at is null',
     eligible: 'q.id = (select min(e.id + 0) from outbox e where e.workflow_id = q.workflow_id)',
     limit: '$2::integer',
   })}
@@ -33,9 +33,9 @@ const claim = statement<Row>(
    returning id, project_id, workflow_id, action, payload`,
 );
 
-/** Up to `limit` rows of a lane that nobody else has, projects taking turns. */
-export async function claimIntents(db: Db, lane: Lane, limit: number): Promise<ClaimedIntent[]> {
-  const rows = await claim(db, [lane, limit, LEASE_SECONDS]);
+/** Up to `limit` rows of a queue that nobody else has, projects taking turns. */
+export async function claimIntents(db: Db, queue: OutboxQueue, limit: number): Promise<ClaimedIntent[]> {
+  const rows = await claim(db, [queue, limit, LEASE_SECONDS]);
   return rows.map(
     ({ id, project_id, workflow_id, action, payload }) =>
       ({ ...payload, action, id, projectId: project_id, workflowId: workflow_id }) as ClaimedIntent,

@@ -1,18 +1,18 @@
 import type { Db } from '../../db/connect.ts';
-import type { Lane } from '../../db/models/outbox-row.ts';
+import type { OutboxQueue } from '../../db/models/outbox-row.ts';
 
-export interface LaneDepth {
-  lane: Lane;
+export interface QueueDepth {
+  queue: OutboxQueue;
   waiting: number;
   parked: number;
   /** Age in seconds of the oldest row that is not parked. */
   oldest: number;
 }
 
-/** How much waits in each lane that is not empty. */
-export async function outboxDepth(db: Db): Promise<LaneDepth[]> {
+/** How much waits in each queue that is not empty. */
+export async function outboxDepth(db: Db): Promise<QueueDepth[]> {
   return db('outbox')
-    .select('lane')
+    .select('queue')
     .select(db.raw('count(*) filter (where parked_at is null)::integer as waiting'))
     .select(db.raw('count(*) filter (where parked_at is not null)::integer as parked'))
     .select(
@@ -20,5 +20,5 @@ export async function outboxDepth(db: Db): Promise<LaneDepth[]> {
         'coalesce(extract(epoch from now() - min(created_at) filter (where parked_at is null)), 0)::float8 as oldest',
       ),
     )
-    .groupBy('lane');
+    .groupBy('queue');
 }

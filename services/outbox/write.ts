@@ -1,5 +1,5 @@
 import { type Db, wake } from '../../db/connect.ts';
-import type { Lane } from '../../db/models/outbox-row.ts';
+import type { OutboxQueue } from '../../db/models/outbox-row.ts';
 import { statement } from '../../db/statement.ts';
 
 /** What Temporal is to do, as far as it stands in a row's payload. */
@@ -29,11 +29,11 @@ export type Action =
     }
   | { action: 'unschedule' };
 
-export type Intent = Action & { lane: Lane; projectId: string; workflowId: string };
+export type Intent = Action & { queue: OutboxQueue; projectId: string; workflowId: string };
 
 const insert = statement(
   'outbox-intend',
-  `insert into outbox (lane, project_id, workflow_id, action, payload)
+  `insert into outbox (queue, project_id, workflow_id, action, payload)
    values ($1::text, $2::uuid, $3::text, $4::text, $5::jsonb)`,
 );
 
@@ -41,9 +41,9 @@ const insert = statement(
  * Writes down what Temporal shall do, in the transaction of the change that it belongs to. Call it after the row that
  * it is about is locked: rows of one workflow are carried out by their numbers, and those are given out here.
  */
-export async function intend(trx: Db, { lane, projectId, workflowId, ...action }: Intent): Promise<void> {
-  await insert(trx, [lane, projectId, workflowId, action.action, payloadOf(action)]);
-  wake(trx, lane);
+export async function intend(trx: Db, { queue, projectId, workflowId, ...action }: Intent): Promise<void> {
+  await insert(trx, [queue, projectId, workflowId, action.action, payloadOf(action)]);
+  wake(trx, queue);
 }
 
 export function payloadOf({ action: _, ...payload }: Action): string {

@@ -57,7 +57,7 @@ const special: Record<string, Erase> = {
     const ids = (rows as { id: string }[]).map(({ id }) => id);
     if (ids.length === 0) return 0;
     await trx.raw('delete from email_attempts where email_id = any (?::uuid[])', [ids]);
-    await trx.raw('delete from campaign_wire where email_id = any (?::uuid[])', [ids]);
+    await trx.raw('delete from campaign_mails_in_flight where email_id = any (?::uuid[])', [ids]);
     await trx.raw('delete from email_notices where email_id = any (?::uuid[])', [ids]);
     const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(
       'delete from email_contents where email_id = any (?::uuid[]) returning attachment_set',
@@ -104,12 +104,12 @@ const special: Record<string, Erase> = {
     );
   },
 
-  async activity_notes(trx, projectId) {
+  async activity_deltas(trx, projectId) {
     const count = (kind: string) => `case when kind = '${kind}' then by else 0 end as ${kind}`;
     return keepRates(
       trx,
-      `delete from activity_notes
-       where ctid = any (array(select ctid from activity_notes where project_id = :projectId limit :limit))
+      `delete from activity_deltas
+       where ctid = any (array(select ctid from activity_deltas where project_id = :projectId limit :limit))
        returning project_id, date_trunc('hour', at, 'UTC') as hour, ${['sent', 'bounced', 'complained'].map(count)}`,
       projectId,
     );

@@ -15,7 +15,7 @@ export const wiped = [
   'email_contents',
   'events',
   'contact_changes',
-  'tracked_looks',
+  'segment_dependencies',
   'segments',
   'contacts',
   'contact_fields',
@@ -23,13 +23,13 @@ export const wiped = [
   'uploads',
   'upload_totals',
   'idempotency_keys',
-  'event_notes',
+  'event_deltas',
   'event_names',
   'event_name_counts',
   'event_hours',
   'event_days',
   'event_contacts',
-  'activity_notes',
+  'activity_deltas',
   'activity_hours',
   'contact_count_deltas',
   'contact_counts',
@@ -56,4 +56,10 @@ export const kept = [
  * Never wiped here: intents go when they are carried out, what is owed when it is billed (`services/billing/upkeep.ts`),
  * and erasures are the record of this very work.
  */
-export const leftAlone = ['outbox', 'project_billing', 'billing_notes', 'billing_reports', 'project_erasures'] as const;
+export const leftAlone = [
+  'outbox',
+  'project_billing',
+  'billing_deltas',
+  'billing_reports',
+  'project_erasures',
+] as const;

@@ -76,7 +76,7 @@ async function beginErasure(trx: Db, projectId: string, kind: 'RESET' | 'DELETE'
   const id = newId();
   await trx('projectErasures').insert({ id, projectId, kind });
   await intend(trx, {
-    lane: 'control',
+    queue: 'control',
     action: 'start',
     workflowType: 'erasure',
     workflowId: workflowIds.erasure(projectId, id),

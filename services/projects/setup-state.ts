@@ -23,10 +23,10 @@ const steps = statement<SetupState>(
      exists (select 1 from templates where project_id = $1) as "templateCreated",
      exists (select 1 from event_names where project_id = $1 and name not like 'email.%' and name not like 'contact.%'
        and name not like 'segment.%')
-       or exists (select 1 from event_notes where project_id = $1 and name not like 'email.%'
+       or exists (select 1 from event_deltas where project_id = $1 and name not like 'email.%'
        and name not like 'contact.%' and name not like 'segment.%') as "eventTracked",
      exists (select 1 from activity_hours where project_id = $1 and sent > 0)
-       or exists (select 1 from activity_notes where project_id = $1 and kind = 'sent') as "emailSent",
+       or exists (select 1 from activity_deltas where project_id = $1 and kind = 'sent') as "emailSent",
      exists (select 1 from campaigns where project_id = $1 and status in ('SENDING', 'SENT')) as "campaignSent",
      exists (select 1 from workflows where project_id = $1 and enabled) as "workflowEnabled",
      (select count(*) > 1 from memberships where project_id = $1) as "memberInvited"`,

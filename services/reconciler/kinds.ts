@@ -25,14 +25,14 @@ export interface Kind {
   revive(trx: Db, key: string): Promise<void>;
 }
 
-const quiet = (since: string): string => `${since} < now() - interval '2 minutes'`;
+const isPastGrace = (since: string): string => `${since} < now() - interval '2 minutes'`;
 
 /** Whoever adds something that lives in Temporal adds it here. */
 export const kinds: Kind[] = [
   {
     workflowType: 'execution',
-    rows: `select id::text as key, 'execution/' || project_id || '/' || id || '/' || generation as workflow_id,
-        ${quiet('updated_at')} as settled
+    rows: `select id::text as key, workflow_id('execution', project_id::text, id::text, generation::text) as workflow_id,
+        ${isPastGrace('updated_at')} as past_grace
       from executions where status in ('RUNNING', 'WAITING')`,
     revive: async (trx, id) => {
       const execution = await Execution.query(trx).findById(id).forUpdate();
@@ -41,8 +41,8 @@ export const kinds: Kind[] = [
   },
   {
     workflowType: 'campaign',
-    rows: `select id::text as key, 'campaign/' || project_id || '/' || id || '/' || generation as workflow_id,
-        ${quiet('updated_at')} as settled
+    rows: `select id::text as key, workflow_id('campaign', project_id::text, id::text, generation::text) as workflow_id,
+        ${isPastGrace('updated_at')} as past_grace
       from campaigns c where status in ('SCHEDULED', 'SENDING') and deleted_at is null
         -- A cancelled one is done when the last of its recipients says so.
         or status = 'CANCELLED' and exists (select 1 from delivery_batches b where b.campaign_id = c.id)`,
@@ -55,8 +55,8 @@ export const kinds: Kind[] = [
   },
   {
     workflowType: 'domain',
-    rows: `select id::text as key, 'domain/' || project_id || '/' || id || '/' || generation as workflow_id,
-        ${quiet('greatest(created_at, loop_started_at)')} as settled
+    rows: `select id::text as key, workflow_id('domain', project_id::text, id::text, generation::text) as workflow_id,
+        ${isPastGrace('greatest(created_at, loop_started_at)')} as past_grace
       from domains where not managed`,
     revive: async (trx, id) => {
       const domain = await Domain.query(trx).findById(id).forUpdate();
@@ -67,7 +67,7 @@ export const kinds: Kind[] = [
   },
   {
     workflowType: 'job',
-    rows: `select id::text as key, 'job/' || project_id || '/' || id as workflow_id, ${quiet('admitted_at')} as settled
+    rows: `select id::text as key, workflow_id('job', project_id::text, id::text) as workflow_id, ${isPastGrace('admitted_at')} as past_grace
       from jobs where status in ('QUEUED', 'RUNNING') and admitted_at is not null`,
     revive: async (trx, id) => {
       const job = await Job.query(trx).findById(id).forUpdate();
@@ -78,7 +78,7 @@ export const kinds: Kind[] = [
   {
     workflowType: 'erasure',
     rows: `select id::text as key, 'erasure/' || project_id || '/' || id as workflow_id,
-        ${quiet('created_at')} as settled
+        ${isPastGrace('created_at')} as past_grace
       from project_erasures where not done`,
     revive: async (trx, id) => {
       const open = await trx('projectErasures').where({ id, done: false }).forUpdate().first('projectId');
@@ -88,12 +88,12 @@ export const kinds: Kind[] = [
   {
     // Batches that nobody holds are taken apart by the relay; here only runs that have none are ended.
     workflowType: 'delivery',
-    rows: `select id::text as key, 'delivery/' || id as workflow_id, false as settled from delivery_batches`,
+    rows: `select id::text as key, workflow_id('delivery', id::text) as workflow_id, false as past_grace from delivery_batches`,
     revive: async () => {},
   },
   {
     workflowType: 'Schedule',
-    rows: `select id::text as key, 'cron/' || project_id || '/' || id as workflow_id, ${quiet('updated_at')} as settled
+    rows: `select id::text as key, workflow_id('cron', project_id::text, id::text) as workflow_id, ${isPastGrace('updated_at')} as past_grace
       from workflows where trigger_type = 'SCHEDULE' and trigger_config ->> 'cron' is not null`,
     revive: async (trx, id) => {
       const workflow = await Workflow.query(trx).findById(id).forUpdate();
@@ -105,7 +105,7 @@ export const kinds: Kind[] = [
 /** For those whose ids have no generation: the run that was lost makes room for another under the same id. */
 async function startAgain(trx: Db, type: 'job' | 'erasure', projectId: string, id: string, arg: object): Promise<void> {
   await intend(trx, {
-    lane: 'starts',
+    queue: 'starts',
     action: 'start',
     workflowType: type,
     workflowId: workflowIds[type](projectId, id),

@@ -30,7 +30,7 @@ const SETTLED_MS = 2 * 60_000;
 
 const note = statement(
   'reconcile-note',
-  `insert into open_runs (scan, workflow_id, workflow_type, settled)
+  `insert into open_runs (scan, workflow_id, workflow_type, past_grace)
    select $1, * from unnest($2::text[], $3::text[], $4::boolean[]) on conflict do nothing`,
 );
 
@@ -74,7 +74,7 @@ async function forget(db: Db, scan: string): Promise<void> {
 async function reviveLost(db: Db, scan: string, kind: Kind, temporal: TemporalSide, alive: () => void) {
   const lost: { rows: { key: string; workflow_id: string }[] } = await db.raw(
     `select row.key, row.workflow_id from (${kind.rows}) row
-     where row.settled
+     where row.past_grace
        and not exists (select 1 from open_runs o where o.scan = ? and o.workflow_id = row.workflow_id)
        and not exists (select 1 from outbox i where i.workflow_id = row.workflow_id)
      limit ?`,
@@ -94,7 +94,7 @@ async function endStrays(db: Db, scan: string, kind: Kind, temporal: TemporalSid
   const { workflowType } = kind;
   const strays: { rows: { workflow_id: string }[] } = await db.raw(
     `select o.workflow_id from open_runs o
-     where o.scan = ? and o.workflow_type = ? and o.settled
+     where o.scan = ? and o.workflow_type = ? and o.past_grace
        and not exists (select 1 from (${kind.rows}) row where row.workflow_id = o.workflow_id)
      limit ?`,
     [scan, workflowType, MAX_PER_KIND],

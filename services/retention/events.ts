@@ -27,8 +27,8 @@ export async function removeOldEvents(db: Db, days: number, now = new Date()): P
 /** What is gone is no longer kept, and tracked segments that look at it must look again. */
 const forget = (gone: string): string => `
   forgotten as (
-    update event_names n set kept = n.kept - c.count, shown = n.shown - c.shown
-    from (select project_id, name, count(*) as count, count(*) filter (where shown) as shown from ${gone} group by 1, 2) c
+    update event_names n set retained = n.retained - c.count, in_feed = n.in_feed - c.in_feed
+    from (select project_id, name, count(*) as count, count(*) filter (where in_feed) as in_feed from ${gone} group by 1, 2) c
     where n.project_id = c.project_id and n.name = c.name
   )`;
 
@@ -38,13 +38,13 @@ async function dropMonth(db: Db, { table }: Month): Promise<number> {
     await holdEventFold(trx);
     const { rows } = await trx.raw(
       `with gone as materialized (
-         select project_id, contact_id, name, activity_type(name, data) <> 'hidden' as shown from ??
+         select project_id, contact_id, name, activity_type(name, data) <> 'hidden' as in_feed from ??
        ),
        ${forget('gone')},
        noted as (
-         insert into contact_changes (project_id, contact_id, looks)
+         insert into contact_changes (project_id, contact_id, dependencies)
          select distinct g.project_id, g.contact_id, array['event.' || g.name] from gone g
-         join tracked_looks l on l.project_id = g.project_id and l.look = 'event.' || g.name
+         join segment_dependencies l on l.project_id = g.project_id and l.dependency = 'event.' || g.name
        )
        select count(*)::integer as count from gone`,
       [table],
@@ -74,7 +74,7 @@ const removeChunk = (table: string) =>
      gone as (
        delete from events e using old where e.id = old.id and e.created_at = old.created_at
          and e.created_at >= $1::timestamptz and e.created_at < $2::timestamptz
-       returning e.project_id, e.name, activity_type(e.name, e.data) <> 'hidden' as shown
+       returning e.project_id, e.name, activity_type(e.name, e.data) <> 'hidden' as in_feed
      ),
      ${forget('gone')}
      select count(*)::integer as count from gone`,

@@ -31,7 +31,7 @@ export async function addMonths(db: Db, now = new Date()): Promise<number> {
 export async function addMonth(db: Db, table: Partitioned, month: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await withoutHoldingUp(trx);
-    const { rows } = await trx.raw('select add_month(?, ?::date) as added', [table, month]);
+    const { rows } = await trx.raw('select add_month_partition(?, ?::date) as added', [table, month]);
     return rows[0].added;
   });
 }

@@ -31,7 +31,7 @@ const sums = statement<Sums>(
      union all
      select date_trunc('hour', at, 'UTC'), case when kind = 'sent' then by else 0 end,
        case when kind = 'bounced' then by else 0 end, case when kind = 'complained' then by else 0 end
-     from activity_notes where project_id = $1
+     from activity_deltas where project_id = $1
    ) counted`,
 );
 

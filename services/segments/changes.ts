@@ -10,7 +10,7 @@ interface Note {
   id: string;
   contact_id: string;
   /** Null: everything about the contact. */
-  looks: string[] | null;
+  dependencies: string[] | null;
   is_held: boolean;
   is_gone: boolean;
 }
@@ -30,7 +30,7 @@ const waiting = statement<{ project_id: string }>(
 const claim = statement<Note>(
   'segments-claim',
   `with mine as materialized (
-     select id, contact_id, looks from contact_changes where project_id = $1 order by id limit $2
+     select id, contact_id, dependencies from contact_changes where project_id = $1 order by id limit $2
      for update skip locked
    ),
    held as materialized (
@@ -56,32 +56,35 @@ export async function settleChanges(db: Db, limit = AT_ONCE): Promise<number> {
 
 async function settleProject(trx: Db, projectId: string, limit: number): Promise<number> {
   const notes = (await claim(trx, [projectId, limit])).filter((note) => note.is_held || note.is_gone);
-  const looks = notes.filter((note) => note.is_held);
-  const held = await holdLookingAt(trx, projectId, everyLook(looks));
+  const changed = notes.filter((note) => note.is_held);
+  const held = await holdLookingAt(trx, projectId, everyDependency(changed));
   if (!held) return 0;
   await settle(
     trx,
     projectId,
-    together(looks),
+    together(changed),
     held,
     notes.map(({ id }) => id),
   );
   return notes.length;
 }
 
-const everyLook = (notes: Note[]): string[] | 'all' =>
-  notes.some(({ looks }) => looks === null) ? 'all' : [...new Set(notes.flatMap(({ looks }) => looks ?? []))];
+const everyDependency = (notes: Note[]): string[] | 'all' =>
+  notes.some(({ dependencies }) => dependencies === null)
+    ? 'all'
+    : [...new Set(notes.flatMap(({ dependencies }) => dependencies ?? []))];
 
 /** One look per contact, however often it was noted. */
 function together(notes: Note[]): Look[] {
   const byContact = new Map<string, Set<string> | 'all'>();
-  for (const { contact_id: id, looks } of notes) {
+  for (const { contact_id: id, dependencies } of notes) {
     const before = byContact.get(id);
-    if (looks === null || before === 'all') byContact.set(id, 'all');
-    else byContact.set(id, new Set([...(before ?? []), ...looks]));
+    if (dependencies === null || before === 'all') byContact.set(id, 'all');
+    else byContact.set(id, new Set([...(before ?? []), ...dependencies]));
   }
-  return [...byContact].map(([contactId, looks]) => ({
+  return [...byContact].map(([contactId, dependencies]) => ({
     contactId,
-    concerns: (segment) => looks === 'all' || [...looks].some((look) => segment.looks.has(look)),
+    concerns: (segment) =>
+      dependencies === 'all' || [...dependencies].some((dependency) => segment.dependencies.has(dependency)),
   }));
 }

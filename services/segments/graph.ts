@@ -2,7 +2,6 @@ import type { Db } from '../../db/connect.ts';
 import type { Fault } from '../../platform/errors.ts';
 import { run, sql } from '../conditions/fragment.ts';
 import type { Uses } from '../conditions/types.ts';
-import { completeUses } from './uses.ts';
 
 /** With everything that they refer to put in place, conditions may grow to this many filters. */
 export const MAX_EXPANDED_FILTERS = 1_000;
@@ -21,8 +20,8 @@ interface NodeRow {
   id: string;
   name: string;
   slug: string;
-  filter_count: number | null;
-  refers_to: Record<string, number> | null;
+  filter_count: number;
+  refers_to: Record<string, number>;
 }
 
 /** The segments of a project and what they refer to. */
@@ -33,13 +32,12 @@ export class SegmentGraph {
     this.nodes = new Map(
       rows.map(({ id, name, slug, filter_count, refers_to }) => [
         id,
-        { id, name, slug, filters: filter_count ?? 0, references: new Map(Object.entries(refers_to ?? {})) },
+        { id, name, slug, filters: filter_count, references: new Map(Object.entries(refers_to)) },
       ]),
     );
   }
 
   static async of(db: Db, projectId: string): Promise<SegmentGraph> {
-    await completeUses(db, projectId);
     const rows = await run<NodeRow>(
       db,
       sql`select id, name, slug, filter_count, refers_to from segments where project_id = ${projectId} order by id`,

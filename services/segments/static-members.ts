@@ -52,9 +52,9 @@ const follow = (by: '+' | '-'): string => `
     )}
   ),
   noted as (
-    insert into contact_changes (project_id, contact_id, looks)
+    insert into contact_changes (project_id, contact_id, dependencies)
     select $1::uuid, contact_id, array['segment.' || $2::text] from moved
-    where exists (select 1 from tracked_looks where project_id = $1 and look = 'segment.' || $2::text)
+    where exists (select 1 from segment_dependencies where project_id = $1 and dependency = 'segment.' || $2::text)
   ),
   counted as (
     update segments set member_count =

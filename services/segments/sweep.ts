@@ -28,7 +28,7 @@ export async function sweepDrifting(db: Db): Promise<Moved> {
 
 /** The one that has waited longest comes first. */
 const drifting = (db: Db) =>
-  Segment.query(db).where({ trackMembership: true, drifts: true, type: 'DYNAMIC' }).orderBy('sweptAt');
+  Segment.query(db).where({ trackMembership: true, timeDependent: true, type: 'DYNAMIC' }).orderBy('sweptAt');
 
 async function sweepSegment(db: Db, segment: Segment): Promise<Moved> {
   const window = await windowOf(db, segment);

@@ -10,7 +10,7 @@ export interface TrackedSegment {
   id: string;
   condition: Condition;
   /** Which of the looks that were asked about are its own. */
-  looks: ReadonlySet<string>;
+  dependencies: ReadonlySet<string>;
 }
 
 export interface Held {
@@ -24,7 +24,7 @@ export interface Held {
 
 interface Row {
   segment_id: string;
-  looks: string[];
+  dependencies: string[];
   condition: Record<string, unknown> | null;
   now: Date;
 }
@@ -32,26 +32,30 @@ interface Row {
 /** A segment that is being edited comes without its condition. */
 const hold = (wanted: string): string =>
   `with wanted as materialized (
-     select segment_id, array_agg(look) as looks from tracked_looks
+     select segment_id, array_agg(dependency) as dependencies from segment_dependencies
      where project_id = $1 and ${wanted} group by segment_id
    ),
    held as materialized (
      select s.id, s.condition from segments s where s.id in (select segment_id from wanted)
      order by s.id for key share skip locked
    )
-   select wanted.segment_id, wanted.looks, held.condition, clock_timestamp() as now
+   select wanted.segment_id, wanted.dependencies, held.condition, clock_timestamp() as now
    from wanted left join held on held.id = wanted.segment_id`;
 
-const holdLooking = statement<Row>('segments-hold-looking', hold('look = any ($2::text[])'));
+const holdLooking = statement<Row>('segments-hold-looking', hold('dependency = any ($2::text[])'));
 const holdAll = statement<Row>('segments-hold-all', hold('true'));
 const holdThese = statement<Row>('segments-hold-these', hold('segment_id = any ($2::uuid[])'));
 
 /** Those of a project that look at any of these, or all; undefined while one of them is being edited. */
-export async function holdLookingAt(trx: Db, projectId: string, looks: string[] | 'all'): Promise<Held | undefined> {
+export async function holdLookingAt(
+  trx: Db,
+  projectId: string,
+  dependencies: string[] | 'all',
+): Promise<Held | undefined> {
   return heldOf(
     trx,
     projectId,
-    await (looks === 'all' ? holdAll(trx, [projectId]) : holdLooking(trx, [projectId, looks])),
+    await (dependencies === 'all' ? holdAll(trx, [projectId]) : holdLooking(trx, [projectId, dependencies])),
   );
 }
 
@@ -62,10 +66,10 @@ export async function holdSegments(trx: Db, projectId: string, ids: string[]): P
 async function heldOf(trx: Db, projectId: string, rows: Row[]): Promise<Held | undefined> {
   const find = references(trx, projectId);
   const held: Held = { segments: [], uses: undefined, referenced: new Map(), now: rows[0]?.now ?? new Date() };
-  for (const { segment_id: id, looks, condition: tree } of rows) {
+  for (const { segment_id: id, dependencies, condition: tree } of rows) {
     if (!tree) return undefined;
     const { condition, uses, segments } = await resolveWith(conditionOf(tree), find);
-    held.segments.push({ id, condition, looks: new Set(looks) });
+    held.segments.push({ id, condition, dependencies: new Set(dependencies) });
     held.uses = held.uses ? together(held.uses, uses) : uses;
     for (const [other, segment] of segments) held.referenced.set(other, segment);
   }

@@ -23,15 +23,16 @@ export async function watch(trx: Db, segment: Watched, graph: SegmentGraph): Pro
   const ofUsed = sql`from segments used where used.project_id = ${projectId} and used.id = any (${used}::uuid[])`;
   await run(
     trx,
-    sql`update segments set drifts = (select coalesce(bool_or(used.drifts_itself), false) ${ofUsed})
+    sql`update segments set time_dependent = (select coalesce(bool_or(used.own_time_dependent), false) ${ofUsed})
       where project_id = ${projectId} and id = ${id}`,
   );
-  await trx('tracked_looks').where({ segmentId: id }).delete();
+  await trx('segment_dependencies').where({ segmentId: id }).delete();
   if (trackMembership)
     await run(
       trx,
-      sql`insert into tracked_looks (project_id, look, segment_id)
-        select ${projectId}, look, ${id} from (select distinct unnest(used.looks) as look ${ofUsed}) all_looks`,
+      sql`insert into segment_dependencies (project_id, dependency, segment_id)
+        select ${projectId}, dependency, ${id}
+        from (select distinct unnest(used.own_dependencies) as dependency ${ofUsed}) as dependencies`,
     );
 }
 

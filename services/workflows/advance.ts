@@ -14,7 +14,7 @@ import { openStep, sealHeaders } from './sealed-headers.ts';
 import { stepTypes } from './steps/index.ts';
 import { fail, type Outcome, type Run } from './steps/step-type.ts';
 import { storedGraph } from './stored-graph.ts';
-import { type CountingEvent, countingEvent, cutAfter } from './waiting.ts';
+import { type CountingEvent, countingEvent, positionAfter } from './waiting.ts';
 import { entriesOf, findStep, leave } from './walk.ts';
 
 export interface AdvanceDeps extends RunDeps {
@@ -159,36 +159,36 @@ async function carryOut(trx: Db, { now, keys }: AdvanceDeps, standing: Standing,
     case 'wait': {
       const event = await countingEvent(trx, execution, outcome.event, null);
       if (event) return leaveWait(trx, standing, event);
-      return rest(trx, standing, { wakeAt: outcome.until ?? null, awaits: outcome.event });
+      return rest(trx, standing, { wakeAt: outcome.until ?? null, awaitedEvent: outcome.event });
     }
   }
 }
 
 const place = ({ execution: { status, visit }, step }: Standing): NewPlace => ({ status, visit, stepId: step.id });
 
-async function rest(trx: Db, standing: Standing, waits: { wakeAt: Date | null; awaits?: string }): Promise<Next> {
+async function rest(trx: Db, standing: Standing, waits: { wakeAt: Date | null; awaitedEvent?: string }): Promise<Next> {
   const { execution, step } = standing;
-  const { wakeAt, awaits } = waits;
+  const { wakeAt, awaitedEvent } = waits;
   const record: StepRecord = { status: 'WAITING', scheduledFor: wakeAt };
   await moveExecution(trx, execution, step, record, { ...place(standing), status: 'WAITING', ...waits });
-  return { kind: 'rest', stepType: step.type, event: awaits, until: wakeAt?.getTime() };
+  return { kind: 'rest', stepType: step.type, event: awaitedEvent, until: wakeAt?.getTime() };
 }
 
 /** It rests: is that over? */
 async function wakeUp(trx: Db, { now }: AdvanceDeps, standing: Standing): Promise<Moved> {
   const { execution, step } = standing;
-  const { awaits, wakeAt } = execution;
-  const event = awaits === null ? undefined : await countingEvent(trx, execution, awaits, wakeAt);
+  const { awaitedEvent, wakeAt } = execution;
+  const event = awaitedEvent === null ? undefined : await countingEvent(trx, execution, awaitedEvent, wakeAt);
   if (event) return leaveWait(trx, standing, event);
   if (wakeAt === null || wakeAt > now())
-    return { kind: 'rest', stepType: step.type, event: awaits ?? undefined, until: wakeAt?.getTime() };
+    return { kind: 'rest', stepType: step.type, event: awaitedEvent ?? undefined, until: wakeAt?.getTime() };
   return leaveSleep(trx, standing, wakeAt, {});
 }
 
 async function leaveWait(trx: Db, standing: Standing, { position, data }: CountingEvent): Promise<Moved> {
   const context = { ...standing.execution.context, ...data };
   if (Buffer.byteLength(JSON.stringify(context)) > MAX_CONTEXT_BYTES) return failAt(trx, standing, CONTEXT_TOO_LARGE);
-  return leaveStep(trx, standing, 'event', { status: 'COMPLETED', output: data }, { cut: position, context });
+  return leaveStep(trx, standing, 'event', { status: 'COMPLETED', output: data }, { afterPosition: position, context });
 }
 
 /** A DELAY that is over, or a wait without its event. */
@@ -199,9 +199,9 @@ export async function leaveSleep(
   record: Partial<StepRecord>,
 ): Promise<Moved> {
   const { execution, step } = standing;
-  const cut = await cutAfter(trx, execution, ended);
+  const afterPosition = await positionAfter(trx, execution, ended);
   const exit: Exit = step.type === 'WAIT_FOR_EVENT' ? 'timeout' : 'next';
-  return leaveStep(trx, standing, exit, { status: 'COMPLETED', ...record }, { cut });
+  return leaveStep(trx, standing, exit, { status: 'COMPLETED', ...record }, { afterPosition });
 }
 
 /** Records the visit and goes to wherever the exit leads. */
@@ -210,7 +210,7 @@ export async function leaveStep(
   standing: Standing,
   exit: Exit,
   record: StepRecord,
-  change: Pick<NewPlace, 'context' | 'cut'> = {},
+  change: Pick<NewPlace, 'context' | 'afterPosition'> = {},
 ): Promise<Moved> {
   const { execution, graph, step, effects } = standing;
   const visited = { ...record, branch: branchOf(exit) };
@@ -250,7 +250,7 @@ export const failAt = (
 async function lost(trx: Db, { id }: PlacedExecution): Promise<Next> {
   await trx('executions')
     .where({ id })
-    .update({ status: 'FAILED', error: 'the graph of the workflow is gone', wakeAt: null, awaits: null })
+    .update({ status: 'FAILED', error: 'the graph of the workflow is gone', wakeAt: null, awaitedEvent: null })
     .update({ completedAt: trx.fn.now(), updatedAt: trx.fn.now() });
   return { kind: 'end', status: 'FAILED' };
 }

@@ -50,12 +50,12 @@ const wanting = statement<Candidate>(
 const nudge = statement<{ count: number }>(
   'event-queue-waits',
   `with told as (
-     insert into outbox (lane, project_id, workflow_id, action, payload)
-     select distinct 'events', x.project_id, 'execution/' || x.project_id || '/' || x.id || '/' || x.generation, 'signal',
+     insert into outbox (queue, project_id, workflow_id, action, payload)
+     select distinct 'events', x.project_id, workflow_id('execution', x.project_id::text, x.id::text, x.generation::text), 'signal',
        '{"signal": "lookAgain"}'::jsonb
      from ${askedEvents}
-     join executions x on x.project_id = e.project_id and x.contact_id = e.contact_id and x.awaits = e.name
-       and x.cut < e.position
+     join executions x on x.project_id = e.project_id and x.contact_id = e.contact_id and x.awaited_event = e.name
+       and x.after_position < e.position
      returning 1
    )
    select count(*)::integer as count from told`,
@@ -101,7 +101,7 @@ const entryOf = ({
   version,
   contactId: contact_id,
   context: data,
-  cut: position,
+  afterPosition: position,
   depth,
-  once: !allow_reentry,
+  oncePerContact: !allow_reentry,
 });

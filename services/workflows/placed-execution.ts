@@ -19,9 +19,9 @@ export interface PlacedExecution {
   currentStepId: string | null;
   visit: number;
   context: Data;
-  cut: string;
+  afterPosition: string;
   wakeAt: Date | null;
-  awaits: string | null;
+  awaitedEvent: string | null;
   depth: number;
   generation: number;
   startedAt: Date;
@@ -29,10 +29,10 @@ export interface PlacedExecution {
    * Null while it is held, under its contact's lock and its own: nobody else moves it. Otherwise the versions of the two
    * rows that have been seen, and whoever moves it asks whether they still are the same.
    */
-  seen: string | null;
+  rowVersions: string | null;
 }
 
-/** Of the view `execution_places`. */
+/** Of the view `execution_states`. */
 export interface PlaceRow extends Omit<ContactRow, 'email'> {
   project_id: string;
   workflow_id: string;
@@ -43,23 +43,23 @@ export interface PlaceRow extends Omit<ContactRow, 'email'> {
   current_step_id: string | null;
   visit: number;
   context: Data;
-  cut: string;
+  after_position: string;
   wake_at: Date | null;
-  awaits: string | null;
+  awaited_event: string | null;
   depth: number;
   generation: number;
   started_at: Date;
   /** With the other columns of its contact null when that is deleted. */
   email: string | null;
-  seen: string | null;
+  row_versions: string | null;
 }
 
 export const placeColumns = `id, project_id, workflow_id, workflow_name, version, contact_id, status, current_step_id,
-  visit, context, cut, wake_at, awaits, depth, generation, started_at, email, subscribed, data, created_at, updated_at,
-  seen`;
+  visit, context, after_position, wake_at, awaited_event, depth, generation, started_at, email, subscribed, data, created_at, updated_at,
+  row_versions`;
 
-const see = statement<PlaceRow>('execution-see', `select ${placeColumns} from execution_places where id = $1`);
-const hold = statement<PlaceRow>('execution-hold', `select ${placeColumns} from hold_execution($1)`);
+const see = statement<PlaceRow>('execution-see', `select ${placeColumns} from execution_states where id = $1`);
+const hold = statement<PlaceRow>('execution-hold', `select ${placeColumns} from lock_execution($1)`);
 
 export async function seeExecution(db: Db, id: string): Promise<PlacedExecution | undefined> {
   const [row] = await see(db, [id]);
@@ -69,7 +69,7 @@ export async function seeExecution(db: Db, id: string): Promise<PlacedExecution 
 /** Until the transaction ends nobody else moves it. */
 export async function holdExecution(trx: Db, id: string): Promise<PlacedExecution | undefined> {
   const [row] = await hold(trx, [id]);
-  return row && { ...placed(row), seen: null };
+  return row && { ...placed(row), rowVersions: null };
 }
 
 export function placed(row: PlaceRow): PlacedExecution {
@@ -86,13 +86,13 @@ export function placed(row: PlaceRow): PlacedExecution {
     currentStepId: row.current_step_id,
     visit: row.visit,
     context: row.context,
-    cut: row.cut,
+    afterPosition: row.after_position,
     wakeAt: row.wake_at,
-    awaits: row.awaits,
+    awaitedEvent: row.awaited_event,
     depth: row.depth,
     generation: row.generation,
     startedAt: row.started_at,
-    seen: row.seen,
+    rowVersions: row.row_versions,
   };
 }
 

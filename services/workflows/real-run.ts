@@ -41,12 +41,12 @@ export function realRun(
   /** Why its contact cannot be changed, where that has been tried. */
   refused: string | undefined,
 ): { run: Run; effects: Effects } {
-  const { id, projectId, contactId, workflowId, workflowName, context, seen } = execution;
+  const { id, projectId, contactId, workflowId, workflowName, context, rowVersions } = execution;
   const moment = now();
   const effects: Effects = {};
   // Without the locks the statement that moves the execution asks, and where it moves nothing the step is run again.
   const fieldsRefusal = async (patch: Data) =>
-    seen !== null || (await roomFor(db, projectId, patch, limits)) ? undefined : fieldsFault(limits);
+    rowVersions !== null || (await roomFor(db, projectId, patch, limits)) ? undefined : fieldsFault(limits);
   const run: Run = {
     now: moment,
     contact,
@@ -65,7 +65,7 @@ export function realRun(
       const fault = keysFault(data, limits) ?? (await fieldsRefusal(patch));
       if (fault) return { refused: fault.message };
       effects.change = { subscribed, patch, deletes, eventId: newId() };
-      if (seen !== null) effects.maxFields = limits.customFields;
+      if (rowVersions !== null) effects.maxFields = limits.customFields;
       return {};
     },
     decide: async (parsed) => {
@@ -73,7 +73,7 @@ export function realRun(
       if (uses.events.size === 0 && uses.segments.size === 0)
         return decides(condition, { ...NOTHING_ELSE, contact, context, now: moment });
       // Events are written under the contact's lock.
-      if (seen !== null) throw new NotHeld();
+      if (rowVersions !== null) throw new NotHeld();
       const resolved = await resolveCondition(db, projectId, parsed);
       return decideFor(db, resolved, { projectId, contactId, now: moment, context });
     },

@@ -24,9 +24,9 @@ export interface NewPlace {
   stepId: string | null;
   visit: number;
   context?: Data;
-  cut?: string;
+  afterPosition?: string;
   wakeAt?: Date | null;
-  awaits?: string | null;
+  awaitedEvent?: string | null;
   exitReason?: string | null;
   error?: string | null;
 }
@@ -60,7 +60,7 @@ export class NotHeld extends Error {}
 
 const write = statement<PlaceRow>(
   'execution-move',
-  `select ${placeColumns} from move_execution($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)`,
+  `select ${placeColumns} from write_execution_step($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)`,
 );
 
 /** Moves nothing where the fields of the change do not all fit into the project. */
@@ -75,7 +75,7 @@ const writeIfFits = statement<PlaceRow>(
      })}
    )
    select ${placeColumns.replace(/\w+/g, 'moved.$&')}
-   from fitting, move_execution(fitting.id, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb) as moved`,
+   from fitting, write_execution_step(fitting.id, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb) as moved`,
 );
 
 /** What a step does, its record and the place after it, in one statement. Gives back the execution at its new place. */
@@ -89,12 +89,19 @@ export async function moveExecution(
 ): Promise<PlacedExecution> {
   const { id: stepId, type, name } = step;
   const { scheduledFor, ...rest } = record;
-  const { stepId: nextId, wakeAt, exitReason, ...there } = place;
+  const { stepId: nextId, afterPosition, wakeAt, awaitedEvent, exitReason, ...there } = place;
   const values = [
     execution.id,
-    execution.seen,
+    execution.rowVersions,
     JSON.stringify({ ...rest, id: newId(), step_id: stepId, type, name, scheduled_for: scheduledFor }),
-    JSON.stringify({ ...there, step_id: nextId, wake_at: wakeAt, exit_reason: exitReason }),
+    JSON.stringify({
+      ...there,
+      step_id: nextId,
+      after_position: afterPosition,
+      wake_at: wakeAt,
+      awaited_event: awaitedEvent,
+      exit_reason: exitReason,
+    }),
     change ? JSON.stringify(change) : null,
     mail ? JSON.stringify(mail) : null,
   ];

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 
-// `once` marks the execution for which its contact may never come again; a unique index has one of them per contact.
+// `once_per_contact` marks the execution for which its contact may never come again; a unique index has one of them per contact.
 
 /** Those who have been on it count from now on, or no longer. The workflow is locked: nobody enters meanwhile. */
 export async function changeReentry(trx: Db, workflowId: string, allowReentry: boolean): Promise<void> {
@@ -8,12 +8,12 @@ export async function changeReentry(trx: Db, workflowId: string, allowReentry: b
 }
 
 const forget = `
-  update executions set once = false
-  where id in (select id from executions where workflow_id = :workflowId and once order by id for update)`;
+  update executions set once_per_contact = false
+  where id in (select id from executions where workflow_id = :workflowId and once_per_contact order by id for update)`;
 
 const remember = `
-  update executions set once = true where id in (
+  update executions set once_per_contact = true where id in (
     select first.id from executions first where first.workflow_id = :workflowId and first.id in (
       select distinct on (e.contact_id) e.id from executions e where e.workflow_id = :workflowId
-      order by e.contact_id, e.once desc, e.id)
+      order by e.contact_id, e.once_per_contact desc, e.id)
     order by first.id for update)`;

@@ -31,7 +31,7 @@ async function tellSchedule(
   { id, projectId }: Scheduled,
   schedule: ReturnType<typeof scheduleOf>,
 ): Promise<void> {
-  const common = { lane: 'control' as const, projectId, workflowId: workflowIds.cron(projectId, id) };
+  const common = { queue: 'control' as const, projectId, workflowId: workflowIds.cron(projectId, id) };
   if (!schedule) return intend(trx, { ...common, action: 'unschedule' });
   await intend(trx, {
     ...common,

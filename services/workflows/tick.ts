@@ -62,7 +62,15 @@ async function enterChunk(trx: Db, workflowId: string, tick: string): Promise<nu
   if (!enabled || triggerType !== 'SCHEDULE' || version === null) return 0;
   // Those who have been deleted since cannot enter, and nobody is deleted while entering.
   const contacts = await present(trx, [projectId, taken.map(({ id }) => id)]);
-  const entry = { projectId, workflowId, version, context: {}, cut: null, depth: 0, once: !allowReentry };
+  const entry = {
+    projectId,
+    workflowId,
+    version,
+    context: {},
+    afterPosition: null,
+    depth: 0,
+    oncePerContact: !allowReentry,
+  };
   return (
     await enter(
       trx,

@@ -25,13 +25,13 @@ export async function countingEvent(
   name: string,
   until: Date | null,
 ): Promise<CountingEvent | undefined> {
-  const { projectId, contactId, startedAt, cut } = execution;
-  const [event] = await find(trx, [projectId, name, contactId, startedAt, cut, until]);
+  const { projectId, contactId, startedAt, afterPosition } = execution;
+  const [event] = await find(trx, [projectId, name, contactId, startedAt, afterPosition, until]);
   return event;
 }
 
 const last = statement<{ position: string | null }>(
-  'wait-cut',
+  'wait-last-position',
   `select max(position) as position from events
    where project_id = $1 and contact_id = $2 and ($3::timestamptz is null or created_at <= $3::timestamptz)
      and created_at >= $4::timestamptz - interval '1 hour'`,
@@ -41,8 +41,8 @@ const last = statement<{ position: string | null }>(
  * Up to where events no longer count after a sleep that ended at a time, or ends now. Going by the time for which it was
  * set: when its worker was away, what came meanwhile came after it.
  */
-export async function cutAfter(trx: Db, execution: PlacedExecution, ended: Date | null): Promise<string> {
-  const { projectId, contactId, cut, startedAt } = execution;
+export async function positionAfter(trx: Db, execution: PlacedExecution, ended: Date | null): Promise<string> {
+  const { projectId, contactId, afterPosition, startedAt } = execution;
   const [row] = await last(trx, [projectId, contactId, ended, startedAt]);
-  return BigInt(row?.position ?? 0) > BigInt(cut) ? String(row?.position) : cut;
+  return BigInt(row?.position ?? 0) > BigInt(afterPosition) ? String(row?.position) : afterPosition;
 }

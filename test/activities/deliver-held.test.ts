@@ -45,7 +45,7 @@ describe('mail that may not leave just now', () => {
   });
   beforeEach(async () => {
     await db.raw('truncate emails, email_contents, delivery_batches, suppressions');
-    await db('projects').update({ disabled: false, sendingHeldReason: null });
+    await db('projects').update({ disabled: false, sendingBlockedReason: null });
     await db('domains').update({ status: 'VERIFIED' });
     smtp.behave();
     smtp.mails.length = 0;
@@ -74,8 +74,8 @@ describe('mail that may not leave just now', () => {
       end: (trx: Db) => trx('domains').where({ domain: DOMAIN }).update({ status: 'VERIFIED' }),
     },
     'billing limit reached': {
-      begin: () => db('projects').where({ id: project }).update({ sendingHeldReason: 'billing limit reached' }),
-      end: (trx: Db) => trx('projects').where({ id: project }).update({ sendingHeldReason: null }),
+      begin: () => db('projects').where({ id: project }).update({ sendingBlockedReason: 'billing limit reached' }),
+      end: (trx: Db) => trx('projects').where({ id: project }).update({ sendingBlockedReason: null }),
     },
   };
 

@@ -232,7 +232,13 @@ describe('sending campaigns through the API', () => {
       expect(content).to.include({ toEmail: 'p0@example.com', subject: '[TEST] Hi {{ name }}', untracked: true });
       const mail = await api.db('emails').where({ id: emailId }).first();
       const contact = await api.db('contacts').where({ email: 'p0@example.com', projectId: project.id }).first();
-      expect(mail).to.include({ contactId: contact.id, status: 'PENDING', priority: 0, quiet: true, campaignId: null });
+      expect(mail).to.include({
+        contactId: contact.id,
+        status: 'PENDING',
+        priority: 0,
+        withoutEvents: true,
+        campaignId: null,
+      });
       expect(await get(id)).to.include({ status: 'DRAFT', totalRecipients: 1, sentCount: 0 });
     });
 

@@ -187,7 +187,7 @@ describe('domains', () => {
       const { id } = await add();
       const rows = await api.db('outbox').where({ workflowId: `domain/${project.id}/${id}/1` });
       expect(rows).to.have.length(1);
-      expect(rows[0]).to.include({ action: 'start', lane: 'control' });
+      expect(rows[0]).to.include({ action: 'start', queue: 'control' });
     });
   });
 

@@ -304,7 +304,7 @@ describe('e-mail records', () => {
       const { id } = await api.db('emails').where({ projectId: project.id }).first('id');
       await become(id, { status: 'FAILED' });
       expect(await resend(id)).to.have.status(200);
-      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'PENDING', quiet: true });
+      expect(await api.db('emails').where({ id }).first()).to.include({ status: 'PENDING', withoutEvents: true });
     });
 
     it('is 409 when the content is gone', async () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
-import { down, up } from '../../db/migrations/020-senders.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { newId } from '../../platform/ids.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
@@ -94,15 +93,5 @@ describe('the version of the domains that a project may send from', () => {
     await check.commit();
     expect(await deleted).to.equal('deleted');
     expect(await Domain.query(db).where({ projectId: project.id })).to.deep.equal([]);
-  });
-
-  it('can be taken out of the database and put back', async () => {
-    await makeProject(db);
-    await down(db);
-    await change(project.senderDomain, { status: 'PENDING' });
-    await up(db);
-    expect(await isRenewedBy(change(project.senderDomain, { status: 'VERIFIED' }))).to.equal(true);
-    const { rows } = await db.raw('select count(*) - count(distinct senders_version) as shared from projects');
-    expect(rows[0].shared).to.equal('0');
   });
 });

@@ -42,7 +42,7 @@ describe('while Temporal is down', function () {
     const { db } = stack.world;
     const told = () => db('outbox').whereNotNull('lastError').first();
     const waiting = await eventually(told, { ...PATIENCE, what: 'a try to reach Temporal' });
-    expect(waiting).to.include({ attempts: 0, parkedAt: null, lane: 'mail' });
+    expect(waiting).to.include({ attempts: 0, parkedAt: null, queue: 'mail' });
     expect(stack.smtp.mails).to.have.length(1);
 
     await temporal.start();

@@ -176,7 +176,11 @@ describe('domains inside', () => {
   it('let go of the mail that was held when they are verified again', async () => {
     const domain = await added('regained.example', NEW);
     const id = await addMail(world.db, { project: project.id });
-    const hold = { reason: 'domain not verified', heldDomain: domain.domain, dueAt: new Date(Date.now() + 86_400_000) };
+    const hold = {
+      reason: 'domain not verified',
+      blockedDomain: domain.domain,
+      dueAt: new Date(Date.now() + 86_400_000),
+    };
     await world.db('emails').where({ id }).update(hold);
     await regain(world.db, domain);
     expect((await mailById(world.db, id)).reason).to.equal('domain not verified');

@@ -19,7 +19,7 @@ describe('notices of mail', () => {
     project = await makeProject(world.db);
   });
   after(() => world.close());
-  beforeEach(() => world.db.raw('truncate emails, email_contents, email_notices, email_results, events'));
+  beforeEach(() => world.db.raw('truncate emails, email_contents, email_notices, unpublished_email_results, events'));
 
   /** A mail that the relay took, and that is told so. */
   const sent = async (state: Partial<Email> = {}): Promise<Email> => {
@@ -126,7 +126,7 @@ describe('notices of mail', () => {
   it('of a workflow’s mail are as deep as what it causes', async () => {
     const executionId = newId();
     const ids = { id: executionId, projectId: project.id, workflowId: newId(), contactId: newId() };
-    await world.db('executions').insert({ ...ids, version: 1, cut: 0, depth: 3, once: false });
+    await world.db('executions').insert({ ...ids, version: 1, afterPosition: 0, depth: 3, oncePerContact: false });
     const mail = await accepted({
       status: 'SENT',
       sentAt: new Date(),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import type { Lane } from '../../db/models/outbox-row.ts';
+import type { OutboxQueue } from '../../db/models/outbox-row.ts';
 import { newId } from '../../platform/ids.ts';
 import { claimIntents } from '../../services/outbox/claim.ts';
 import { outboxDepth } from '../../services/outbox/depth.ts';
@@ -21,30 +21,30 @@ describe('the outbox', () => {
   after(() => world.close());
   beforeEach(() => db('outbox').del());
 
-  const start = (projectId: string, workflowId: string, lane: Lane = 'starts') =>
-    intend(db, { lane, projectId, workflowId, action: 'start', workflowType: 'probe', args: [1] } satisfies Intent);
-  const claimed = async (lane: Lane = 'starts', limit = 100) =>
-    (await claimIntents(db, lane, limit)).map(({ workflowId }) => workflowId);
+  const start = (projectId: string, workflowId: string, queue: OutboxQueue = 'starts') =>
+    intend(db, { queue, projectId, workflowId, action: 'start', workflowType: 'probe', args: [1] } satisfies Intent);
+  const claimed = async (queue: OutboxQueue = 'starts', limit = 100) =>
+    (await claimIntents(db, queue, limit)).map(({ workflowId }) => workflowId);
   const makeDue = () => db('outbox').update({ dueAt: db.fn.now() });
   const rows = () => db('outbox').orderBy('id');
 
   it('gives back an intent as it was written', async () => {
     const project = newId();
-    await intend(db, { lane: 'control', projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
+    await intend(db, { queue: 'control', projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
     const [intent] = await claimIntents(db, 'control', 10);
     expect(intent).to.deep.include({ projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
   });
 
   it('has an intent only if the transaction that wrote it was committed', async () => {
     const failing = inTransaction(db, async (trx) => {
-      await intend(trx, { lane: 'starts', projectId: newId(), workflowId: 'w', action: 'cancel' });
+      await intend(trx, { queue: 'starts', projectId: newId(), workflowId: 'w', action: 'cancel' });
       throw new Error('changed my mind');
     });
     expect(await failing.catch((error: Error) => error.message)).to.equal('changed my mind');
     expect(await claimed()).to.deep.equal([]);
   });
 
-  it('keeps the lanes apart', async () => {
+  it('keeps the queues apart', async () => {
     await start(newId(), 'a', 'starts');
     await start(newId(), 'b', 'control');
     expect(await claimed('control')).to.deep.equal(['b']);
@@ -62,8 +62,8 @@ describe('the outbox', () => {
   it('gives rows of one workflow one at a time and in order', async () => {
     const project = newId();
     await start(project, 'w');
-    await intend(db, { lane: 'starts', projectId: project, workflowId: 'w', action: 'signal', signal: 'go' });
-    await intend(db, { lane: 'starts', projectId: project, workflowId: 'w', action: 'cancel' });
+    await intend(db, { queue: 'starts', projectId: project, workflowId: 'w', action: 'signal', signal: 'go' });
+    await intend(db, { queue: 'starts', projectId: project, workflowId: 'w', action: 'cancel' });
     const order: string[] = [];
     for (;;) {
       const intents = await claimIntents(db, 'starts', 10);
@@ -77,10 +77,10 @@ describe('the outbox', () => {
     expect(order).to.deep.equal(['start', 'signal', 'cancel']);
   });
 
-  it('holds a row back behind an earlier one of its workflow in another lane', async () => {
+  it('holds a row back behind an earlier one of its workflow in another queue', async () => {
     const project = newId();
     await start(project, 'w', 'starts');
-    await intend(db, { lane: 'control', projectId: project, workflowId: 'w', action: 'cancel' });
+    await intend(db, { queue: 'control', projectId: project, workflowId: 'w', action: 'cancel' });
     expect(await claimed('control')).to.deep.equal([]);
     const [first] = await claimIntents(db, 'starts', 10);
     await settleIntents(db, { ...nothing, done: [first?.id ?? ''] });
@@ -126,14 +126,14 @@ describe('the outbox', () => {
     const [row] = await rows();
     expect(row).to.include({ attempts: MAX_ATTEMPTS, lastError: `no ${MAX_ATTEMPTS}` });
     const [depth] = await outboxDepth(db);
-    expect(depth).to.include({ lane: 'starts', waiting: 0, parked: 1 });
+    expect(depth).to.include({ queue: 'starts', waiting: 0, parked: 1 });
   });
 
   it('holds later rows of a parked workflow, and no others', async () => {
     const project = newId();
     await start(project, 'poison');
     await db('outbox').update({ parkedAt: db.fn.now() });
-    await intend(db, { lane: 'starts', projectId: project, workflowId: 'poison', action: 'cancel' });
+    await intend(db, { queue: 'starts', projectId: project, workflowId: 'poison', action: 'cancel' });
     await start(project, 'healthy');
     expect(await claimed()).to.deep.equal(['healthy']);
   });

@@ -12,7 +12,7 @@ describe('the send rate', () => {
     db = world.db;
   });
   after(() => world.close());
-  beforeEach(() => db.raw('truncate send_pace'));
+  beforeEach(() => db.raw('truncate send_rate'));
 
   /** When each of so many mails was given leave, by several workers at once. */
   const leaves = async (workers: SendPace[], each: number): Promise<number[]> => {
@@ -41,13 +41,13 @@ describe('the send rate', () => {
 
   it('gives out one line of time: every mail has a place of its own on it', async () => {
     await Promise.all([new SendPace(db, 10).next(1), new SendPace(db, 10).next(1)]);
-    const [row] = await db('send_pace').select(db.raw('next_at > now() as ahead'));
+    const [row] = await db('send_rate').select(db.raw('next_at > now() as ahead'));
     expect(row).to.deep.equal({ ahead: true });
-    expect(await db('send_pace')).to.have.length(1);
+    expect(await db('send_rate')).to.have.length(1);
   });
 
   it('saves nothing up: who has sent nothing for a while does not send the more', async () => {
-    await db('send_pace').insert({ nextAt: new Date(Date.now() - 3_600_000) });
+    await db('send_rate').insert({ nextAt: new Date(Date.now() - 3_600_000) });
     const started = performance.now();
     await leaves([new SendPace(db, 20)], 11);
     expect(performance.now() - started).to.be.at.least(450);

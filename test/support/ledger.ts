@@ -55,8 +55,8 @@ export async function addMails(db: Db, count: number, mail: Partial<MailRow> & {
 /** For tests that write results into the ledger by hand: leaves behind what delivery does, for mail not told of yet. */
 export async function leaveResults(db: Db): Promise<void> {
   await db.raw(
-    `insert into email_results (email_id, contact_id)
-     select id, contact_id from emails e where (e.sent_at is not null or e.status = 'FAILED') and not e.quiet
+    `insert into unpublished_email_results (email_id, contact_id)
+     select id, contact_id from emails e where (e.sent_at is not null or e.status = 'FAILED') and not e.without_events
        and not exists (select 1 from events where email_id = e.id
          and name = case when e.sent_at is null then 'email.failed' else 'email.sent' end)
      on conflict do nothing`,

@@ -88,8 +88,8 @@ export async function skipExecutions(
 
 /** Until nothing is left: a row waits for earlier ones of its workflow id. */
 async function relayAll(db: Db, temporal: Temporal): Promise<void> {
-  for (const lane of ['starts', 'events', 'control', 'starts'] as const)
-    for (let intents = await claimIntents(db, lane, 100); intents.length > 0; ) {
+  for (const queue of ['starts', 'events', 'control', 'starts'] as const)
+    for (let intents = await claimIntents(db, queue, 100); intents.length > 0; ) {
       const done: string[] = [];
       for (const { id, projectId, ...intent } of intents) {
         const verdict = await carryOut(temporal, { args: [], projectId, ...intent } as Order);
@@ -97,6 +97,6 @@ async function relayAll(db: Db, temporal: Temporal): Promise<void> {
         done.push(id);
       }
       await settleIntents(db, { done, failed: [], unreachable: [] });
-      intents = await claimIntents(db, lane, 100);
+      intents = await claimIntents(db, queue, 100);
     }
 }

@@ -7,14 +7,14 @@ import { tokenize } from './sql-tokens.ts';
 const PARENTS: Record<string, string> = {
   campaign_count_deltas: 'campaign_id',
   campaign_counts: 'campaign_id',
-  campaign_paces: 'campaign_id',
-  campaign_wire: 'campaign_id',
+  campaign_rates: 'campaign_id',
+  campaign_mails_in_flight: 'campaign_id',
   delivery_batches: 'campaign_id',
   domain_keys: 'domain_id',
   email_attachments: 'set_id',
   email_attempts: 'email_id',
   email_notices: 'email_id',
-  email_results: 'email_id',
+  unpublished_email_results: 'email_id',
   job_inputs: 'job_id',
   segment_members: 'segment_id',
   segment_recounts: 'segment_id',
@@ -29,7 +29,15 @@ const SHARED = [
   // Accounts: a person may be a member of several projects.
   ...['users', 'sessions', 'user_identities', 'account_requests', 'auth_attempts'],
   // Bookkeeping of the service itself.
-  ...['knex_migrations', 'knex_migrations_lock', 'open_runs', 'send_pace', 'received_notices', 'upload_removals'],
+  ...[
+    'knex_migrations',
+    'database_functions',
+    'knex_migrations_lock',
+    'open_runs',
+    'send_rate',
+    'received_notices',
+    'upload_removals',
+  ],
 ];
 
 export async function readCatalogue(db: Db): Promise<Catalogue> {

@@ -51,13 +51,13 @@ describe('the relay', () => {
 
   const project = newId();
   const start = (workflowId: string, first = 'started'): Intent => {
-    return { lane: 'starts', projectId: project, workflowId, action: 'start', workflowType: 'probe', args: [first] };
+    return { queue: 'starts', projectId: project, workflowId, action: 'start', workflowType: 'probe', args: [first] };
   };
   const note = (workflowId: string, text: string): Intent => {
-    return { lane: 'control', projectId: project, workflowId, action: 'signal', signal: 'note', args: [text] };
+    return { queue: 'control', projectId: project, workflowId, action: 'signal', signal: 'note', args: [text] };
   };
   const cancel = (workflowId: string): Intent => ({
-    lane: 'control',
+    queue: 'control',
     projectId: project,
     workflowId,
     action: 'cancel',
@@ -69,7 +69,7 @@ describe('the relay', () => {
   const emptied = () => eventually(async () => (await db('outbox')).length === 0, { what: 'an empty outbox' });
   const id = () => `probe/${project}/${newId()}`;
 
-  it('starts, signals and cancels one workflow in the order of writing, across lanes', async () => {
+  it('starts, signals and cancels one workflow in the order of writing, across queues', async () => {
     const workflowId = id();
     await write(start(workflowId), note(workflowId, 'one'), note(workflowId, 'two'), cancel(workflowId));
     await startRelay();

@@ -153,7 +153,7 @@ describe('the campaign workflow', () => {
     const run = await start(campaign);
     await eventually(async () => (await Campaign.query(world.db).findById(campaign.id))?.paused);
     expect(await Campaign.query(world.db).findById(campaign.id)).to.include({
-      pausedBy: 'HOLD',
+      pausedBy: 'BLOCKED',
       pauseReason: 'project disabled',
     });
     await env.sleep(120_000);

@@ -12,10 +12,10 @@ export interface Entry {
   contactId: string;
   context: Data;
   /** Position of the event that caused it; without one, events count from now on. */
-  cut: string | null;
+  afterPosition: string | null;
   depth: number;
   /** The workflow does not allow re-entry. */
-  once: boolean;
+  oncePerContact: boolean;
 }
 
 // In one order, whoever enters: two who bring the same contacts wait for each other, and not in a circle. Of several
@@ -25,19 +25,19 @@ const insert = statement<{ id: string }>(
   `with entry as (
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::uuid[], $6::jsonb[], $7::bigint[],
        $8::smallint[], $9::boolean[])
-       as entry (id, project_id, workflow_id, version, contact_id, context, cut, depth, once)
+       as entry (id, project_id, workflow_id, version, contact_id, context, after_position, depth, once_per_contact)
    ),
    entered as (
-     insert into executions (id, project_id, workflow_id, version, contact_id, context, cut, depth, once)
-     select id, project_id, workflow_id, version, contact_id, context, coalesce(cut, nextval('event_positions')), depth,
-       once
-     from entry order by workflow_id, contact_id, cut
+     insert into executions (id, project_id, workflow_id, version, contact_id, context, after_position, depth, once_per_contact)
+     select id, project_id, workflow_id, version, contact_id, context, coalesce(after_position, nextval('event_positions')), depth,
+       once_per_contact
+     from entry order by workflow_id, contact_id, after_position
      on conflict do nothing
      returning id, project_id, workflow_id, version, contact_id, generation
    ),
    intent as (
-     insert into outbox (lane, project_id, workflow_id, action, payload)
-     select 'starts', project_id, 'execution/' || project_id || '/' || id || '/' || generation, 'start',
+     insert into outbox (queue, project_id, workflow_id, action, payload)
+     select 'starts', project_id, workflow_id('execution', project_id::text, id::text, generation::text), 'start',
        jsonb_build_object('workflowType', 'execution', 'contactId', contact_id, 'resourceId', workflow_id,
          'summary', 'workflow ' || workflow_id || ', version ' || version,
          'args', jsonb_build_array(jsonb_build_object('executionId', id, 'generation', generation)))
@@ -59,9 +59,9 @@ export async function enter(trx: Db, entries: Entry[]): Promise<string[]> {
     entries.map(({ version }) => version),
     entries.map(({ contactId }) => contactId),
     entries.map(({ context }) => JSON.stringify(context)),
-    entries.map(({ cut }) => cut),
+    entries.map(({ afterPosition }) => afterPosition),
     entries.map(({ depth }) => depth),
-    entries.map(({ once }) => once),
+    entries.map(({ oncePerContact }) => oncePerContact),
   ]);
   if (rows.length > 0) wake(trx, 'starts');
   return rows.map(({ id }) => id);

@@ -44,7 +44,7 @@ export async function resume(trx: Db, execution: Execution): Promise<Execution> 
     updatedAt: new Date(),
   });
   await intend(trx, {
-    lane: 'starts',
+    queue: 'starts',
     action: 'start',
     workflowType: 'execution',
     workflowId: workflowIds.execution(projectId, id, generation),

@@ -34,7 +34,7 @@ export async function skipExecution(
       if (!graph || !step) throw new ApiError(409, 'CONFLICT', 'The graph of this execution is gone.');
       await leaveSleep(trx, { execution, graph, step }, null, { status: 'SKIPPED' });
       await intend(trx, {
-        lane: 'control',
+        queue: 'control',
         action: 'signal',
         signal: 'lookAgain',
         workflowId: workflowIds.execution(projectId, id, generation),

@@ -36,8 +36,8 @@ export async function startExecution(
     const { enabled, validVersion: version, allowReentry } = workflow;
     if (!enabled || version === null)
       throw badRequest('This workflow is disabled.', { suggestion: 'Enable it with PATCH /workflows/:id.' });
-    const entry = { projectId, workflowId, version, contactId: contact.id, context, cut: null, depth: 0 };
-    const [id] = await enter(trx, [{ ...entry, once: !allowReentry }]);
+    const entry = { projectId, workflowId, version, contactId: contact.id, context, afterPosition: null, depth: 0 };
+    const [id] = await enter(trx, [{ ...entry, oncePerContact: !allowReentry }]);
     if (!id) throw reentry(allowReentry);
     return Execution.query(trx).findById(id).throwIfNotFound();
   });

@@ -231,7 +231,7 @@ describe('billing', () => {
       await sent(1, 'CAMPAIGN');
       await put({ workflows: 2, campaigns: 2 });
       const hold = async (source: string) =>
-        (await api.db.raw("select sending_hold(?, '', ?) as hold", [project.id, source])).rows[0].hold;
+        (await api.db.raw("select sending_block_reason(?, '', ?) as hold", [project.id, source])).rows[0].hold;
       expect(await hold('WORKFLOW')).to.equal('billing cap reached');
       expect(await hold('CAMPAIGN')).to.equal(null);
       expect(await hold('TRANSACTIONAL')).to.equal(null);
@@ -286,7 +286,7 @@ describe('billing', () => {
       while ((await tellResults(api.db, 1, { billing: true })) > 0);
       await sent(1, 'TRANSACTIONAL', SYSTEM_PROJECT_ID);
       expect(await used()).to.deep.include({ transactional: { used: 2, limit: null, remaining: null }, total: 2 });
-      expect(await api.db('billingNotes').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
+      expect(await api.db('billingDeltas').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
     });
 
     it('is reported to Stripe under the meter of the price, all of it and none twice', async () => {

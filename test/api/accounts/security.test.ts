@@ -48,7 +48,7 @@ describe('the security of a project', () => {
   });
 
   it('counts what nobody has added up yet', async () => {
-    await api.db('activityNotes').insert([
+    await api.db('activityDeltas').insert([
       { projectId: project.id, kind: 'sent', at: new Date(), by: 1 },
       { projectId: project.id, kind: 'bounced', at: new Date(), by: 1 },
     ]);
@@ -105,7 +105,7 @@ describe('the security of a project', () => {
       await sent(40, { bounced: 3 }, 48);
       const notes = Array.from({ length: 50 }, () => ({ kind: 'bounced', at: new Date(), by: 1 }));
       const one = { kind: 'sent', at: new Date(), by: 1 };
-      await api.db('activityNotes').insert([...notes, one].map((note) => ({ ...note, projectId: project.id })));
+      await api.db('activityDeltas').insert([...notes, one].map((note) => ({ ...note, projectId: project.id })));
       const before = await read();
       expect(await reset()).to.have.status(200);
       const after = await read();
@@ -182,10 +182,10 @@ describe('the security of a project', () => {
     await api
       .db('emails')
       .where({ projectId: project.id })
-      .update({ heldDomain: project.senderDomain, reason: 'project disabled', dueAt: new Date(Date.now() + HOUR) });
+      .update({ blockedDomain: project.senderDomain, reason: 'project disabled', dueAt: new Date(Date.now() + HOUR) });
     await enableProject(api.db, project.id);
     const row = await api.db('emails').where({ projectId: project.id }).first();
-    expect(row).to.include({ status: 'PENDING', reason: null, heldDomain: null });
+    expect(row).to.include({ status: 'PENDING', reason: null, blockedDomain: null });
     expect(row.dueAt.getTime()).to.be.at.most(Date.now());
   });
 

@@ -41,7 +41,7 @@ describe('how fast a campaign goes, and what stops it', () => {
   const campaignRow = (id: string) => world.db('campaigns').where({ id }).first();
 
   describe('the brake', () => {
-    const forgiven = { forgivenSent: 0, forgivenBounced: 0, forgivenComplained: 0 };
+    const forgiven = { baselineSent: 0, baselineBounced: 0, baselineComplained: 0 };
     const reason = (counts: object, before = forgiven) =>
       reasonToBrake(before, { ...noCampaignCounts(), ...counts }, limits);
 
@@ -54,7 +54,7 @@ describe('how fast a campaign goes, and what stops it', () => {
     });
 
     it('judges what has come since the campaign was resumed', () => {
-      const before = { forgivenSent: 300, forgivenBounced: 60, forgivenComplained: 5 };
+      const before = { baselineSent: 300, baselineBounced: 60, baselineComplained: 5 };
       expect(reason({ sent: 300, hardBounced: 60, complained: 5 }, before)).to.equal(undefined);
       expect(reason({ sent: 499, hardBounced: 160, complained: 5 }, before)).to.equal(undefined);
       expect(reason({ sent: 500, hardBounced: 81, complained: 5 }, before)).to.contain('21 of 200 mails bounced');
@@ -79,7 +79,7 @@ describe('how fast a campaign goes, and what stops it', () => {
         [id],
       );
       expect(await worker.run(id)).to.include({ kind: 'wait' });
-      expect(await campaignRow(id)).to.include({ status: 'SENDING', paused: true, pausedBy: 'BRAKE' });
+      expect(await campaignRow(id)).to.include({ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' });
       const { campaign } = await showCampaign(world.db, project.id, id);
       expect(campaign.pauseReason).to.equal(
         `40 of ${sent} mails bounced (${Number(((40 / sent) * 100).toFixed(2))} %; at most 10 % may be)`,
@@ -99,7 +99,11 @@ describe('how fast a campaign goes, and what stops it', () => {
       const setDomain = (status: string) => world.db('domains').where({ projectId: project.id }).update({ status });
       await setDomain('PENDING');
       expect(await worker.run(id)).to.include({ kind: 'wait' });
-      expect(await campaignRow(id)).to.include({ paused: true, pausedBy: 'HOLD', pauseReason: 'domain not verified' });
+      expect(await campaignRow(id)).to.include({
+        paused: true,
+        pausedBy: 'BLOCKED',
+        pauseReason: 'domain not verified',
+      });
       expect(smtp.mails).to.deep.equal([]);
       await pauseCampaign(world.db, project.access, id);
       await setDomain('VERIFIED');
@@ -107,7 +111,7 @@ describe('how fast a campaign goes, and what stops it', () => {
       await setDomain('PENDING');
       await resumeCampaign(world.db, project.access, id);
       expect(await worker.run(id)).to.include({ kind: 'wait' });
-      expect(await campaignRow(id)).to.include({ pausedBy: 'HOLD' });
+      expect(await campaignRow(id)).to.include({ pausedBy: 'BLOCKED' });
       await setDomain('VERIFIED');
       expect(await worker.run(id)).to.include({ kind: 'end' });
       expect(await standing(world.db, project, id)).to.include({ sent: 3 });

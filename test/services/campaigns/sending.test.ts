@@ -228,7 +228,7 @@ describe('sending a campaign', () => {
     await pauseCampaign(world.db, project.access, id);
     // Nothing is begun any more: those who are on the wire arrive, and that is all.
     // In this order: whatever leaves the wire meanwhile is in the ledger then.
-    const onWire = await world.db('campaignWire').where({ campaignId: id }).select('emailId');
+    const onWire = await world.db('campaignMailsInFlight').where({ campaignId: id }).select('emailId');
     const ended = await world.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
     expect(await sending).to.deep.equal({ more: false });
     const { sent, pending } = await standing(world.db, project, id);
@@ -349,7 +349,7 @@ describe('sending a campaign', () => {
     await other.advance(id);
     smtp.misbehave({ at: 'message', do: 'hang' });
     const killed = other.slice(id).catch(() => {});
-    const onWire = () => world.db('campaignWire').where({ campaignId: id, endedAt: null });
+    const onWire = () => world.db('campaignMailsInFlight').where({ campaignId: id, endedAt: null });
     await eventually(async () => (await onWire()).length >= 3);
     // As if it were gone: its lease has run out, and whatever it says comes too late.
     await world

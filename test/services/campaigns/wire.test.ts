@@ -86,7 +86,7 @@ describe('mails of a campaign on the wire', () => {
       turns.end({ ...end(mail), teller: { heard, unheard: (_, error) => unheard(error) } });
     });
   const row = ({ id }: Mail) => world.db('emails').where({ id }).first();
-  const onWire = () => world.db('campaignWire').where({ campaignId });
+  const onWire = () => world.db('campaignMailsInFlight').where({ campaignId });
   const now = () => standing(world.db, project, campaignId);
   const waitingForLocks = async (): Promise<number> => {
     const { rows } = await world.db.raw(
@@ -130,7 +130,7 @@ describe('mails of a campaign on the wire', () => {
       ['refused', '550 no'],
       ['deferred', '451 later'],
     ]);
-    expect(await world.db('emailResults').whereIn('emailId', [a.id, b.id, c.id])).to.have.lengthOf(2);
+    expect(await world.db('unpublishedEmailResults').whereIn('emailId', [a.id, b.id, c.id])).to.have.lengthOf(2);
     expect(await onWire()).to.deep.equal([]);
   });
 
@@ -147,11 +147,11 @@ describe('mails of a campaign on the wire', () => {
     expect(byMail[a.id].subject).to.equal('Hello {{ name }}');
     expect(byMail[a.id].messageId).to.equal(`<${a.id}@${project.senderDomain}>`);
     expect(byMail[b.id]).to.include({ name: 'email.failed', reason: '550 no' });
-    expect(await world.db('emailResults').whereIn('emailId', [a.id, b.id, c.id])).to.deep.equal([]);
-    const notes = await world.db('billingNotes').where({ projectId: project.id }).select('sourceType', 'count');
+    expect(await world.db('unpublishedEmailResults').whereIn('emailId', [a.id, b.id, c.id])).to.deep.equal([]);
+    const notes = await world.db('billingDeltas').where({ projectId: project.id }).select('sourceType', 'count');
     expect(notes).to.deep.equal([{ sourceType: 'CAMPAIGN', count: 2 }]);
     // What others tell of such mails says the same.
-    await world.db('emailResults').insert({ emailId: c.id, contactId: c.contactId });
+    await world.db('unpublishedEmailResults').insert({ emailId: c.id, contactId: c.contactId });
     await tellResults(world.db);
     const again = await world.db('events').where({ emailId: c.id }).orderBy('position');
     expect(again.map(({ name, data }) => ({ name, ...data }))).to.deep.equal([byMail[c.id], byMail[c.id]]);
@@ -187,7 +187,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await row(a)).to.include({ status: 'SENT', toEmail: a.email });
     const told = () => world.db('events').whereIn('emailId', [a.id, b.id, c.id]).pluck('name');
     expect(await told()).to.deep.equal(['email.sent']);
-    expect(await world.db('emailResults').whereIn('emailId', [a.id, b.id])).to.have.lengthOf(2);
+    expect(await world.db('unpublishedEmailResults').whereIn('emailId', [a.id, b.id])).to.have.lengthOf(2);
     await tellResults(world.db);
     expect(await told()).to.deep.equal(['email.sent', 'email.sent', 'email.sent']);
   });
@@ -237,7 +237,7 @@ describe('mails of a campaign on the wire', () => {
     await begin(a);
     await takeTurn(world.db, [], [end(a)]);
     await world
-      .db('campaignWire')
+      .db('campaignMailsInFlight')
       .where({ campaignId })
       .update({ endedAt: new Date(Date.now() - 60_000) });
     expect(await tidyWire(world.db)).to.equal(1);
@@ -318,7 +318,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await Promise.all([told(turns, a), told(turns, b)])).to.deep.equal([true, true]);
     await Promise.all(all);
     expect(begun.map(({ verdict }) => verdict)).to.deep.equal(mails.map(() => 'go'));
-    expect(await world.db('campaignWire').where({ campaignId, endedAt: null })).to.have.lengthOf(4);
+    expect(await world.db('campaignMailsInFlight').where({ campaignId, endedAt: null })).to.have.lengthOf(4);
   });
 
   it('of two campaigns take turns of their own', async () => {

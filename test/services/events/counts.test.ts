@@ -61,7 +61,7 @@ describe('counts of activity', () => {
     expect(await names()).to.deep.equal({ e0: 100, e1: 100, e2: 100 });
     await foldCounts(world.db);
     expect(await names()).to.deep.equal({ e0: 100, e1: 100, e2: 100 });
-    expect(await world.db('eventNotes').where({ projectId: project.id })).to.have.lengthOf(0);
+    expect(await world.db('eventDeltas').where({ projectId: project.id })).to.have.lengthOf(0);
     expect(await countContactsOfEvent(world.db, project.id, 'e1')).to.equal(40);
   });
 

@@ -50,7 +50,7 @@ describe('recording events', () => {
 
   it('lets a change of subscription say why', async () => {
     const { contactId } = await trackEvent(world.db, project.access, { email: 'a@example.com', event: 'a' });
-    await world.db.raw(`select * from change_contact(?, ?, null, false, '{}', '[]', ?, '{"reason": "bounce"}', 2)`, [
+    await world.db.raw(`select * from update_contact(?, ?, null, false, '{}', '[]', ?, '{"reason": "bounce"}', 2)`, [
       project.id,
       contactId,
       newId(),
@@ -68,7 +68,7 @@ describe('recording events', () => {
     await world.db('workflows').insert({ ...workflow, triggerConfig: { eventName: 'wanted' } });
     const { contactId } = await trackEvent(world.db, project.access, { email: 'u0@example.com', event: 'unwanted' });
     const execution = { id: newId(), projectId: project.id, workflowId: workflow.id, version: 1, contactId };
-    const waiting = { status: 'WAITING', awaits: 'awaited', cut: 0, once: false };
+    const waiting = { status: 'WAITING', awaitedEvent: 'awaited', afterPosition: 0, oncePerContact: false };
     await world.db('executions').insert({ ...execution, ...waiting });
     const one = (n: number) =>
       trackEvent(world.db, project.access, { email: `u${n % 500}@example.com`, event: n % 2 ? 'unwanted' : 'other' });

@@ -42,7 +42,7 @@ describe('a job on contacts', () => {
     const id = await begin('email\na@example.com\n');
     expect(await jobOf(id)).to.include({ status: 'QUEUED', processed: 0, type: 'IMPORT' });
     const [intent] = await world.db('outbox').where({ workflowId: `job/${project.id}/${id}` });
-    expect(intent).to.include({ action: 'start', lane: 'starts' });
+    expect(intent).to.include({ action: 'start', queue: 'starts' });
     expect(await contacts()).to.deep.equal([]);
   });
 
@@ -153,7 +153,7 @@ describe('a job on contacts', () => {
     await holder('contacts').where({ id: first }).forUpdate();
     const done = bulk('BULK_UNSUBSCRIBE', [String(second), String(first)]);
     const waiting = `select 1 from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%change_contact%'`;
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%update_contact%'`;
     await eventually(async () => (await world.db.raw(waiting)).rows.length > 0);
     const free = await world.db.transaction((trx) => trx('contacts').where({ id: second }).forUpdate().skipLocked());
     expect(free).to.have.lengthOf(1);

@@ -152,10 +152,13 @@ describe('retention', () => {
     const condition = { logic: 'AND', groups: [{ filters: [{ field: 'event.visit', operator: 'triggered' }] }] };
     const row = { id: segmentId, projectId: project.id, slug: 's', name: 'S', type: 'DYNAMIC', trackMembership: true };
     await world.db('segments').insert({ ...row, condition: JSON.stringify(condition) });
-    await world.db('trackedLooks').insert({ projectId: project.id, look: 'event.visit', segmentId });
+    await world.db('segmentDependencies').insert({ projectId: project.id, dependency: 'event.visit', segmentId });
     await runRetention(world.db, KEEP, NOW);
-    const changes = await world.db('contactChanges').where({ projectId: project.id }).select('contactId', 'looks');
-    expect(changes).to.deep.include({ contactId: ann, looks: ['event.visit'] });
+    const changes = await world
+      .db('contactChanges')
+      .where({ projectId: project.id })
+      .select('contactId', 'dependencies');
+    expect(changes).to.deep.include({ contactId: ann, dependencies: ['event.visit'] });
   });
 
   it('removes the bodies of finished mail with their files, and never those of mail that is not finished', async () => {

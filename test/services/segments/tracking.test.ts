@@ -109,7 +109,7 @@ describe('tracked membership', () => {
     expect(await notes()).to.deep.equal([]);
     await contact(world.db, project, ann, { plan: 'pro', color: 'green' });
     await trackEvent(world.db, project.access, { email: ann, event: 'login' });
-    expect((await notes()).map(({ looks }) => looks)).to.deep.equal([['data.plan'], ['event.login']]);
+    expect((await notes()).map(({ dependencies }) => dependencies)).to.deep.equal([['data.plan'], ['event.login']]);
     await settleAll(world.db);
     expect(await notes()).to.deep.equal([]);
     await updateSegment(world.db, project.access, id, { trackMembership: false });

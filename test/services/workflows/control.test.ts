@@ -84,7 +84,7 @@ describe('control over executions', () => {
         const workflow = await draw(world.db, project, resting);
         const id = await walker.start(workflow, somebody());
         await Promise.all([walker.advance(id), cancelExecution(world.db, project.access, workflow.id, id)]);
-        expect(await walker.execution(id)).to.include({ status: 'CANCELLED', awaits: null, wakeAt: null });
+        expect(await walker.execution(id)).to.include({ status: 'CANCELLED', awaitedEvent: null, wakeAt: null });
         for (const step of await walker.steps(id)) expect(step.status).to.equal('CANCELLED');
       }
     });

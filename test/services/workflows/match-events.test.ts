@@ -43,8 +43,8 @@ describe('events that start workflows', () => {
       context: { plan: 'pro', once: 'x' },
     });
     const intents = await world.db('outbox').whereLike('workflowId', `%${execution?.id}%`);
-    expect(intents.map(({ action, lane, workflowId }) => ({ action, lane, workflowId }))).to.deep.equal([
-      { action: 'start', lane: 'starts', workflowId: `execution/${project.id}/${execution?.id}/1` },
+    expect(intents.map(({ action, queue, workflowId }) => ({ action, queue, workflowId }))).to.deep.equal([
+      { action: 'start', queue: 'starts', workflowId: `execution/${project.id}/${execution?.id}/1` },
     ]);
   });
 

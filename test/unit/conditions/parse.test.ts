@@ -43,15 +43,15 @@ describe('reading a condition tree', () => {
       oldEvents: new Set(['renewal']),
       eventCount: 5,
       segments: new Map([[ID, ['groups.0.conditions.groups.0.filters.0.field']]]),
-      drifts: true,
+      timeDependent: true,
       filterCount: 7,
     });
   });
 
   for (const operator of ['within', 'olderThan', 'triggeredWithin', 'notTriggeredWithin', 'triggeredOlderThan'])
-    it(`knows that ${operator} drifts`, () => {
+    it(`knows that ${operator} timeDependent`, () => {
       const field = /triggered/i.test(operator) ? 'signup' : 'data.since';
-      expect(conditionOf(tree({ field, operator, value: 1, unit: 'days' })).uses.drifts).to.equal(true);
+      expect(conditionOf(tree({ field, operator, value: 1, unit: 'days' })).uses.timeDependent).to.equal(true);
     });
 
   it('ignores what it does not know, and null where nothing is meant', () => {

@@ -15,7 +15,7 @@ const catalogue: Catalogue = {
   parents: new Map([['email_attempts', 'email_id']]),
   functions: new Map([
     ['write_contact', { takesProject: true }],
-    ['contact_now', { takesProject: false }],
+    ['current_contact', { takesProject: false }],
   ]),
 };
 
@@ -45,7 +45,7 @@ describe('the statement watcher', () => {
         'insert into email_attempts (email_id, number) select id, 1 from emails where project_id = $1',
       'that reads the project itself': 'select * from projects where id = $1',
       'that calls a function with the project, and one with its result':
-        'select c.* from write_contact($1, $2) as written, contact_now(written.id) as c',
+        'select c.* from write_contact($1, $2) as written, current_contact(written.id) as c',
       'with OR in parentheses beside the project':
         "select 1 from emails where project_id = $1 and (status = 'SENT' or status = $2)",
       'without a table of tenants': 'select pg_notify($1, $2)',
@@ -102,7 +102,7 @@ describe('the statement watcher', () => {
       'hidden in a common table': ['with x as (delete from emails returning id) select count(*) from x', 'emails'],
       'hidden in an argument': ['select coalesce((select max(id) from emails), $1)', 'emails'],
       'that inserts without the project': ['insert into email_attempts (email_id) values ($1)', 'email_attempts'],
-      'that calls a function without the project': ['select contact_now($1)', 'contact_now'],
+      'that calls a function without the project': ['select current_contact($1)', 'current_contact'],
       'of another kind': ['truncate emails', 'emails'],
     };
     for (const [title, [sql, ...tables]] of Object.entries(bad))

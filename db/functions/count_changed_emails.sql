@@ -1,0 +1,50 @@
+-- Appends the deltas of activity and of campaigns for changed mails. Per statement, because mail is written in batches.
+-- Without a WHEN condition, since each statement would plan it anew.
+create or replace function count_changed_emails() returns trigger language plpgsql as $$
+begin
+  -- Put into a batch or begun: nothing that is counted, and it happens to all mail.
+  if not exists (select 1 from after where status not in ('PENDING', 'SENDING'))
+    and not exists (select 1 from before where status not in ('PENDING', 'SENDING')) then return null; end if;
+  insert into activity_deltas (project_id, kind, at, delta)
+  select project_id, kind, at, sum(delta) from (
+    select project_id, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, -1 as delta from before
+    where num_nonnulls(sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at) > 0
+    union all
+    select project_id, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, 1 from after
+    where num_nonnulls(sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at) > 0
+  ) mail, lateral (values ('sent', sent_at), ('delivered', delivered_at), ('opened', opened_at), ('clicked', clicked_at),
+    ('bounced', bounced_at), ('complained', complained_at)) as times (kind, at)
+  where at is not null group by project_id, kind, at having sum(delta) <> 0;
+  if not exists (select 1 from after where campaign_id is not null) then return null; end if;
+  insert into campaign_count_deltas (campaign_id, pending, sent, failed, skipped, cancelled, unknown,
+    delivered, opened, clicked, bounced, hard_bounced, complained, unsubscribed)
+  select * from (
+    select campaign_id,
+      coalesce(sum(delta) filter (where state = 'PENDING'), 0) as pending,
+      coalesce(sum(delta) filter (where state = 'SENT'), 0) as sent,
+      coalesce(sum(delta) filter (where state = 'FAILED'), 0) as failed,
+      coalesce(sum(delta) filter (where state = 'SKIPPED'), 0) as skipped,
+      coalesce(sum(delta) filter (where state = 'CANCELLED'), 0) as cancelled,
+      coalesce(sum(delta) filter (where state = 'UNKNOWN'), 0) as unknown,
+      coalesce(sum(delta) filter (where delivered_at is not null), 0) as delivered,
+      coalesce(sum(delta) filter (where opened_at is not null), 0) as opened,
+      coalesce(sum(delta) filter (where clicked_at is not null), 0) as clicked,
+      coalesce(sum(delta) filter (where bounced_at is not null), 0) as bounced,
+      coalesce(sum(delta) filter (where bounced_at is not null
+        and coalesce(lower(bounce_type), '') in ('hard', 'permanent')), 0) as hard_bounced,
+      coalesce(sum(delta) filter (where complained_at is not null), 0) as complained,
+      coalesce(sum(delta) filter (where unsubscribed_at is not null), 0) as unsubscribed
+    from (
+      select *, recipient_state(status) as state, -1 as delta from before where campaign_id is not null
+      union all
+      select *, recipient_state(status), 1 from after where campaign_id is not null
+    ) mail
+    group by campaign_id
+  ) as c
+  where (c.pending, c.sent, c.failed, c.skipped, c.cancelled, c.unknown, c.delivered, c.opened, c.clicked, c.bounced,
+    c.hard_bounced, c.complained, c.unsubscribed) <> (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  return null;
+end $$;
+
+create or replace trigger emails_count_changed after update on emails referencing old table as before new table as after
+  for each statement execute function count_changed_emails();

@@ -1,0 +1,59 @@
+-- Writes one step: its effect, its record and the execution's new state. With p_row_versions (for a caller without
+-- locks) nothing happens where the execution or its contact was written since. Returns the execution's new state. A
+-- visit has one record, however often it is tried: a retry continues it. WAITING and RUNNING are not completed.
+create or replace function write_execution_step(
+  p_id uuid, p_row_versions text, p_record jsonb, p_state jsonb, p_change jsonb, p_mail jsonb
+) returns setof execution_states language plpgsql rows 1 as $$
+declare
+  before record;
+begin
+  if p_row_versions is not null then
+    perform 1 from lock_execution(p_id) as now where now.row_versions = p_row_versions;
+    if not found then return; end if;
+  end if;
+  select e.project_id, e.workflow_id, e.contact_id, e.visit, e.context into before from executions e where e.id = p_id;
+  if p_change is not null then
+    perform update_contact(before.project_id, before.contact_id, null, (p_change ->> 'subscribed')::boolean,
+      p_change -> 'patch', p_change -> 'deletes', (p_change ->> 'eventId')::uuid, '{"reason": "workflow"}',
+      cascade_depth()::integer);
+  end if;
+  if p_mail is not null then
+    -- One mail per visit, however often it is tried. event.* is the context of the execution.
+    with mail as (
+      insert into emails (id, project_id, contact_id, source_type, priority, template_id, workflow_id, execution_id,
+        step_visit)
+      values ((p_mail ->> 'id')::uuid, before.project_id, before.contact_id, 'WORKFLOW',
+        (p_mail ->> 'priority')::smallint, (p_mail ->> 'templateId')::uuid, before.workflow_id, p_id, before.visit)
+      on conflict (execution_id, step_visit) where execution_id is not null do nothing
+      returning id
+    )
+    insert into email_contents (email_id, project_id, to_email, from_email, from_name, reply_to, subject, html, type,
+      variables)
+    select mail.id, before.project_id, p_mail ->> 'to', p_mail ->> 'from', p_mail ->> 'fromName', p_mail ->> 'replyTo',
+      p_mail ->> 'subject', p_mail ->> 'html', p_mail ->> 'type', jsonb_build_object('event', before.context)
+    from mail;
+    if not found then
+      p_record := jsonb_set(p_record, '{output,emailId}',
+        (select to_jsonb(id) from emails where execution_id = p_id and step_visit = before.visit));
+    end if;
+  end if;
+  insert into execution_steps as s (id, project_id, execution_id, visit, step_id, type, name, status, branch, output,
+    error, request, scheduled_for, completed_at)
+  select r.id, before.project_id, p_id, before.visit, r.step_id, r.type, r.name, r.status, r.branch, r.output, r.error,
+    r.request, r.scheduled_for, case when r.status not in ('RUNNING', 'WAITING') then now() end
+  from jsonb_to_record(p_record) as r (id uuid, step_id uuid, type text, name text, status text, branch text,
+    output jsonb, error text, request jsonb, scheduled_for timestamptz)
+  on conflict (execution_id, visit) do update set status = excluded.status, branch = excluded.branch,
+    output = coalesce(excluded.output, s.output), error = excluded.error, request = excluded.request,
+    scheduled_for = coalesce(excluded.scheduled_for, s.scheduled_for),
+    attempt = s.attempt + (s.status = 'FAILED')::integer, completed_at = excluded.completed_at,
+    started_at = case when s.status = 'FAILED' then now() else s.started_at end;
+  update executions e set status = p.status, current_step_id = p.step_id, visit = p.visit,
+    context = coalesce(p.context, e.context), after_position = coalesce(p.after_position, e.after_position),
+    wake_at = p.wake_at, awaited_event = p.awaited_event, exit_reason = p.exit_reason, error = p.error, updated_at = now(),
+    completed_at = case when p.status not in ('RUNNING', 'WAITING') then now() end
+  from jsonb_to_record(p_state) as p (status text, step_id uuid, visit integer, context jsonb, after_position bigint,
+    wake_at timestamptz, awaited_event text, exit_reason text, error text)
+  where e.id = p_id;
+  return query select * from execution_states where id = p_id;
+end $$;
