@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
-import { type ErasureProgress, runErasure } from '../services/projects/erase-run.ts';
+import { type ErasureProgress, runErasure } from '../services/removal/project-run.ts';
 
 export interface ProjectActivityDeps {
   db: Db;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Knex } from 'knex';
 import type { Client } from 'pg';
-import type { Db } from './connect.ts';
+import type { Db } from './db.ts';
 
 /** How much longer than the server's own limit the client waits for a statement. */
 const GRACE_MS = 5_000;

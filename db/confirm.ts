@@ -1,5 +1,5 @@
 import { isOutcomeUnknown } from '../platform/database-errors.ts';
-import type { Db } from './connect.ts';
+import type { Db } from './db.ts';
 
 /**
  * Runs a write that must not be repeated. When the connection breaks before its result arrives, `find` looks for what it

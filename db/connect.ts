@@ -2,11 +2,12 @@ import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import type { Client } from 'pg';
 import { declaredTimeoutOf, keepWatch, limitStatements, SilenceWatch } from './bounds.ts';
+import type { Db } from './db.ts';
 import { statement } from './statement.ts';
-import { Waker } from './waker.ts';
 
-/** A handle on the database: the pool itself, or a transaction. Services take either. */
-export type Db = Knex;
+export type { Db } from './db.ts';
+
+import { Waker } from './waker.ts';
 
 export interface ConnectOptions {
   databaseUrl: string;

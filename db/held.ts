@@ -1,5 +1,5 @@
 import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import type { Db } from './connect.ts';
+import type { Db } from './db.ts';
 
 /**
  * A connection out of the pool that is kept from one statement to the next. Once it is there a statement is on its way

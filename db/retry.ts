@@ -1,5 +1,5 @@
 import { isDeadlock } from '../platform/database-errors.ts';
-import type { Db } from './connect.ts';
+import type { Db } from './db.ts';
 
 const ATTEMPTS = 5;
 

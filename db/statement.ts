@@ -1,5 +1,5 @@
 import type { Client, QueryResultRow } from 'pg';
-import type { Db } from './connect.ts';
+import type { Db } from './db.ts';
 import { HeldConnection } from './held.ts';
 
 /**

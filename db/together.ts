@@ -1,6 +1,6 @@
 import { type CoalesceOptions, coalesced } from '../platform/coalesce.ts';
 import { isStatementRefused } from '../platform/database-errors.ts';
-import type { Db } from './connect.ts';
+import type { Db } from './db.ts';
 
 /** Writes the items of one group, all or none of them. */
 type WriteAll<Group, In, Out> = (db: Db, group: Group, items: In[]) => Promise<Out[]>;

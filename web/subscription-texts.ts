@@ -1,4 +1,4 @@
-import type { Language } from '../services/templates/language.ts';
+import type { Language } from '../platform/languages.ts';
 
 export interface SubscriptionTexts {
   subscribed: string;

@@ -6,10 +6,10 @@ import type { Readiness } from '../../platform/probes.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
 import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
+import type { KeyCache } from '../../services/access/key-cache.ts';
+import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainPlace } from '../../services/domains/loop.ts';
 import type { AddressLimiter } from '../../services/projects/address-limiter.ts';
-import type { KeyCache } from '../../services/projects/key-cache.ts';
-import type { RateLimiter } from '../../services/projects/rate-limiter.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** What `server.ts` puts together and the app works with. */

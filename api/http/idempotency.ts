@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
+import type { ProjectAccess } from '../../services/access/keys.ts';
 import { type Done, once } from '../../services/idempotency/once.ts';
-import type { ProjectAccess } from '../../services/projects/keys.ts';
 import { failure } from './answers.ts';
 import type { Surroundings } from './route.ts';
 

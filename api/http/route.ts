@@ -4,8 +4,8 @@ import type { Role } from '../../db/models/membership.ts';
 import type { User } from '../../db/models/user.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
-import type { HeavyWork } from '../../services/heavy-work.ts';
-import type { ProjectAccess } from '../../services/projects/keys.ts';
+import type { HeavyWork } from '../../services/access/heavy-work.ts';
+import type { ProjectAccess } from '../../services/access/keys.ts';
 import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { heavyWork } from '../../services/heavy-work.ts';
-import type { RateCaller } from '../../services/projects/rate-limiter.ts';
+import { heavyWork } from '../../services/access/heavy-work.ts';
+import type { RateCaller } from '../../services/access/rate-limiter.ts';
 import { type Caller, gateOf, refuseIfDisabled } from '../middleware/access.ts';
 import { limitRate } from '../middleware/rate-limit.ts';
 import type { Answer } from './answers.ts';

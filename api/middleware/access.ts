@@ -1,8 +1,8 @@
 import type { Role } from '../../db/models/membership.ts';
 import type { User } from '../../db/models/user.ts';
 import { ApiError, invalidKey, projectDisabled } from '../../platform/errors.ts';
-import { type KeyKind, keyKind, type ProjectAccess } from '../../services/projects/keys.ts';
-import { findMembership, noProject } from '../../services/projects/membership.ts';
+import { type KeyKind, keyKind, type ProjectAccess } from '../../services/access/keys.ts';
+import { findMembership, noProject } from '../../services/access/membership.ts';
 import { findSessionUser } from '../../services/sessions/sessions.ts';
 import type { AppParts, Context } from '../http/context.ts';
 import type { Route } from '../http/route.ts';

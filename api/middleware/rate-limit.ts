@@ -1,5 +1,5 @@
 import { ApiError } from '../../platform/errors.ts';
-import type { RateCaller, RateVerdict } from '../../services/projects/rate-limiter.ts';
+import type { RateCaller, RateVerdict } from '../../services/access/rate-limiter.ts';
 import type { AppParts, Context } from '../http/context.ts';
 
 type Limiters = Pick<AppParts, 'limiter' | 'addressLimiter'>;

@@ -1,6 +1,6 @@
 import type { Role } from '../../db/models/membership.ts';
 import type { Project } from '../../db/models/project.ts';
-import type { ProjectKeys } from '../../services/projects/keys.ts';
+import type { ProjectKeys } from '../../services/access/keys.ts';
 import { trackings } from '../../services/projects/update.ts';
 import { dateTime, flag, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
 

@@ -1,5 +1,5 @@
+import { type Language, languageOf } from '../../platform/languages.ts';
 import type { Subscription } from '../../services/contacts/subscription.ts';
-import { type Language, languageOf } from '../../services/templates/language.ts';
 import { noticePage, pageHeaders, subscriptionPage } from '../../web/pages.ts';
 import { subscriptionTexts } from '../../web/subscription-texts.ts';
 import type { Answer } from '../http/answers.ts';

@@ -1,4 +1,4 @@
-import { languages } from '../../services/templates/language.ts';
+import { languages } from '../../platform/languages.ts';
 import { answer, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, list, object, text, wholeNumber } from '../http/schemas.ts';

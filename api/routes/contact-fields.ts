@@ -1,8 +1,8 @@
 import { MAX_KEY_LENGTH } from '../../services/contacts/data.ts';
 import { deleteField } from '../../services/contacts/field-delete.ts';
-import { findFieldUsage } from '../../services/contacts/field-usage.ts';
 import { listFieldValues } from '../../services/contacts/field-values.ts';
 import { listFields } from '../../services/contacts/fields.ts';
+import { findFieldUsage } from '../../services/usage/field.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { limit, text } from '../http/schemas.ts';

@@ -1,11 +1,11 @@
 import joi from 'joi';
 import { badRequest } from '../../platform/errors.ts';
 import type { Data } from '../../services/contacts/data.ts';
-import { deleteContact } from '../../services/contacts/delete.ts';
 import { exportContacts } from '../../services/contacts/export.ts';
 import { findContact, lookUpContacts } from '../../services/contacts/find.ts';
 import { listContacts } from '../../services/contacts/list.ts';
 import { saveContact, updateContact } from '../../services/contacts/save.ts';
+import { deleteContact } from '../../services/removal/contact.ts';
 import { type Answer, answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';

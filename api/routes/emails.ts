@@ -1,6 +1,6 @@
+import { resendEmail } from '../../services/campaigns/resend-email.ts';
 import { findEmailStory } from '../../services/emails/find.ts';
 import { listEmails } from '../../services/emails/list.ts';
-import { resendEmail } from '../../services/emails/resend.ts';
 import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
 import { range } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';

@@ -5,7 +5,7 @@ import { deleteEvents } from '../../services/events/remove.ts';
 import { eventStats } from '../../services/events/stats.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { trackEventOf } from '../../services/events/track-contact.ts';
-import { findEventUsage } from '../../services/events/usage.ts';
+import { findEventUsage } from '../../services/usage/event.ts';
 import { answer, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';

@@ -1,8 +1,8 @@
+import { regenerateKeys } from '../../services/access/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
-import { deleteProject, resetProject } from '../../services/projects/erase.ts';
 import { findProject, listProjects } from '../../services/projects/find.ts';
-import { regenerateKeys } from '../../services/projects/keys.ts';
 import { trackings, updateProject } from '../../services/projects/update.ts';
+import { deleteProject, resetProject } from '../../services/removal/project.ts';
 import { language, projectName } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';

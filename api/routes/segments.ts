@@ -1,10 +1,10 @@
 import joi from 'joi';
+import { deleteSegment } from '../../services/removal/segment.ts';
 import { computeSegment } from '../../services/segments/compute.ts';
 import { refreshSegment } from '../../services/segments/count.ts';
 import { createSegment } from '../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../services/segments/find.ts';
 import { listMembers } from '../../services/segments/members.ts';
-import { deleteSegment } from '../../services/segments/remove.ts';
 import { addMembers, removeMembers } from '../../services/segments/static-members.ts';
 import { updateSegment } from '../../services/segments/update.ts';
 import { answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';

@@ -1,9 +1,9 @@
 import type { Settings } from '../../platform/settings.ts';
-import { deleteTemplate } from '../../services/templates/delete.ts';
+import { deleteTemplate } from '../../services/removal/template.ts';
 import { findTemplate } from '../../services/templates/find.ts';
 import { listTemplates } from '../../services/templates/list.ts';
 import { createTemplate, duplicateTemplate, templateTypes, updateTemplate } from '../../services/templates/save.ts';
-import { templateUsage } from '../../services/templates/usage.ts';
+import { templateUsage } from '../../services/usage/template.ts';
 import { asAddress, sender } from '../http/addresses.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';

@@ -1,4 +1,4 @@
-import { deleteUser } from '../../services/users/delete.ts';
+import { deleteUser } from '../../services/removal/user.ts';
 import { changePassword } from '../../services/users/passwords.ts';
 import { givenPassword, newPassword } from '../http/account-schemas.ts';
 import { type Answer, answer, failure, ok } from '../http/answers.ts';

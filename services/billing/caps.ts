@@ -2,8 +2,8 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { releaseHeld } from '../emails/hold.ts';
-import { announceKeys } from '../projects/keys.ts';
+import { announceKeys } from '../access/keys.ts';
+import { releaseHeld } from '../blocking/release.ts';
 import { type Categories, type Consumption, readConsumption, sources } from './consumption.ts';
 
 export type Caps = Categories<number | null>;

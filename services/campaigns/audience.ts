@@ -6,8 +6,8 @@ import { sql } from '../conditions/fragment.ts';
 import { countMatching, type Matching, matchingOf } from '../conditions/matching.ts';
 import { conditionOf } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
+import { ownContacts } from '../conditions/scope.ts';
 import { countContacts } from '../contacts/counts.ts';
-import { ownContacts } from '../contacts/scope.ts';
 import { guarded } from '../segments/guard.ts';
 import { membersOf } from '../segments/matching.ts';
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { writing } from '../segments/writing.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
 import { lockCampaign } from './find.ts';
 import { mayNot } from './save.ts';
 

@@ -2,12 +2,12 @@ import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
 import { requireCampaignRoom } from '../billing/caps.ts';
 import { tellingOf } from '../emails/tell-results.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { writing } from '../segments/writing.ts';
+import { nudge, startRun } from '../outbox/campaign-run.ts';
 import { haltCampaign } from './find.ts';
-import { nudge, startRun } from './run.ts';
 
 export const resolutions = ['resend', 'close'] as const;
 export type Resolution = (typeof resolutions)[number];

@@ -1,14 +1,14 @@
 import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { badRequest } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
 import { requireCampaignRoom } from '../billing/caps.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { writing } from '../segments/writing.ts';
+import { nudge, startRun } from '../outbox/campaign-run.ts';
 import { countAudience } from './audience.ts';
 import { requireSegmentsStill } from './check.ts';
 import { findCampaign, lockCampaign } from './find.ts';
-import { nudge, startRun } from './run.ts';
 import { mayNot } from './save.ts';
 import { type CampaignView, viewCampaign } from './view.ts';
 

@@ -1,12 +1,12 @@
 import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { writing } from '../segments/writing.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
+import { nudge } from '../outbox/campaign-run.ts';
 import { bookCampaign } from './book.ts';
 import { haltCampaign } from './find.ts';
 import { restartPace } from './pace.ts';
-import { nudge } from './run.ts';
 import { mayNot } from './save.ts';
 import { type CampaignView, totalOf, viewCampaign } from './view.ts';
 

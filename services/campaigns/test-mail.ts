@@ -2,10 +2,10 @@ import { type Db, wake } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
 import { reserveMails } from '../billing/caps.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { writing } from '../segments/writing.ts';
 import { findCampaign } from './find.ts';
 
 const PREFIX = '[TEST] ';

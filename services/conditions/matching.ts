@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { type ContactRecord, type ContactRow, contactRecord } from '../../db/models/contact.ts';
-import { ownContacts, scopeOf } from '../contacts/scope.ts';
 import { type Fragment, run, sql } from './fragment.ts';
 import { toSql } from './read.ts';
 import type { ResolvedCondition } from './resolve.ts';
+import { ownContacts, scopeOf } from './scope.ts';
 
 /** The contacts of a project that match, as a question which is yet to be asked. */
 export interface Matching {

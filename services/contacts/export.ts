@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
-import { heavyWork } from '../heavy-work.ts';
+import { heavyWork } from '../access/heavy-work.ts';
+import { ownContacts } from '../conditions/scope.ts';
 import { listKeys } from './fields.ts';
 import { type PageQuery, pageByWalk } from './list-query.ts';
-import { ownContacts } from './scope.ts';
 
 const MAX_ROWS = 1_000;
 /** Writing a page keeps everybody else in this process waiting: wide contacts come in shorter pages. */

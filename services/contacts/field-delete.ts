@@ -2,11 +2,11 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { foldAllCounts } from '../../db/models/contact-counts.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { badRequest } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
+import { scopeOf } from '../conditions/scope.ts';
 import { countField, readFieldName } from './fields.ts';
-import { scopeOf } from './scope.ts';
 
 const CHUNK = 2_000;
 /** So many are found by the index of keys; to find more, one goes along all addresses. */

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
+import { scopeOf } from '../conditions/scope.ts';
 import { countField, type FieldName, readFieldName, type StandardField } from './fields.ts';
-import { scopeOf } from './scope.ts';
 
 export interface FieldValues {
   field: string;

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { type ContactRecord, contactRecord } from '../../db/models/contact.ts';
 import { openCursor, type SigningKeys, signCursor } from '../../platform/cursor.ts';
+import { ownContacts, scopeOf } from '../conditions/scope.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { countContacts } from './counts.ts';
 import {
@@ -13,7 +14,6 @@ import {
   pageByWalk,
   pageOfFew,
 } from './list-query.ts';
-import { ownContacts, scopeOf } from './scope.ts';
 
 export interface ContactsQuery extends ListOrder {
   limit: number;

@@ -2,8 +2,8 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
+import { type Language, languageOf } from '../../platform/languages.ts';
 import type { PageToken } from '../emails/links.ts';
-import { type Language, languageOf } from '../templates/language.ts';
 
 /** What a contact's own page says. */
 export interface Subscription {

@@ -1,8 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 import { announceDomains } from './announce.ts';
 import { endLoop } from './loop.ts';
 import { spellingsOf } from './name.ts';

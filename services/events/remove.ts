@@ -1,8 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { holdEventFold } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { writing } from '../segments/writing.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
 
 // In one statement, and so in one snapshot: of an event that is recorded meanwhile both the row and its note stay.
 const remove = statement<{ deleted: string }>(

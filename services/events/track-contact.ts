@@ -4,12 +4,12 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
 import { readLimitedData, requireRoomForEvent, requireRoomForFields } from '../contacts/limits.ts';
 import { contactNotFound } from '../contacts/save.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { openProject, refusal } from '../projects/refusal.ts';
 import type { Tracked } from './track.ts';
 
 export interface TrackContactInput {

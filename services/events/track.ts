@@ -7,11 +7,11 @@ import { statement } from '../../db/statement.ts';
 import { together } from '../../db/together.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
 import { tellingFaults } from '../contacts/faults.ts';
 import { readLimitedData, tooManyEventNames, tooManyFields } from '../contacts/limits.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { openProject, refusal } from '../projects/refusal.ts';
 
 export interface TrackInput {
   email: string;

@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { BulkResult, BulkType } from '../../db/models/job.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
-import { deleteContacts } from '../contacts/delete.ts';
+import { deleteContacts } from '../removal/contact.ts';
 
 // Locked in the order of addresses, as by everybody who writes several contacts, before any of them is changed.
 const subscribe = statement<{ id: string; is_changed: boolean }>(

@@ -2,10 +2,10 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Job } from '../../db/models/job.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { intend } from '../outbox/write.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
 import { admitWaiting } from './slots.ts';
 
 /** Final when this commits: what is applied is counted, and nothing more is. */

@@ -2,8 +2,8 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { type BulkResult, type BulkType, type ImportResult, Job, type JobType } from '../../db/models/job.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 import { openCsv } from './csv.ts';
 import { admitWaiting, requireRoomForJob } from './slots.ts';
 

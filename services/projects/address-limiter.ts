@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { clientNetwork } from '../../platform/client-network.ts';
-import { WINDOW_SECONDS } from './rate-limit.ts';
-import type { RateVerdict } from './rate-limiter.ts';
+import { WINDOW_SECONDS } from '../access/rate-limit.ts';
+import type { RateVerdict } from '../access/rate-limiter.ts';
 
 /** Bounds memory under a flood of distinct addresses: the ones longest unseen are forgotten first. */
 const MOST_NETWORKS = 100_000;

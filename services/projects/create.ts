@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import { hashToken } from '../../platform/secrets.ts';
-import { newKeys, type ProjectKeys } from './keys.ts';
+import { newKeys, type ProjectKeys } from '../access/keys.ts';
 
 export interface NewProject {
   name: string;

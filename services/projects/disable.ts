@@ -1,10 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import { newId } from '../../platform/ids.ts';
-import { releaseHeld } from '../emails/hold.ts';
+import { announceKeys } from '../access/keys.ts';
+import { noProject } from '../access/membership.ts';
+import { releaseHeld } from '../blocking/release.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
-import { announceKeys } from './keys.ts';
-import { noProject } from './membership.ts';
 
 /** Nothing can be written any more, and mail that is accepted waits; reading works. False: it was disabled before. */
 export async function disableProject(

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
-import { noProject } from './membership.ts';
+import { noProject } from '../access/membership.ts';
 
 export type MembersProject = Project & { role: Role };
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
-import { noProject } from './membership.ts';
+import { noProject } from '../access/membership.ts';
 
 export const trackings = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
 

@@ -2,8 +2,8 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { seal, unseal } from '../../platform/seal.ts';
 import { newWebhookSecret } from '../../platform/standard-webhooks.ts';
-import type { ProjectAccess } from './keys.ts';
-import { requireOpenProject } from './refusal.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 
 interface Row {
   sealed: string;

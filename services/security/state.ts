@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import { statement } from '../../db/statement.ts';
-import { noProject } from '../projects/membership.ts';
+import { noProject } from '../access/membership.ts';
 import { type Counts, type Level, type Rates, ratesOf, worst } from './levels.ts';
 
 type Window = 'last24h' | 'last7d' | 'allTime';

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { badRequest } from '../../platform/errors.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
 import { reconcile } from './reconcile.ts';

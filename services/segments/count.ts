@@ -1,12 +1,12 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
 import { countMatching } from '../conditions/matching.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
 import { membersOf } from './matching.ts';
-import { writing } from './writing.ts';
 
 /** Counts anew and keeps the result; says nothing to anybody and writes no membership. */
 export async function refreshSegment(db: Db, project: ProjectAccess, id: string): Promise<{ memberCount: number }> {

@@ -2,17 +2,17 @@ import type { Db } from '../../db/connect.ts';
 import { Segment, type SegmentType } from '../../db/models/segment.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireRoom } from '../access/room.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireRoom } from '../projects/room.ts';
+import { changingSegments } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
 import { freeSlug, slugOf } from './slug.ts';
 import { takeAsKnown, watch } from './tracking.ts';
 import { storedUses } from './uses.ts';
-import { changingSegments } from './writing.ts';
 
 export interface NewSegment {
   name: string;

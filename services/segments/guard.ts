@@ -2,7 +2,7 @@ import { allowSilence, limitStatements } from '../../db/bounds.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { isStatementTimeout } from '../../platform/database-errors.ts';
 import { badRequest } from '../../platform/errors.ts';
-import { heavyWork } from '../heavy-work.ts';
+import { heavyWork } from '../access/heavy-work.ts';
 
 /** What such a query costs is up to who wrote the condition, so it gets only so long. */
 const TIMEOUT_MS = 10_000;

@@ -4,7 +4,7 @@ import { sql } from '../conditions/fragment.ts';
 import { type Matching, matchingOf } from '../conditions/matching.ts';
 import { conditionOf } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
-import { ownContacts } from '../contacts/scope.ts';
+import { ownContacts } from '../conditions/scope.ts';
 
 type Asked = Pick<Segment, 'id' | 'projectId' | 'condition'>;
 

@@ -5,9 +5,9 @@ import type { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
 import { lockSegment } from './find.ts';
-import { writing } from './writing.ts';
 
 export interface NewMembers {
   /** As the caller spelled them. */

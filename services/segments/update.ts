@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
+import type { ProjectAccess } from '../access/keys.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
+import { changingSegments } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment, lockSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
 import { forgetMembers, reconcileSoon, takeAsKnown, watch } from './tracking.ts';
 import { storedUses } from './uses.ts';
-import { changingSegments } from './writing.ts';
 
 /** What is left out stays; `condition` is ignored on a static segment. */
 export interface SegmentChange {

@@ -1,8 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Suppression } from '../../db/models/suppression.ts';
 import { notFound } from '../../platform/errors.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 
 /** Lets mail to an address leave again. Whether its contact is subscribed is another matter, and stays. */
 export async function removeSuppression(db: Db, project: ProjectAccess, email: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Language, languageOf } from './language.ts';
+import { type Language, languageOf } from '../../platform/languages.ts';
 
 const texts: Record<Language, { why: string; unsubscribe: string; manage: string }> = {
   en: {

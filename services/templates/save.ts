@@ -3,11 +3,11 @@ import { Template, type TemplateType } from '../../db/models/template.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import { nameOfCopy } from '../../platform/names.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
+import { requireRoom } from '../access/room.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
-import { requireRoom } from '../projects/room.ts';
 import { requireNoFaults } from './check.ts';
 import { findTemplate, found } from './find.ts';
 

@@ -4,8 +4,8 @@ import { ApiError, badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import type { UploadStorage } from '../../platform/upload-storage.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { isOpenProject, refusal, requireOpenProject } from '../projects/refusal.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { isOpenProject, refusal, requireOpenProject } from '../access/open-project.ts';
 
 export interface Upload {
   key: string;

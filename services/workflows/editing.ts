@@ -1,8 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 import { type EditedGraph, editedGraph, lockWorkflow } from './find.ts';
 import { saveVersion } from './versions.ts';
 

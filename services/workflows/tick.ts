@@ -5,7 +5,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
-import { ownContacts } from '../contacts/scope.ts';
+import { ownContacts } from '../conditions/scope.ts';
 import { membersOf } from '../segments/matching.ts';
 import { enter } from './executions/enter.ts';
 

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
+import type { ProjectAccess } from '../access/keys.ts';
 import { changing } from './editing.ts';
 import { requireNoFaults, triggerFaults } from './faults.ts';
 import { changeReentry } from './reentry.ts';

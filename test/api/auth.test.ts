@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { regenerateKeys } from '../../services/projects/keys.ts';
+import { regenerateKeys } from '../../services/access/keys.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/waiting.ts';

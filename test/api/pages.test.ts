@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
+import { languages } from '../../platform/languages.ts';
 import { signToken } from '../../platform/signed-token.ts';
 import { MailLinks } from '../../services/emails/links.ts';
-import { languages } from '../../services/templates/language.ts';
 import { subscriptionTexts } from '../../web/subscription-texts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 

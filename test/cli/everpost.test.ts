@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { main } from '../../cli/main.ts';
 import { verifyPassword } from '../../platform/secrets.ts';
-import { findByKey } from '../../services/projects/keys.ts';
+import { findByKey } from '../../services/access/keys.ts';
 import { startDns } from '../support/dns.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { startSmtp } from '../support/smtp.ts';

@@ -11,7 +11,7 @@ import { createDomain } from '../../services/domains/create.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { foldCounts } from '../../services/events/counts.ts';
 import { trackEvent } from '../../services/events/track.ts';
-import { resetProject } from '../../services/projects/erase.ts';
+import { resetProject } from '../../services/removal/project.ts';
 import { addMonths } from '../../services/retention/partitions.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeProject } from '../support/world.ts';

@@ -3,7 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { newId } from '../../platform/ids.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
-import { deleteProject } from '../../services/projects/erase.ts';
+import { deleteProject } from '../../services/removal/project.ts';
 import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 

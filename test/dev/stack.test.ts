@@ -21,7 +21,7 @@ import { demoCredentials } from '../../dev/stack/demo.ts';
 import { Family } from '../../dev/stack/family.ts';
 import { AlreadyRunning, Home } from '../../dev/stack/home.ts';
 import { endOrphans, writeDown } from '../../dev/stack/orphans.ts';
-import { findByKey, regenerateKeys } from '../../services/projects/keys.ts';
+import { findByKey, regenerateKeys } from '../../services/access/keys.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const silent = () => {};

@@ -19,7 +19,7 @@ import { loopOf } from '../../services/domains/loop.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
-import { deleteProject } from '../../services/projects/erase.ts';
+import { deleteProject } from '../../services/removal/project.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import type { StepTypeName } from '../../services/workflows/graph.ts';
 import { carryOut } from '../../temporal/carry-out.ts';

@@ -15,8 +15,8 @@ import { addSigningKey, makeDomainKey, openPrivateKey } from '../../services/dom
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { regain } from '../../services/domains/regain.ts';
 import { SignerCache } from '../../services/domains/signing-key.ts';
-import { resealSecrets } from '../../services/projects/reseal.ts';
 import { webhookSecret } from '../../services/projects/webhook-secret.ts';
+import { resealSecrets } from '../../services/sealing/reseal.ts';
 import { SYSTEM_PROJECT_ID } from '../../services/system/project.ts';
 import { addMail, mailById } from '../support/ledger.ts';
 import { eventually } from '../support/waiting.ts';

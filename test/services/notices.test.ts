@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Email, EmailStatus } from '../../db/models/email.ts';
 import { newId } from '../../platform/ids.ts';
-import { deleteContacts } from '../../services/contacts/delete.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { settleNotices } from '../../services/emails/settle-notices.ts';
 import { tellResults } from '../../services/emails/tell-results.ts';
+import { deleteContacts } from '../../services/removal/contact.ts';
 import { leaveResults, mailById } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 

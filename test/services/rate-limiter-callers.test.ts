@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { newId } from '../../platform/ids.ts';
-import { type RateCaller, RateLimiter, type RateVerdict, rateStore } from '../../services/projects/rate-limiter.ts';
+import { type RateCaller, RateLimiter, type RateVerdict, rateStore } from '../../services/access/rate-limiter.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** The rule as it is written down: what passes next, given what has passed. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { newId } from '../../platform/ids.ts';
-import { RateLimiter, type RateStore, rateStore } from '../../services/projects/rate-limiter.ts';
+import { RateLimiter, type RateStore, rateStore } from '../../services/access/rate-limiter.ts';
 import { eventually } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 

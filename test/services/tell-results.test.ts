@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
-import { deleteContacts } from '../../services/contacts/delete.ts';
-import { resendEmail } from '../../services/emails/resend.ts';
+import { resendEmail } from '../../services/campaigns/resend-email.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { tellingOf, tellResults } from '../../services/emails/tell-results.ts';
+import { deleteContacts } from '../../services/removal/contact.ts';
 import { leaveResults } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { ApiError } from '../../platform/errors.ts';
+import { languageOf, languages } from '../../platform/languages.ts';
 import { checkTemplate } from '../../platform/renderer/index.ts';
-import { regenerateKeys } from '../../services/projects/keys.ts';
+import { regenerateKeys } from '../../services/access/keys.ts';
 import { footerFor } from '../../services/templates/footer.ts';
-import { languageOf, languages } from '../../services/templates/language.ts';
 import { createTemplate, type NewTemplate, updateTemplate } from '../../services/templates/save.ts';
 import { variablesOf } from '../../services/templates/variables.ts';
 import { makeProject, openWorld, type World } from '../support/world.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ApiError } from '../../platform/errors.ts';
+import { regenerateKeys } from '../../services/access/keys.ts';
 import { trackEvent } from '../../services/events/track.ts';
-import { regenerateKeys } from '../../services/projects/keys.ts';
 import { makeProject, openWorld, type World } from '../support/world.ts';
 
 describe('tracking an event', () => {

@@ -1,7 +1,7 @@
 import { connectDb, type Db } from '../../db/connect.ts';
+import type { ProjectAccess } from '../../services/access/keys.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { createProject } from '../../services/projects/create.ts';
-import type { ProjectAccess } from '../../services/projects/keys.ts';
 import { createUser } from '../../services/users/create.ts';
 import { createDatabase } from './postgres.ts';
 

@@ -3,10 +3,13 @@ import { Execution } from '../../../db/models/execution.ts';
 import { retryDeadlocks } from '../../../db/retry.ts';
 import { statement } from '../../../db/statement.ts';
 import { ApiError } from '../../../platform/errors.ts';
-import type { ProjectAccess } from '../../projects/keys.ts';
-import { requireOpenProject } from '../../projects/refusal.ts';
+import type { ProjectAccess } from '../../access/keys.ts';
+import { requireOpenProject } from '../../access/open-project.ts';
 import { findWorkflow } from '../find.ts';
 import { executionNotFound } from './find.ts';
+
+/** The reason on executions and mail of a deleted contact. */
+export const CONTACT_DELETED = 'contact deleted';
 
 const cancelling = (name: string, which: string) =>
   statement<{ cancelled: number }>(

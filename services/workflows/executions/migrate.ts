@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../../../db/connect.ts';
 import { statement } from '../../../db/statement.ts';
-import type { ProjectAccess } from '../../projects/keys.ts';
-import { requireOpenProject } from '../../projects/refusal.ts';
+import type { ProjectAccess } from '../../access/keys.ts';
+import { requireOpenProject } from '../../access/open-project.ts';
 import { lockWorkflow } from '../find.ts';
 import { storedGraph } from '../stored-graph.ts';
 

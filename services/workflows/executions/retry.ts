@@ -2,10 +2,10 @@ import { UniqueViolationError } from 'objection';
 import { type Db, inTransaction } from '../../../db/connect.ts';
 import { Execution } from '../../../db/models/execution.ts';
 import { ApiError } from '../../../platform/errors.ts';
+import type { ProjectAccess } from '../../access/keys.ts';
+import { requireOpenProject } from '../../access/open-project.ts';
 import { workflowIds } from '../../outbox/ids.ts';
 import { intend } from '../../outbox/write.ts';
-import type { ProjectAccess } from '../../projects/keys.ts';
-import { requireOpenProject } from '../../projects/refusal.ts';
 import { executionNotFound } from './find.ts';
 import { reentry } from './start.ts';
 

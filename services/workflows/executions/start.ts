@@ -3,10 +3,10 @@ import { Contact } from '../../../db/models/contact.ts';
 import { Execution } from '../../../db/models/execution.ts';
 import { Workflow } from '../../../db/models/workflow.ts';
 import { ApiError, badRequest, notFound } from '../../../platform/errors.ts';
+import type { ProjectAccess } from '../../access/keys.ts';
+import { requireOpenProject } from '../../access/open-project.ts';
 import type { Data } from '../../contacts/data.ts';
 import { contactNotFound } from '../../contacts/save.ts';
-import type { ProjectAccess } from '../../projects/keys.ts';
-import { requireOpenProject } from '../../projects/refusal.ts';
 import { enter } from './enter.ts';
 
 export interface StartInput {

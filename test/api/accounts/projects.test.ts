@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
 import { hashToken } from '../../../platform/secrets.ts';
-import { newKeys } from '../../../services/projects/keys.ts';
+import { newKeys } from '../../../services/access/keys.ts';
 import { type Person, person } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createUploadStorage } from '../../../platform/upload-storage.ts';
-import { resetProject } from '../../../services/projects/erase.ts';
+import { resetProject } from '../../../services/removal/project.ts';
 import { removeUploads } from '../../../services/uploads/remove.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
 import { type S3StandIn, startS3 } from '../../support/s3.ts';

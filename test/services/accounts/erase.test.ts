@@ -4,10 +4,10 @@ import { newId } from '../../../platform/ids.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { sendEmails } from '../../../services/emails/send.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { deleteProject, resetProject } from '../../../services/projects/erase.ts';
-import { eraseChunk } from '../../../services/projects/erase-chunk.ts';
-import { runErasure } from '../../../services/projects/erase-run.ts';
-import { kept, leftAlone, wiped } from '../../../services/projects/erase-tables.ts';
+import { deleteProject, resetProject } from '../../../services/removal/project.ts';
+import { eraseChunk } from '../../../services/removal/project-chunk.ts';
+import { runErasure } from '../../../services/removal/project-run.ts';
+import { kept, leftAlone, wiped } from '../../../services/removal/project-tables.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { connectDb } from '../../../db/connect.ts';
 import { throttleCampaign } from '../../../services/campaigns/save.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
-import { deleteContacts } from '../../../services/contacts/delete.ts';
 import { ComeAgain } from '../../../services/emails/deliver.ts';
+import { deleteContacts } from '../../../services/removal/contact.ts';
 import {
   addContacts,
   type CampaignWorker,

@@ -4,11 +4,11 @@ import { bookCampaign, booker, settleWireOf, tidyWire } from '../../../services/
 import { cancelCampaign, pauseCampaign } from '../../../services/campaigns/steer.ts';
 import { type AttemptEnd, type Begin, type BeginAsk, takeTurn } from '../../../services/campaigns/turn.ts';
 import { type ToldEnd, Turns } from '../../../services/campaigns/turns.ts';
-import { deleteContacts } from '../../../services/contacts/delete.ts';
 import { type Lease, leaseNextOf } from '../../../services/emails/delivery-lease.ts';
 import { finishAll } from '../../../services/emails/delivery-ledger.ts';
 import type { Settlement } from '../../../services/emails/delivery-settlement.ts';
 import { tellResults } from '../../../services/emails/tell-results.ts';
+import { deleteContacts } from '../../../services/removal/contact.ts';
 import { matchEvents } from '../../../services/workflows/match-events.ts';
 import { addContacts, limits, standing, startCampaign } from '../../support/campaigns.ts';
 import { draw } from '../../support/executions.ts';

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
 import { readCounts, readFields } from '../../../db/models/contact-counts.ts';
 import { countContacts, foldContactCounts } from '../../../services/contacts/counts.ts';
-import { deleteContacts } from '../../../services/contacts/delete.ts';
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
+import { deleteContacts } from '../../../services/removal/contact.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('counting contacts', () => {

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { deleteContact, deleteContacts } from '../../../services/contacts/delete.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { sendEmails } from '../../../services/emails/send.ts';
 import { trackEvent } from '../../../services/events/track.ts';
+import { deleteContact, deleteContacts } from '../../../services/removal/contact.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('deleting contacts', () => {

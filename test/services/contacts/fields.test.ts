@@ -4,10 +4,10 @@ import { ApiError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { foldContactCounts } from '../../../services/contacts/counts.ts';
 import { deleteField } from '../../../services/contacts/field-delete.ts';
-import { findFieldUsage } from '../../../services/contacts/field-usage.ts';
 import { listFieldValues } from '../../../services/contacts/field-values.ts';
 import { listFields } from '../../../services/contacts/fields.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
+import { findFieldUsage } from '../../../services/usage/field.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('contact fields', () => {

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
+import { regenerateKeys } from '../../../services/access/keys.ts';
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { regenerateKeys } from '../../../services/projects/keys.ts';
 import { makeProject, openWorld, type World } from '../../support/world.ts';
 
 const email = 'ann@example.com';

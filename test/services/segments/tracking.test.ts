@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { deleteContacts } from '../../../services/contacts/delete.ts';
 import { trackEvent } from '../../../services/events/track.ts';
+import { deleteContacts } from '../../../services/removal/contact.ts';
 import { settleChanges } from '../../../services/segments/changes.ts';
 import { computeSegment } from '../../../services/segments/compute.ts';
 import { createSegment } from '../../../services/segments/create.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { deleteContacts } from '../../../services/contacts/delete.ts';
+import { deleteContacts } from '../../../services/removal/contact.ts';
 import { cancelAllExecutions, cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { migrateExecutions } from '../../../services/workflows/executions/migrate.ts';
 import { removeLeftExecutions } from '../../../services/workflows/executions/remove.ts';

@@ -1,12 +1,12 @@
 import type { Db } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { campaignNeedingSegment } from '../campaigns/usage.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { workflowNeedingSegment } from '../workflows/usage.ts';
-import { lockSegment } from './find.ts';
-import { SegmentGraph } from './graph.ts';
-import { changingSegments } from './writing.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { changingSegments } from '../segments/changing.ts';
+import { lockSegment } from '../segments/find.ts';
+import { SegmentGraph } from '../segments/graph.ts';
+import { campaignNeedingSegment } from '../usage/in-campaigns.ts';
+import { workflowNeedingSegment } from '../usage/in-workflows.ts';
 
 /** Says what still needs the segment (`the campaign "Spring"`), or nothing. */
 type Need = (trx: Db, segment: Segment) => Promise<string | undefined>;

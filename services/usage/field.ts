@@ -1,10 +1,10 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { campaignsLookingAt } from '../campaigns/usage.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import { workflowsWithField } from '../workflows/usage.ts';
-import { countField, type FieldName, readFieldName } from './fields.ts';
+import { countField, type FieldName, readFieldName } from '../contacts/fields.ts';
+import { campaignsLookingAt } from './in-campaigns.ts';
+import { workflowsWithField } from './in-workflows.ts';
 
 export interface Named {
   id: string;

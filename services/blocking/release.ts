@@ -1,6 +1,6 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { nudgeHeld } from '../campaigns/run.ts';
+import { nudgeHeld } from '../outbox/campaign-run.ts';
 
 /** So many at once: a project with a hundred thousand held mails shall not lock them all in one go. */
 const CHUNK = 2_000;

@@ -1,9 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
-import { lockTemplate } from './find.ts';
-import { usageOf } from './usage.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
+import { lockTemplate } from '../templates/find.ts';
+import { usageOf } from '../usage/template.ts';
 
 /** Mail and events that came from it stay. */
 export async function deleteTemplate(db: Db, project: ProjectAccess, id: string): Promise<void> {

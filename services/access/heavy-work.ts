@@ -1,6 +1,6 @@
-import type { Db } from '../db/connect.ts';
-import { ApiError } from '../platform/errors.ts';
-import { KeyedSlots } from '../platform/keyed-slots.ts';
+import type { Db } from '../../db/connect.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { KeyedSlots } from '../../platform/keyed-slots.ts';
 
 // Work whose cost is up to the caller may neither take all connections of the process from those who track and send,
 // nor all the slots for such work from other projects.

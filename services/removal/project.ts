@@ -3,14 +3,14 @@ import { Domain } from '../../db/models/domain.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
 import { newId } from '../../platform/ids.ts';
+import { announceKeys } from '../access/keys.ts';
+import { noProject } from '../access/membership.ts';
 import { announceDomains } from '../domains/announce.ts';
 import { endLoop } from '../domains/loop.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { intend } from '../outbox/write.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
-import { RESETTING, runErasure } from './erase-run.ts';
-import { announceKeys } from './keys.ts';
-import { noProject } from './membership.ts';
+import { RESETTING, runErasure } from './project-run.ts';
 
 /** Most projects are small, and wiped before the answer; whatever takes longer goes on in the background. */
 const AT_ONCE_MS = 4_000;

@@ -1,8 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
-import { eraseChunk } from './erase-chunk.ts';
-import { kept, wiped } from './erase-tables.ts';
-import { announceKeys } from './keys.ts';
+import { announceKeys } from '../access/keys.ts';
+import { eraseChunk } from './project-chunk.ts';
+import { kept, wiped } from './project-tables.ts';
 
 export const RESETTING = 'its data is being wiped';
 

@@ -1,12 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { requireOpenProject } from '../access/open-project.ts';
+import { contactNotFound } from '../contacts/save.ts';
 import { dropUnusedAttachments } from '../emails/attachments.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { requireOpenProject } from '../projects/refusal.ts';
-import { endExecutionsOf } from '../workflows/executions/cancel.ts';
-import { contactNotFound } from './save.ts';
-
-export const CONTACT_DELETED = 'contact deleted';
+import { CONTACT_DELETED, endExecutionsOf } from '../workflows/executions/cancel.ts';
 
 /** In the order of addresses, as everybody who writes several contacts locks them. */
 const removeContacts = `

@@ -1,7 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { type Fragment, sql } from '../conditions/fragment.ts';
-import type { ContactFilter } from './list-query.ts';
+import { type Fragment, sql } from './fragment.ts';
+
+interface SearchFilter {
+  search?: string | undefined;
+  data: unknown[];
+}
 
 /** Below this the project's own part of an index is read in no time. */
 const LARGE = 50_000;
@@ -20,7 +24,7 @@ const shares = statement<{ own: string | null; everybody: number }>(
  * million contacts that index spends most of its time on finding out which hits are the project's. Where nearly all of
  * them are (one tenant, or one that dwarfs the others) the condition is put so that the rows are asked instead.
  */
-export async function scopeOf(db: Db, projectId: string, filter?: ContactFilter): Promise<Fragment> {
+export async function scopeOf(db: Db, projectId: string, filter?: SearchFilter): Promise<Fragment> {
   if (filter && !isIndexable(filter)) return ownContacts(projectId);
   const [share] = await shares(db, [projectId]);
   const own = Number(share?.own ?? 0);
@@ -30,4 +34,4 @@ export async function scopeOf(db: Db, projectId: string, filter?: ContactFilter)
 }
 
 /** Trigrams are of letters and digits; a shorter search goes through the project's addresses. */
-const isIndexable = ({ search, data }: ContactFilter): boolean => data.length > 0 || /[a-z0-9]{3}/.test(search ?? '');
+const isIndexable = ({ search, data }: SearchFilter): boolean => data.length > 0 || /[a-z0-9]{3}/.test(search ?? '');

@@ -2,9 +2,9 @@ import type { Db } from '../../db/connect.ts';
 import { countContactsOfEvent, readEventNames } from '../../db/models/event-counts.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
-import { campaignsLookingAt } from '../campaigns/usage.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import { stepTypes } from '../workflows/steps/index.ts';
+import { campaignsLookingAt } from './in-campaigns.ts';
 
 interface Named {
   id: string;

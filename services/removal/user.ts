@@ -1,9 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { User } from '../../db/models/user.ts';
-import { deleteContacts } from '../contacts/delete.ts';
 import { lockMembers, refuseLastOwner } from '../members/rules.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
+import { deleteContacts } from './contact.ts';
 
 /** The account and all that we know of its address. A project is never left without an OWNER. */
 export async function deleteUser(db: Db, user: User): Promise<void> {

@@ -2,12 +2,12 @@ import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { openProject, refusal } from '../access/open-project.ts';
 import { reserveMails } from '../billing/caps.ts';
-import { resendRecipient } from '../campaigns/resolve.ts';
-import type { ProjectAccess } from '../projects/keys.ts';
-import { openProject, refusal } from '../projects/refusal.ts';
-import type { EmailRecord } from './email-record.ts';
-import { findEmail } from './find.ts';
+import type { EmailRecord } from '../emails/email-record.ts';
+import { findEmail } from '../emails/find.ts';
+import { resendRecipient } from './resolve.ts';
 
 // Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
 const again = statement<{ source_type: string }>(

@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { currentSeal, SealError, seal, unseal } from '../../platform/seal.ts';
 import { dkimPlace } from '../domains/keys.ts';
-import { webhookPlace } from './webhook-secret.ts';
+import { webhookPlace } from '../projects/webhook-secret.ts';
 
 /** Where sealed secrets are kept. */
 const places = [

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
-import { workflowIds } from '../outbox/ids.ts';
-import { intend } from '../outbox/write.ts';
+import { workflowIds } from './ids.ts';
+import { intend } from './write.ts';
 
 type Running = Pick<Campaign, 'id' | 'projectId' | 'generation'>;
 

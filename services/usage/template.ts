@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
-import { campaignsWithTemplate } from '../campaigns/usage.ts';
-import { stepsWithTemplate, type TemplateStep } from '../workflows/usage.ts';
-import { findTemplate } from './find.ts';
+import { findTemplate } from '../templates/find.ts';
+import { campaignsWithTemplate } from './in-campaigns.ts';
+import { stepsWithTemplate, type TemplateStep } from './in-workflows.ts';
 
 export interface TemplateUsage {
   campaigns: { id: string; name: string; status: string }[];

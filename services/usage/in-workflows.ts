@@ -1,8 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
-import { asStep } from './find.ts';
-import { stepTypes } from './steps/index.ts';
-import type { StepUses } from './steps/step-type.ts';
+import { asStep } from '../workflows/find.ts';
+import { stepTypes } from '../workflows/steps/index.ts';
+import type { StepUses } from '../workflows/steps/step-type.ts';
 
 export interface TemplateStep {
   workflowId: string;

@@ -1,0 +1,18 @@
+import type { Db } from '../../db/connect.ts';
+import { heavyWork } from '../access/heavy-work.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { writing } from '../access/writing.ts';
+
+/**
+ * One change of the segments of a project at a time: two that refer to each other, each saved while the other is still
+ * unknown, would close a circle. Those of this process wait before they take a connection.
+ */
+export function changingSegments<T>(db: Db, project: ProjectAccess, work: (trx: Db) => Promise<T>): Promise<T> {
+  const { projectId } = project;
+  return heavyWork(db, 'segmentChange', projectId, () =>
+    writing(db, project, async (trx) => {
+      await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`segments/${projectId}`]);
+      return work(trx);
+    }),
+  );
+}
