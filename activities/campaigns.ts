@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { type AdvanceDeps, advanceCampaign, type NextStep, type Run } from '../services/campaigns/advance.ts';
 import { detailsOf } from '../services/campaigns/details.ts';
 import { CampaignSender, type SliceDeps } from '../services/campaigns/sender.ts';
-import { comeAgain } from './come-again.ts';
+import { retryLater } from './retry-later.ts';
 
 const BEAT_MS = 3_000;
 const SLICE_MS = 30_000;
@@ -36,7 +36,7 @@ export const campaignSendingActivities = ({ stopping, sliceMs = SLICE_MS, ...dep
         const { more } = await sender.send(campaignId, { beat: heartbeat, stop: stopping, abort, durationMs: sliceMs });
         return { more, details: await detailsOf(deps.db, campaignId) };
       } catch (error) {
-        throw abort.aborted ? abort.reason : comeAgain(error);
+        throw abort.aborted ? abort.reason : retryLater(error);
       }
     },
   };

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { type DeliveryDeps, deliver } from '../services/emails/deliver.ts';
 import type { Counts } from '../services/emails/delivery-settlement.ts';
-import { comeAgain } from './come-again.ts';
+import { retryLater } from './retry-later.ts';
 
 export interface EmailActivityDeps extends DeliveryDeps {
   /** The process is to end: begin nothing new. */
@@ -14,7 +14,7 @@ export const emailActivities = ({ stopping, ...deps }: EmailActivityDeps) => ({
     try {
       return await deliver(deps, batchId, { before: info.heartbeatDetails, beat: heartbeat, stop: stopping, abort });
     } catch (error) {
-      throw abort.aborted ? abort.reason : comeAgain(error);
+      throw abort.aborted ? abort.reason : retryLater(error);
     }
   },
 });

@@ -8,7 +8,7 @@ import { type AdvanceDeps, advance, type ExecutionRef, type Next } from '../serv
 import { failExecution } from '../services/workflows/fail-execution.ts';
 import { stepsSoFar } from '../services/workflows/steps-so-far.ts';
 import { callWebhook } from '../services/workflows/webhook-call.ts';
-import { pendingWebhook, settleWebhook } from '../services/workflows/webhook-step.ts';
+import { pendingWebhook, resolveWebhook } from '../services/workflows/webhook-step.ts';
 import { FailureCounter, MAX_FAILURES } from './failure-counter.ts';
 
 export interface WebhookActivityDeps {
@@ -59,9 +59,9 @@ export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) 
     const secret = await webhookSecret(db, keys, projectId);
     const outcome = await callWebhook(http, { id, secret, now: now(), request }, cancellationSignal);
     const triedFor = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
-    if (outcome.kind !== 'retry') return settleWebhook(db, ref, visit, outcome);
-    if (triedFor > GIVE_UP_MS) return settleWebhook(db, ref, visit, { ...outcome, kind: 'failed' });
-    await settleWebhook(db, ref, visit, outcome);
+    if (outcome.kind !== 'retry') return resolveWebhook(db, ref, visit, outcome);
+    if (triedFor > GIVE_UP_MS) return resolveWebhook(db, ref, visit, { ...outcome, kind: 'failed' });
+    await resolveWebhook(db, ref, visit, outcome);
     throw ApplicationFailure.create({
       message: outcome.reason,
       type: 'WebhookRetry',

@@ -10,7 +10,7 @@ import { securityHeaders } from '../platform/security-headers.ts';
 import type { Settings } from '../platform/settings.ts';
 import { KeyCache } from '../services/access/key-cache.ts';
 import { RateLimiter, rateStore } from '../services/access/rate-limiter.ts';
-import { type AskLoop, domainChecker } from '../services/domains/check-now.ts';
+import { type CheckByWorkflow, domainChecker } from '../services/domains/check-now.ts';
 import { AddressLimiter } from '../services/projects/address-limiter.ts';
 import { createApp } from './app.ts';
 import type { AppParts } from './http/context.ts';
@@ -33,7 +33,7 @@ export interface ApiOptions {
   /** Whether Temporal answers; the API itself does not need it. */
   checkTemporal(): Promise<boolean>;
   /** Without it domains are checked right here. */
-  askLoop?: AskLoop;
+  askLoop?: CheckByWorkflow;
   /** OAuth providers elsewhere than at their known addresses. */
   oauthAt?: AppParts['oauthAt'];
   /** Beside our own: how tests reach the stages that no route of ours uses yet. */

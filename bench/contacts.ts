@@ -4,7 +4,7 @@ import { migrate } from '../db/migrate.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { type SigningKeys, signCursor } from '../platform/cursor.ts';
-import { foldContactCounts } from '../services/contacts/counts.ts';
+import { aggregateContactCounts } from '../services/contacts/counts.ts';
 import { listFieldValues } from '../services/contacts/field-values.ts';
 import { listFields } from '../services/contacts/fields.ts';
 import { type ContactsQuery, listContacts } from '../services/contacts/list.ts';
@@ -68,7 +68,7 @@ export const contactsBench: Bench = {
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
     const small = await populate(db, SMALL, progress);
     const large = await populate(db, LARGE, progress);
-    await foldContactCounts(db);
+    await aggregateContactCounts(db);
     await db.raw('vacuum analyze');
     const measures: Measure[] = [];
     for (const [what, work] of Object.entries(constant))

@@ -4,7 +4,7 @@ import type { Segment } from '../db/models/segment.ts';
 import { newId } from '../platform/ids.ts';
 import { pageOfMatching } from '../services/conditions/matching.ts';
 import { updateContact } from '../services/contacts/save.ts';
-import { settleChanges } from '../services/segments/changes.ts';
+import { applyContactChanges } from '../services/segments/changes.ts';
 import { countMembers } from '../services/segments/count.ts';
 import { createSegment } from '../services/segments/create.ts';
 import { guarded } from '../services/segments/guard.ts';
@@ -88,14 +88,14 @@ async function settling(db: Db, project: TestProject, progress: (line: string) =
     const [changes, settlements]: [number[], number[]] = [[], []];
     for (const [n, id] of ids.entries()) {
       changes.push(await timed(() => updateContact(db, project.access, id, { data: { [key]: `value${100 + n}` } })));
-      settlements.push(await timed(() => settleChanges(db)));
+      settlements.push(await timed(() => applyContactChanges(db)));
     }
     measures.push(measure(`${what}: settling beside changing`, 'ms', median(settlements), median(changes), '<= 10'));
   }
   await db.raw(
     `update contacts set data = data || '{"plan": "gone"}' where id in (select id from contacts limit 1000)`,
   );
-  const [many, one] = [await timed(() => settleChanges(db)), measures[1]?.ours ?? 0];
+  const [many, one] = [await timed(() => applyContactChanges(db)), measures[1]?.ours ?? 0];
   measures.push(measure('1,000 changed contacts settled, per contact, beside one', 'ms', many / 1_000, one, '<= 1'));
   return measures;
 }

@@ -5,10 +5,10 @@ import { migrate } from '../db/migrate.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { newId } from '../platform/ids.ts';
+import { applyNotices } from '../services/emails/apply-notices.ts';
 import { type DressedMail, dressHeaders, dressHtml } from '../services/emails/dress.ts';
 import { MailLinks } from '../services/emails/links.ts';
 import { recordNotices } from '../services/emails/notices.ts';
-import { settleNotices } from '../services/emails/settle-notices.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
 import { makeProject } from '../test/support/world.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
@@ -83,7 +83,7 @@ async function counting(progress: (line: string) => void): Promise<Measure> {
           .slice(at, at + SET)
           .map((mail) => ({ mail: { id: mail.id }, kind: 'click', link: 'https://shop.example/' })),
       );
-    while ((await settleNotices(db)) > 0);
+    while ((await applyNotices(db)) > 0);
     rates.ours.push(perSecond(started));
     progress(`round ${round} of 3`);
   }

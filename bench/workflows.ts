@@ -20,8 +20,8 @@ import { ownNamespace, silent, temporalSettings } from '../test/support/temporal
 import { eventually } from '../test/support/waiting.ts';
 import { makeProject, type TestProject } from '../test/support/world.ts';
 import { cachedBundle } from '../worker/bundle.ts';
-import { executionsDuty, workflowsDuty } from '../worker/duties.ts';
 import { Relay } from '../worker/relay.ts';
+import { executionsDuty, workflowsDuty } from '../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../worker/temporal-workers.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 

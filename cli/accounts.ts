@@ -2,7 +2,7 @@ import { UniqueViolationError } from 'objection';
 import { User } from '../db/models/user.ts';
 import { readAddress } from '../platform/address.ts';
 import { randomText } from '../platform/ids.ts';
-import { LONGEST_PROJECT_NAME, nameFault, plainName } from '../platform/names.ts';
+import { LONGEST_PROJECT_NAME, nameViolation, plainName } from '../platform/names.ts';
 import { regenerateKeys } from '../services/access/keys.ts';
 import { createProject } from '../services/projects/create.ts';
 import { disableProject, enableProject } from '../services/projects/disable.ts';
@@ -36,7 +36,7 @@ export async function userCreate({ email, password }: { email: string; password?
 
 export async function projectCreate({ name, owner }: { name: string; owner: string }): Promise<Outcome> {
   const plain = plainName(name);
-  const fault = nameFault(name) ?? nameFault(plain);
+  const fault = nameViolation(name) ?? nameViolation(plain);
   if (fault) throw new Error(`The name ${fault}.`);
   if (plain.length > LONGEST_PROJECT_NAME)
     throw new Error(`The name must have at most ${LONGEST_PROJECT_NAME} characters.`);

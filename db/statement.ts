@@ -1,14 +1,14 @@
 import type { Client, QueryResultRow } from 'pg';
 import type { Db } from './db.ts';
-import { HeldConnection } from './held.ts';
+import { PinnedConnection } from './pinned-connection.ts';
 
 /**
  * A statement of the hot path, prepared once per connection under its name: Postgres parses and plans it once.
  * Everything that is not hot goes through Objection or `db.raw`.
  */
 export function statement<Row extends QueryResultRow>(name: string, text: string) {
-  return async (db: Db | HeldConnection, values: unknown[]): Promise<Row[]> => {
-    if (db instanceof HeldConnection) return (await db.query<Row>({ name, text, values })).rows;
+  return async (db: Db | PinnedConnection, values: unknown[]): Promise<Row[]> => {
+    if (db instanceof PinnedConnection) return (await db.query<Row>({ name, text, values })).rows;
     const connection: Client = await db.client.acquireConnection();
     try {
       return (await connection.query<Row>({ name, text, values })).rows;

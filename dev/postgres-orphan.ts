@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { commandLineOf, identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** Ends the postmaster that still works in the data directory, so that a new one can start there. */
-export async function clearTheWay(dataDir: string): Promise<void> {
+export async function stopOrphanedPostgres(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postmaster.pid');
   const lines = readLines(file);
   const pid = Number(lines[0]);

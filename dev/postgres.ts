@@ -16,7 +16,7 @@ import pg from 'pg';
 import { type Child, startChild, waitUntilReady } from './child.ts';
 import { type Account, giveTo, postgresAccount } from './postgres-account.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
-import { clearTheWay } from './postgres-orphan.ts';
+import { stopOrphanedPostgres } from './postgres-orphan.ts';
 import { execute } from './run.ts';
 
 export interface PostgresOptions {
@@ -48,7 +48,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   mkdirSync(dirname(dataDir), { recursive: true });
   const binaries = await postgresBinaries();
   const account = postgresAccount(binaries.postgres, dirname(dataDir));
-  await clearTheWay(dataDir);
+  await stopOrphanedPostgres(dataDir);
   if (!existsSync(dataDir)) await initialize(binaries, account, dataDir, options.settings?.fsync !== 'off');
   giveTo(account, dataDir);
 

@@ -5,10 +5,10 @@ import { loadEnvFile } from 'node:process';
 import { readSettings } from '../platform/settings.ts';
 import type { Report } from './report.ts';
 import { banner } from './stack/banner.ts';
-import { Family } from './stack/family.ts';
 import { Home } from './stack/home.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { endOrphans } from './stack/orphans.ts';
+import { Family } from './stack/process-group.ts';
 import { removeStackFile, stackFile, startStack } from './stack/stack.ts';
 
 const root = resolve(import.meta.dirname, '..');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { cacheDir, cached } from './cache.ts';
 import { type Report, withProgress } from './report.ts';
 import { execute, isExecutable, onPath, run } from './run.ts';
+import { firstWorkingStrategy } from './strategies.ts';
 import { sdkDownload } from './temporal-sdk-download.ts';
-import { firstThatWorks } from './ways.ts';
 
 // 1.6 and newer carry a `replace` in their go.mod and cannot be installed by `go install`.
 const VERSION = 'v1.5.1';
@@ -44,7 +44,7 @@ async function fetchCli(target: string, dir: string, report: Report): Promise<vo
     { name: "the SDK's download", take: () => sdkDownload('dev-server', target, report, VERSION) },
     { name: 'a build with go', take: () => buildWithGo(dir, report) },
   ];
-  await firstThatWorks(ways, report, HELP);
+  await firstWorkingStrategy(ways, report, HELP);
   await execute(target, ['--version']);
 }
 

@@ -7,8 +7,8 @@ import { cacheDir, cached } from './cache.ts';
 import { accepts, freePort } from './ports.ts';
 import { type Report, withProgress } from './report.ts';
 import { isExecutable, onPath, run } from './run.ts';
+import { firstWorkingStrategy } from './strategies.ts';
 import { sdkDownload } from './temporal-sdk-download.ts';
-import { firstThatWorks } from './ways.ts';
 
 const VERSION = '1.38.0';
 const CACHE_NAME = `temporal-test-server/${VERSION}-${process.platform}-${process.arch}`;
@@ -49,7 +49,7 @@ async function fetchTestServer(dir: string, report: Report): Promise<void> {
     { name: "the SDK's download", take: download },
     { name: 'Maven', take: () => fetchWithMaven(dir, target, report) },
   ];
-  await firstThatWorks(ways, report, HELP);
+  await firstWorkingStrategy(ways, report, HELP);
   await warmUp(target);
 }
 

@@ -27,7 +27,7 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-export const faultCodes = [
+export const violationCodes = [
   'required',
   'invalid_type',
   'invalid_string',
@@ -42,7 +42,7 @@ export const faultCodes = [
 export interface Fault {
   field: string;
   message: string;
-  code: (typeof faultCodes)[number];
+  code: (typeof violationCodes)[number];
   received?: unknown;
 }
 

@@ -12,7 +12,7 @@ const SCRIPTS = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/
  * What is wrong with a text that people know something by: it must show what it is. A word may be of any script, but not
  * of two that look alike (`Рay` with a Cyrillic Р): that is how one pretends to be somebody else.
  */
-export function nameFault(text: string): string | undefined {
+export function nameViolation(text: string): string | undefined {
   if (text.trim() === '') return 'must not be blank';
   if (UNPRINTABLE.test(text) || BLANKS.test(text)) return 'must not have invisible or control characters';
   const mixed = text.split(/[^\p{L}\p{M}]+/u).some((word) => SCRIPTS.filter((script) => script.test(word)).length > 1);

@@ -31,7 +31,7 @@ export const oauthServers: Record<OAuthProvider, OAuthServer> = {
 const scopes: Record<OAuthProvider, string> = { github: 'read:user user:email', google: 'openid email' };
 
 /** What must be kept between the way there and the way back, by the browser and out of its reach. */
-export interface OAuthJourney {
+export interface OAuthState {
   provider: OAuthProvider;
   state: string;
   verifier: string;
@@ -77,8 +77,8 @@ export class OAuthClient {
     if (server.token.startsWith('http:')) client.allowInsecureRequests(this.config);
   }
 
-  async begin(): Promise<{ url: string; journey: OAuthJourney }> {
-    const journey: OAuthJourney = {
+  async begin(): Promise<{ url: string; journey: OAuthState }> {
+    const journey: OAuthState = {
       provider: this.provider,
       state: client.randomState(),
       verifier: client.randomPKCECodeVerifier(),
@@ -96,7 +96,7 @@ export class OAuthClient {
   }
 
   /** Who came back; `query` is what the provider sent the browser back with. */
-  async finish({ state, verifier, nonce }: OAuthJourney, query: Record<string, string>): Promise<OAuthIdentity> {
+  async finish({ state, verifier, nonce }: OAuthState, query: Record<string, string>): Promise<OAuthIdentity> {
     const current = new URL(this.redirectUri);
     current.search = new URLSearchParams(query).toString();
     try {

@@ -1,12 +1,12 @@
 import type { Db } from '../db/connect.ts';
-import { foldCampaignCounts } from '../db/models/campaign-counts.ts';
+import { aggregateCampaignCounts } from '../db/models/campaign-counts.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settings } from '../platform/settings.ts';
 import { createStripe } from '../platform/stripe.ts';
 import { createUploadStorage } from '../platform/upload-storage.ts';
-import { tendBilling } from '../services/billing/upkeep.ts';
-import { foldContactCounts } from '../services/contacts/counts.ts';
-import { tidyContactIndexes } from '../services/contacts/upkeep.ts';
+import { maintainBilling } from '../services/billing/upkeep.ts';
+import { aggregateContactCounts } from '../services/contacts/counts.ts';
+import { cleanContactIndexes } from '../services/contacts/upkeep.ts';
 import { removeUnverifiedDomains } from '../services/domains/remove-unverified.ts';
 import { foldCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
@@ -59,16 +59,16 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
   const stripe = createStripe(settings.stripe);
   const storage = createUploadStorage(settings.uploads);
   const chores = [
-    chore('contact counts', FOLD_MS, () => foldContactCounts(db)),
-    chore('campaign counts', FOLD_MS, () => foldCampaignCounts(db)),
+    chore('contact counts', FOLD_MS, () => aggregateContactCounts(db)),
+    chore('campaign counts', FOLD_MS, () => aggregateCampaignCounts(db)),
     chore('event counts', FOLD_MS, () => foldCounts(db)),
     chore('partitions', SWEEP_MS, () => addMonths(db)),
-    chore('contact indexes', TIDY_MS, () => tidyContactIndexes(db)),
+    chore('contact indexes', TIDY_MS, () => cleanContactIndexes(db)),
     chore('segment changes', SEGMENTS_MS, () => followChanges(db)),
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
     chore('account mail', ACCOUNT_MAIL_MS, () => answerRequests(db, settings)),
-    chore('billing', stripe ? BILLING_MS : SWEEP_MS, () => tendBilling({ db, stripe, settings, log })),
+    chore('billing', stripe ? BILLING_MS : SWEEP_MS, () => maintainBilling({ db, stripe, settings, log })),
     chore('system mail', SECURITY_MS, () => scrubSystemMail(db)),
     chore('security', SECURITY_MS, () => disableCritical(db, settings)),
     chore('removed uploads', TIDY_MS, () => removeUploads(db, storage)),

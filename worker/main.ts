@@ -18,6 +18,12 @@ import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { Loop } from './loop.ts';
+import { createMetrics, type WorkerMetrics } from './metrics.ts';
+import { Relay } from './relay.ts';
+import { listenForReturnedMail } from './returned-mail.ts';
+import { parseRoles, type Role } from './roles.ts';
 import {
   bulkDuty,
   campaignsDuty,
@@ -26,13 +32,7 @@ import {
   mailDuty,
   webhooksDuty,
   workflowsDuty,
-} from './duties.ts';
-import { startHousekeeping } from './housekeeping.ts';
-import { Loop } from './loop.ts';
-import { createMetrics, type WorkerMetrics } from './metrics.ts';
-import { Relay } from './relay.ts';
-import { listenForReturnedMail } from './returned-mail.ts';
-import { parseRoles, type Role } from './roles.ts';
+} from './task-queue-options.ts';
 import { installRuntime } from './temporal-log.ts';
 import { type Duty, TemporalWorkers } from './temporal-workers.ts';
 

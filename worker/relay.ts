@@ -3,15 +3,15 @@ import type { Listener } from '../db/listener.ts';
 import { type OutboxQueue, queues } from '../db/models/outbox-row.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
-import { releaseAllHeld } from '../services/blocking/release.ts';
+import { releaseAllBlockedMail } from '../services/blocking/release.ts';
 import { tidyWire } from '../services/campaigns/book.ts';
+import { applyNotices } from '../services/emails/apply-notices.ts';
 import { takeApartStale } from '../services/emails/delivery-batch.ts';
 import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
-import { settleNotices } from '../services/emails/settle-notices.ts';
-import { RESULTS_AT_ONCE, tellResults } from '../services/emails/tell-results.ts';
-import { type ClaimedIntent, claimIntents } from '../services/outbox/claim.ts';
+import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
+import { type ClaimedMessage, claimOutboxMessages } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
-import { type Settlement, settleIntents } from '../services/outbox/settle.ts';
+import { resolveOutboxMessages, type Settlement } from '../services/outbox/resolve.ts';
 import { matchEvents } from '../services/workflows/match-events.ts';
 import { carryOut, type Order } from '../temporal/carry-out.ts';
 import type { Temporal } from '../temporal/connection.ts';
@@ -64,7 +64,7 @@ export class Relay {
   start(): void {
     for (const queue of queues) this.loop(queue, () => (queue === 'mail' ? this.mailRound() : this.round(queue)));
     this.loop('results', () => this.resultsRound());
-    this.loop('notices', async () => ((await settleNotices(this.options.db)) > 0 ? 'more' : 'idle'));
+    this.loop('notices', async () => ((await applyNotices(this.options.db)) > 0 ? 'more' : 'idle'));
     this.loop('matches', async () => ((await matchEvents(this.options.db)).events > 0 ? 'more' : 'idle'));
   }
 
@@ -85,7 +85,7 @@ export class Relay {
       await tidyWire(db);
       this.tidiedAt = performance.now();
     }
-    return (await tellResults(db, RESULTS_AT_ONCE, { billing })) < RESULTS_AT_ONCE ? 'idle' : 'more';
+    return (await publishResults(db, RESULTS_PER_BATCH, { billing })) < RESULTS_PER_BATCH ? 'idle' : 'more';
   }
 
   /** For mail the due row of the ledger is the intent; it is folded into batches here. */
@@ -94,7 +94,7 @@ export class Relay {
     if (performance.now() - this.sweptAt > SWEEP_MS) {
       const batches = await takeApartStale(db, newId());
       if (batches > 0) log.warn({ batches }, 'took stale batches of mail apart');
-      const released = await releaseAllHeld(db);
+      const released = await releaseAllBlockedMail(db);
       if (released > 0) log.info({ released }, 'mail that was held may leave');
       this.sweptAt = performance.now();
     }
@@ -106,10 +106,10 @@ export class Relay {
 
   private async round(queue: OutboxQueue): Promise<Pace> {
     const { db, log } = this.options;
-    const intents = await claimIntents(db, queue, CLAIM);
+    const intents = await claimOutboxMessages(db, queue, CLAIM);
     if (intents.length === 0) return 'idle';
     const settlement = await this.carryOutAll(intents);
-    const parked = await settleIntents(db, settlement);
+    const parked = await resolveOutboxMessages(db, settlement);
     for (const { id, error } of settlement.failed) {
       log.warn({ queue, outboxId: id, error, parked: parked.includes(id) }, 'an intent could not be carried out');
     }
@@ -117,7 +117,7 @@ export class Relay {
     return settlement.unreachable.length > 0 && settlement.done.length === 0 ? 'trouble' : 'more';
   }
 
-  private async carryOutAll(intents: ClaimedIntent[]): Promise<Settlement> {
+  private async carryOutAll(intents: ClaimedMessage[]): Promise<Settlement> {
     const settlement: Settlement = { done: [], failed: [], unreachable: [] };
     const rest = intents.values();
     const hand = async (): Promise<void> => {
@@ -132,7 +132,7 @@ export class Relay {
     return settlement;
   }
 
-  private async carryOutOne({ id, ...intent }: ClaimedIntent, settlement: Settlement): Promise<void> {
+  private async carryOutOne({ id, ...intent }: ClaimedMessage, settlement: Settlement): Promise<void> {
     const verdict = await carryOut(this.options.temporal, orderOf(intent));
     if (verdict.done) settlement.done.push(id);
     else settlement[verdict.fault === 'order' ? 'failed' : 'unreachable'].push({ id, error: verdict.message });
@@ -147,7 +147,7 @@ export class Relay {
   }
 }
 
-function orderOf({ projectId, ...intent }: Omit<ClaimedIntent, 'id'>): Order {
+function orderOf({ projectId, ...intent }: Omit<ClaimedMessage, 'id'>): Order {
   const order = { args: [], ...intent } as Order;
   return (order.action === 'start' || order.action === 'schedule') && projectId !== NO_PROJECT
     ? { ...order, projectId }

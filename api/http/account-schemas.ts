@@ -1,6 +1,6 @@
 import joi from 'joi';
-import { refuse } from '../../platform/joi-faults.ts';
-import { LONGEST_PROJECT_NAME, nameFault, plainName } from '../../platform/names.ts';
+import { refuse } from '../../platform/joi-violations.ts';
+import { LONGEST_PROJECT_NAME, nameViolation, plainName } from '../../platform/names.ts';
 import { email, text } from './schemas.ts';
 import type { Typed } from './typed.ts';
 
@@ -15,7 +15,7 @@ export const projectName = (): Typed<string> =>
       // One letter may become several: `ﷺ` becomes 18.
       if (name.length > LONGEST_PROJECT_NAME)
         return helpers.error('string.max', { limit: LONGEST_PROJECT_NAME, encoding: undefined });
-      const fault = nameFault(given) ?? nameFault(name);
+      const fault = nameViolation(given) ?? nameViolation(name);
       return fault ? refuse(helpers, 'invalid_string', fault) : name;
     })
     .required();
@@ -23,7 +23,7 @@ export const projectName = (): Typed<string> =>
 /** Of a user: no address that only looks like somebody's. */
 export const userEmail = (): Typed<string> =>
   (email() as joi.StringSchema).custom((given: string, helpers) => {
-    const fault = nameFault(given);
+    const fault = nameViolation(given);
     return fault ? refuse(helpers, 'invalid_string', fault) : given;
   });
 

@@ -1,9 +1,9 @@
 import joi from 'joi';
 import { NOT_IN_A_LINE } from '../../platform/address.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
-import { refuse } from './faults.ts';
 import { list, nullable, object, oneOf, optional } from './schemas.ts';
 import type { Typed } from './typed.ts';
+import { refuse } from './violations.ts';
 
 const MAX_ATTACHMENTS = 10;
 const MAX_TEXT = 255;

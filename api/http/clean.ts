@@ -1,5 +1,5 @@
 import type { Fault } from '../../platform/errors.ts';
-import { fieldOf } from './faults.ts';
+import { fieldOf } from './violations.ts';
 
 /** A condition tree at its own limit of 10 takes 34 levels. */
 export const MAX_DEPTH = 64;

@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { type Data, limitBrokenBy } from '../../services/contacts/data.ts';
-import { refuse } from './faults.ts';
 import type { Typed } from './typed.ts';
+import { refuse } from './violations.ts';
 
 /** Custom fields as every door takes them. */
 export const contactData = (): Typed<Data> =>

@@ -1,6 +1,6 @@
 import joi from 'joi';
-import { refuse } from './faults.ts';
 import type { Typed } from './typed.ts';
+import { refuse } from './violations.ts';
 
 const MAX_HEADERS = 100;
 const MAX_NAME = 255;

@@ -1,4 +1,4 @@
-import { errorCodes, faultCodes } from '../../platform/errors.ts';
+import { errorCodes, violationCodes } from '../../platform/errors.ts';
 import type { Route } from './route.ts';
 
 export type Responses = Record<string, object>;
@@ -33,7 +33,7 @@ const fault = {
   properties: {
     field: { type: 'string', description: 'A dotted path.' },
     message: text,
-    code: { type: 'string', enum: faultCodes },
+    code: { type: 'string', enum: violationCodes },
     received: {},
   },
 };

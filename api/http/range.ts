@@ -1,7 +1,7 @@
 import joi from 'joi';
-import { refuse } from './faults.ts';
 import { optional } from './schemas.ts';
 import type { Typed } from './typed.ts';
+import { refuse } from './violations.ts';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/;

@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { addressRule, NOT_IN_A_LINE } from '../../platform/address.ts';
-import { refuse } from './faults.ts';
 import type { Shape, Typed, ValueOf } from './typed.ts';
+import { refuse } from './violations.ts';
 
 // The pieces that requests and answers are declared with. All are required; `optional` takes that back.
 

@@ -1,6 +1,6 @@
 import joi from 'joi';
-import { refuse } from './faults.ts';
 import type { Typed } from './typed.ts';
+import { refuse } from './violations.ts';
 
 /** 998 is the longest line of RFC 5322. */
 const MAX_SUBJECT = 998;

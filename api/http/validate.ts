@@ -1,12 +1,12 @@
 import joi from 'joi';
-import { ApiError, badRequest, type Fault, faultCodes, validationError } from '../../platform/errors.ts';
+import { ApiError, badRequest, type Fault, validationError, violationCodes } from '../../platform/errors.ts';
 import { isPublicApi } from '../middleware/cors.ts';
 import { type DeclaredAnswers, notFoundOf } from './answers.ts';
 import type { ReadBody } from './body.ts';
 import { uncleanParts } from './clean.ts';
-import { faultsOf } from './faults.ts';
 import type { Route } from './route.ts';
 import type { Shape } from './typed.ts';
+import { faultsOf } from './violations.ts';
 
 /** Extra fields are dropped without a word: real clients send them. */
 const lenient: joi.ValidationOptions = {
@@ -18,7 +18,7 @@ const lenient: joi.ValidationOptions = {
     'string.pattern.base': '{{#label}} has the wrong form',
     'string.pattern.name': '{{#label}} must be {{#name}}',
     'any.unknown': '{{#label}} is not supported yet',
-    ...Object.fromEntries(faultCodes.map((code) => [`fault.${code}`, '{{#label}} {{#rule}}'])),
+    ...Object.fromEntries(violationCodes.map((code) => [`fault.${code}`, '{{#label}} {{#rule}}'])),
   },
 };
 

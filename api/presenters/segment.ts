@@ -1,8 +1,8 @@
 import joi from 'joi';
 import type { Segment } from '../../db/models/segment.ts';
-import { refuse } from '../http/faults.ts';
 import { dateTime, flag, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+import { refuse } from '../http/violations.ts';
 
 /** Enough for 200 filters of the longest kind; what a tree holds beside them is stored with it. */
 const MAX_CONDITION_BYTES = 256 * 1024;

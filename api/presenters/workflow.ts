@@ -5,7 +5,7 @@ import { branches, type Step, stepTypeNames } from '../../services/workflows/gra
 import type { ListedWorkflow } from '../../services/workflows/list.ts';
 import { type SendEmailConfig, templateOf } from '../../services/workflows/steps/send-email.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
-import type { WholeWorkflow } from '../../services/workflows/whole.ts';
+import type { WholeWorkflow } from '../../services/workflows/workflow-details.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 

@@ -4,11 +4,11 @@ import { activityStats, countRecentActivity } from '../../services/activity/stat
 import { type ActivityType, activityTypes } from '../../services/activity/types.ts';
 import { listUpcoming } from '../../services/activity/upcoming.ts';
 import { answer, ok } from '../http/answers.ts';
-import { refuse } from '../http/faults.ts';
 import { range } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, limit, list, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+import { refuse } from '../http/violations.ts';
 import {
   activityItemSchema,
   activityStatsSchema,

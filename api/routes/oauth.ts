@@ -1,5 +1,5 @@
 import { ApiError, badRequest } from '../../platform/errors.ts';
-import { OAuthClient, type OAuthJourney, OAuthRefusal, oauthServers } from '../../platform/oauth.ts';
+import { OAuthClient, OAuthRefusal, type OAuthState, oauthServers } from '../../platform/oauth.ts';
 import { seal, unseal } from '../../platform/seal.ts';
 import { signInWith } from '../../services/users/identities.ts';
 import { type Answer, answer, failure, missing } from '../http/answers.ts';
@@ -88,10 +88,10 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
   ]);
 }
 
-function openJourney(keys: AppParts['settings']['secretKeys'], sealed: string | undefined): OAuthJourney | undefined {
+function openJourney(keys: AppParts['settings']['secretKeys'], sealed: string | undefined): OAuthState | undefined {
   if (!sealed) return undefined;
   try {
-    const journey = JSON.parse(unseal(keys, [JOURNEY], sealed)) as OAuthJourney & { until: number };
+    const journey = JSON.parse(unseal(keys, [JOURNEY], sealed)) as OAuthState & { until: number };
     return journey.until > Date.now() ? journey : undefined;
   } catch {
     return undefined;

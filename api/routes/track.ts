@@ -4,11 +4,11 @@ import { isReservedEvent } from '../../services/events/reserved.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { answer, success } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
-import { refuse } from '../http/faults.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, nullable, optional } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+import { refuse } from '../http/violations.ts';
 import { presentTracked, trackedSchema } from '../presenters/tracked.ts';
 
 export const MAX_EVENT_NAME = 255;

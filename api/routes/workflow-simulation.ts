@@ -6,7 +6,6 @@ import { type Span, spanKeys } from '../../services/workflows/spans.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
-import { refuse } from '../http/faults.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import {
   dateTime,
@@ -23,6 +22,7 @@ import {
   uuid,
 } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
+import { refuse } from '../http/violations.ts';
 import { presentSimulation, simulationSchema } from '../presenters/simulation.ts';
 
 const MAX_EVENTS = 1_000;

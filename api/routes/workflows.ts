@@ -3,7 +3,7 @@ import { conditionFields } from '../../services/workflows/fields.ts';
 import { listWorkflows } from '../../services/workflows/list.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
 import { deleteWorkflow, updateWorkflow } from '../../services/workflows/update.ts';
-import { findWhole } from '../../services/workflows/whole.ts';
+import { findWhole } from '../../services/workflows/workflow-details.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, list, nullable, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';

@@ -46,7 +46,7 @@ const fold = statement<{ folded: number }>(
 );
 
 /** Adds up to `limit` notes up. 0: there are none, or somebody else is at it. */
-export async function foldActivityNotes(db: Db, limit: number): Promise<number> {
+export async function aggregateActivityDeltas(db: Db, limit: number): Promise<number> {
   return inTransaction(db, async (trx) => {
     const [turn] = await tryTurn(trx, [FOLD_LOCK]);
     if (!turn?.mine) return 0;

@@ -104,7 +104,7 @@ const fold = statement<{ folded: number }>(
 );
 
 /** Housekeeping: adds up what has been noted. Any number of processes may do it at any time. */
-export async function foldCampaignCounts(db: Db): Promise<number> {
+export async function aggregateCampaignCounts(db: Db): Promise<number> {
   let folded = 0;
   for (;;) {
     const now = (await fold(db, [FOLD_AT_ONCE]))[0]?.folded ?? 0;

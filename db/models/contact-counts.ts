@@ -113,7 +113,7 @@ export async function foldCounts(db: Db, limit: number, projectId?: string): Pro
 const ALL = 2_000_000_000;
 
 /** The project's notes all folded, and nobody folding any until the end of the transaction. */
-export async function foldAllCounts(trx: Db, projectId: string): Promise<void> {
+export async function aggregateAllContactCounts(trx: Db, projectId: string): Promise<void> {
   await trx.raw('select pg_advisory_xact_lock(?)', [FOLD_LOCK]);
   await foldOne(trx, [ALL, projectId]);
 }

@@ -70,7 +70,7 @@ const foldAny = statement<{ folded: number }>('event-counts-fold', foldText('tru
 const foldOne = statement<{ folded: number }>('event-counts-fold-one', foldText('project_id = $2'));
 
 /** Adds up to `limit` notes up. 0: there are none, or somebody else is at it. */
-export async function foldEventNotes(db: Db, limit: number, projectId?: string): Promise<number> {
+export async function aggregateEventDeltas(db: Db, limit: number, projectId?: string): Promise<number> {
   return inTransaction(db, async (trx) => {
     const [turn] = await tryTurn(trx, [FOLD_LOCK]);
     if (!turn?.mine) return 0;
@@ -80,12 +80,12 @@ export async function foldEventNotes(db: Db, limit: number, projectId?: string):
 }
 
 /** Nobody folds until the end of the transaction, and of this project nothing is left to be folded. */
-export async function foldAllEventNotes(trx: Db, projectId: string): Promise<void> {
-  await holdEventFold(trx);
+export async function aggregateAllEventDeltas(trx: Db, projectId: string): Promise<void> {
+  await lockEventAggregation(trx);
   await foldOne(trx, [ALL, projectId]);
 }
 
-export async function holdEventFold(trx: Db): Promise<void> {
+export async function lockEventAggregation(trx: Db): Promise<void> {
   await waitForTurn(trx, [FOLD_LOCK]);
 }
 

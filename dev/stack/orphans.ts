@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identityOf, isIdentity, isRunning, type ProcessIdentity } from '../process-identity.ts';
 import type { Report } from '../report.ts';
-import { ENDING_ORDER, FAREWELL, type PartName } from './farewell.ts';
+import { ENDING_ORDER, type PartName, SHUTDOWN_STEPS } from './shutdown.ts';
 
 const fileOf = (runDir: string, part: PartName): string => join(runDir, `${part}.json`);
 
@@ -35,7 +35,7 @@ async function endOrphan(runDir: string, part: PartName, report: Report): Promis
 async function end(orphan: ProcessIdentity, part: PartName): Promise<void> {
   // Their group is theirs alone; the last signal takes whatever they started along.
   const last = { signal: 'SIGKILL' as const, waitMs: 5_000, target: -orphan.pid };
-  const steps = [...FAREWELL[part].map((step) => ({ ...step, target: orphan.pid })), last];
+  const steps = [...SHUTDOWN_STEPS[part].map((step) => ({ ...step, target: orphan.pid })), last];
   for (const { signal, waitMs, target } of steps) {
     try {
       process.kill(target, signal);

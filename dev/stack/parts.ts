@@ -4,9 +4,9 @@ import { type Child, type ChildOptions, startChild, waitUntilReady } from '../ch
 import { startPostgres } from '../postgres.ts';
 import type { Report } from '../report.ts';
 import { findTemporalCli, startDevServer } from '../temporal-server.ts';
-import type { Family } from './family.ts';
-import type { PartName } from './farewell.ts';
 import type { Home } from './home.ts';
+import type { Family } from './process-group.ts';
+import type { PartName } from './shutdown.ts';
 
 export interface Ports {
   api: number;

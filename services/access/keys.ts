@@ -63,12 +63,12 @@ export async function regenerateKeys(db: Db, projectId: string): Promise<Project
         updatedAt: new Date(),
       });
     if (!changed) throw notFound('project');
-    await announceKeys(trx, projectId);
+    await notifyKeysChanged(trx, projectId);
   });
   return keys;
 }
 
 /** Inside the transaction, unlike all other notices: it is rare, and must be neither lost nor early. */
-export async function announceKeys(trx: Db, projectId: string): Promise<void> {
+export async function notifyKeysChanged(trx: Db, projectId: string): Promise<void> {
   await trx.raw('select pg_notify(?, ?)', [KEYS_CHANNEL, projectId]);
 }

@@ -2,8 +2,8 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { announceKeys } from '../access/keys.ts';
-import { releaseHeld } from '../blocking/release.ts';
+import { notifyKeysChanged } from '../access/keys.ts';
+import { releaseBlockedMail } from '../blocking/release.ts';
 import { type Categories, type Consumption, readConsumption, sources } from './consumption.ts';
 
 export type Caps = Categories<number | null>;
@@ -102,8 +102,8 @@ export async function applyCaps(trx: Db, projectId: string): Promise<Consumption
   if (!project || (project.billingCapped === billingCapped && sameList(project.cappedSources, capped)))
     return consumption;
   await Project.query(trx).findById(projectId).patch({ billingCapped, cappedSources: capped });
-  await announceKeys(trx, projectId);
-  await releaseHeld(trx, { projectId });
+  await notifyKeysChanged(trx, projectId);
+  await releaseBlockedMail(trx, { projectId });
   return consumption;
 }
 

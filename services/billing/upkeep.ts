@@ -3,13 +3,13 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { announceKeys } from '../access/keys.ts';
-import { releaseHeld } from '../blocking/release.ts';
+import { notifyKeysChanged } from '../access/keys.ts';
+import { releaseBlockedMail } from '../blocking/release.ts';
 import { mailManagers } from '../members/mail.ts';
 import { applyCaps } from './caps.ts';
 import { type Category, type Consumption, categories } from './consumption.ts';
 import { reportUsage } from './report.ts';
-import { foldUsage } from './usage.ts';
+import { aggregateUsage } from './usage.ts';
 
 const WARN_AT = 0.8;
 
@@ -21,10 +21,10 @@ export interface BillingDeps {
 }
 
 /** What keeps billing up to date; any number of workers may do it at once. */
-export async function tendBilling({ db, stripe, settings, log }: BillingDeps): Promise<void> {
+export async function maintainBilling({ db, stripe, settings, log }: BillingDeps): Promise<void> {
   if (!stripe || !settings.stripe) return liftAllCaps(db);
   await db('projectBilling').where({ inForce: false }).update({ inForce: true });
-  while ((await foldUsage(db)).length > 0);
+  while ((await aggregateUsage(db)).length > 0);
   await watchCaps(db, settings);
   const { priceId } = settings.stripe;
   if (priceId) while ((await reportUsage(db, stripe, priceId, log)) > 0);
@@ -38,8 +38,8 @@ async function liftAllCaps(db: Db): Promise<void> {
     await inTransaction(db, async (trx) => {
       await trx('projectBilling').where({ projectId }).update({ inForce: false });
       await trx('projects').where({ id: projectId }).update({ billingCapped: false, cappedSources: [] });
-      await announceKeys(trx, projectId);
-      await releaseHeld(trx, { projectId });
+      await notifyKeysChanged(trx, projectId);
+      await releaseBlockedMail(trx, { projectId });
     });
 }
 

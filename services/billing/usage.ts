@@ -12,7 +12,7 @@ export const notingUsage = (mails: string): string => `
 const note = statement('billing-note', notingUsage('(select * from emails where id = any ($1::uuid[])) mail'));
 
 /** In the transaction that tells the results: each mail that was sent is counted once. */
-export async function noteUsage(trx: Db, emailIds: string[]): Promise<void> {
+export async function recordUsage(trx: Db, emailIds: string[]): Promise<void> {
   await note(trx, [emailIds]);
 }
 
@@ -37,7 +37,7 @@ const fold = statement<{ project_id: string; customer_id: string | null; count: 
  * Adds up what was noted and writes down what Stripe shall hear of it, in one transaction: whatever is noted is in one
  * report and no other. Gives back the projects it was about.
  */
-export async function foldUsage(db: Db): Promise<string[]> {
+export async function aggregateUsage(db: Db): Promise<string[]> {
   return inTransaction(db, async (trx) => {
     const rows = await fold(trx, [FOLD]);
     const reports = rows.flatMap(({ project_id: projectId, customer_id: customerId, count }) =>

@@ -1,6 +1,6 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { nudgeHeld } from '../outbox/campaign-run.ts';
+import { signalBlockedCampaigns } from '../outbox/campaign-run.ts';
 
 /** So many at once: a project with a hundred thousand held mails shall not lock them all in one go. */
 const CHUNK = 2_000;
@@ -28,13 +28,13 @@ const release = statement<{ id: string }>(
  * verified, `sending_blocked_reason` taken away. What is still held for another cause stays. A large rest follows by itself.
  * Campaigns that were held look for themselves.
  */
-export async function releaseHeld(trx: Db, { projectId }: { projectId: string }): Promise<void> {
+export async function releaseBlockedMail(trx: Db, { projectId }: { projectId: string }): Promise<void> {
   if ((await release(trx, [projectId, CHUNK])).length > 0) wake(trx, 'mail');
-  await nudgeHeld(trx, projectId);
+  await signalBlockedCampaigns(trx, projectId);
 }
 
 /** The net below: whatever may leave by now, however its cause ended. Gives back how many there were. */
-export async function releaseAllHeld(db: Db): Promise<number> {
+export async function releaseAllBlockedMail(db: Db): Promise<number> {
   let released = 0;
   for (;;) {
     const { length } = await release(db, [null, CHUNK]);

@@ -1,13 +1,13 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
+import type { AutoPauseLimits } from './auto-pause.ts';
 import { batchesLeft, regroupDue } from './batches.ts';
-import type { BrakeLimits } from './brake.ts';
-import { closeCampaign, settleCancelled } from './close.ts';
+import { closeCampaign, closeCancelled } from './close.ts';
 import { detailsOf } from './details.ts';
 import { freezeAudience } from './freeze.ts';
 import { nextLeave } from './pace.ts';
+import { resumeUnblockedCampaign } from './pause-itself.ts';
 import { lookAtProgress } from './progress.ts';
-import { releaseHold } from './stop.ts';
 
 /** What a run of a campaign has to do next. */
 export type NextStep = { details: string } & (
@@ -32,7 +32,7 @@ const MOST_HANDS = 4;
 
 export interface AdvanceDeps {
   db: Db;
-  limits: BrakeLimits;
+  limits: AutoPauseLimits;
   now: () => Date | Promise<Date>;
 }
 
@@ -62,7 +62,7 @@ async function decide(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> 
     case 'SENT':
       return { kind: 'end' };
     case 'CANCELLED':
-      return (await settleCancelled(db, campaign.id)) ? { kind: 'end' } : after(deps, SOON_MS);
+      return (await closeCancelled(db, campaign.id)) ? { kind: 'end' } : after(deps, SOON_MS);
     case 'SCHEDULED':
       return begin(deps, campaign);
     case 'SENDING':
@@ -82,7 +82,7 @@ async function begin({ db, now }: AdvanceDeps, { id, scheduledFor }: Campaign): 
 
 async function stand(deps: AdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
   if (pausedBy !== 'BLOCKED') return { kind: 'wait' };
-  return (await releaseHold(deps.db, id)) ? { kind: 'again' } : after(deps, HELD_MS);
+  return (await resumeUnblockedCampaign(deps.db, id)) ? { kind: 'again' } : after(deps, HELD_MS);
 }
 
 async function goOn(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> {

@@ -6,7 +6,7 @@ import { notingUsage } from '../billing/usage.ts';
 import { leaseBatch } from '../emails/delivery-lease.ts';
 import { attemptsOf, settledBy } from '../emails/delivery-ledger.ts';
 import { settle } from '../emails/delivery-settlement.ts';
-import { recordingResults, senderColumns, tellingOf } from '../emails/tell-results.ts';
+import { queueingResults, recordingResults, senderColumns } from '../emails/publish-results.ts';
 import { endColumns } from './turn.ts';
 
 /** What has come of mails is carried over to the ledger, with all its indexes, in sets. */
@@ -56,7 +56,7 @@ interface Count {
 const FINAL = "status in ('SENT', 'FAILED')";
 /** Its results are left to whoever tells results. */
 const plainly = (which: string): string =>
-  booking(which, { tell: `result as (${tellingOf(`booked where ${FINAL}`)})` });
+  booking(which, { tell: `result as (${queueingResults(`booked where ${FINAL}`)})` });
 const bookSome = statement<Count>('campaign-book-some', plainly('email_id = any ($1::uuid[])'));
 const bookOfCampaign = statement<Count>('campaign-book-all', plainly('campaign_id = $1'));
 const bookLeft = statement<Count>('campaign-book-left', plainly('ended_at < now() - make_interval(secs => $1)'));
@@ -76,7 +76,7 @@ const bookAndTell = statement<Count>(
     tell: `
       event as (${recordingResults(`${toldNow('true')} ${withCampaign}`, '$2::text[], $3::text[]')}),
       usage as (${notingUsage(toldNow('$4'))}),
-      result as (${tellingOf(`booked where ${FINAL} and not (${AT_ONCE_TOLD})`)})`,
+      result as (${queueingResults(`booked where ${FINAL} and not (${AT_ONCE_TOLD})`)})`,
   }),
 );
 

@@ -5,8 +5,8 @@ import { ApiError, badRequest, type Fault, notFound, validationError } from '../
 import { isUuid } from '../../platform/ids.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { ParsedCondition } from '../conditions/types.ts';
-import { referenceFaults } from '../segments/references.ts';
-import { asFault, faultsIn, type TemplateTexts } from '../templates/check.ts';
+import { referenceViolations } from '../segments/references.ts';
+import { asViolation, faultsIn, type TemplateTexts } from '../templates/check.ts';
 
 export interface AudienceInput {
   audienceType: AudienceType;
@@ -56,7 +56,7 @@ export async function requireSegments(trx: Db, projectId: string, audience: Chec
   const ids = segmentId ? [segmentId] : [...(parsed?.uses.segments.keys() ?? [])].filter(isUuid);
   const held = ids.length > 0 ? await holdSegments(trx, projectId, ids) : 0;
   if (segmentId && held === 0) throw notFound('segment', 'SEGMENT_NOT_FOUND');
-  const faults = parsed ? await referenceFaults(trx, projectId, parsed, AT) : [];
+  const faults = parsed ? await referenceViolations(trx, projectId, parsed, AT) : [];
   if (faults.length > 0) throw validationError(faults);
 }
 
@@ -89,7 +89,7 @@ async function holdSegments(trx: Db, projectId: string, ids: string[]): Promise<
 export function requireReadable(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
   if (faults.length === 0) return;
-  const errors = faults.map(asFault);
+  const errors = faults.map(asViolation);
   const message = `The campaign cannot be read. ${errors[0]?.message}.`;
   throw new ApiError(422, 'VALIDATION_ERROR', message, { errors, details: { faults } });
 }

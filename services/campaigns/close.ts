@@ -37,7 +37,7 @@ const cancelSome = statement<{ id: string }>(
  * Writes into the rows of a cancelled campaign what is shown of them since it was cancelled. Those on the wire keep what
  * becomes of them. False: there are some left, on the wire or in somebody's hands.
  */
-export async function settleCancelled(db: Db, id: string): Promise<boolean> {
+export async function closeCancelled(db: Db, id: string): Promise<boolean> {
   let last = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const rows = await cancelSome(db, [id, last, CHUNK]);

@@ -7,7 +7,7 @@ import { contactsWhere } from '../conditions/matching.ts';
 import { prepare } from '../segments/guard.ts';
 import { audienceOf } from './audience.ts';
 import { CAMPAIGN_PRIORITY, RECIPIENTS_PER_BATCH } from './batches.ts';
-import { stopCampaign } from './stop.ts';
+import { pauseCampaignItself } from './pause-itself.ts';
 
 /** What choosing the recipients may take, whoever wrote the condition. */
 const TIMEOUT_MS = 15 * 60_000;
@@ -24,7 +24,7 @@ export async function freezeAudience(db: Db, id: string): Promise<void> {
     await inTransaction(db, (trx) => freeze(trx, id));
   } catch (error) {
     if (isStatementTimeout(error))
-      await stopCampaign(db, id, 'AUTO_PAUSE', 'it takes too long to find out who the recipients are');
+      await pauseCampaignItself(db, id, 'AUTO_PAUSE', 'it takes too long to find out who the recipients are');
     else if (!(error instanceof CalledOff)) throw error;
   }
 }

@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
-import { type BrakeLimits, reasonToBrake } from './brake.ts';
+import { type AutoPauseLimits, autoPauseReason } from './auto-pause.ts';
 import { notePace } from './pace.ts';
-import { stopCampaign } from './stop.ts';
+import { pauseCampaignItself } from './pause-itself.ts';
 import { totalOf } from './view.ts';
 
 export interface Progress {
@@ -13,7 +13,7 @@ export interface Progress {
 }
 
 /** How a running campaign stands: notes its pace, and pulls the brake where it must. */
-export async function lookAtProgress(db: Db, id: string, limits: BrakeLimits): Promise<Progress> {
+export async function lookAtProgress(db: Db, id: string, limits: AutoPauseLimits): Promise<Progress> {
   // Not its body, which may be long: this is asked every second.
   const campaign = await Campaign.query(db)
     .findById(id)
@@ -22,7 +22,7 @@ export async function lookAtProgress(db: Db, id: string, limits: BrakeLimits): P
   const counts = await countsOfCampaign(db, id);
   await notePace(db, id, totalOf(counts) - counts.pending);
   const { ratePerMinute } = campaign;
-  const reason = reasonToBrake(campaign, counts, limits);
-  if (reason) await stopCampaign(db, id, 'AUTO_PAUSE', reason);
+  const reason = autoPauseReason(campaign, counts, limits);
+  if (reason) await pauseCampaignItself(db, id, 'AUTO_PAUSE', reason);
   return { goesOn: reason === undefined, ratePerMinute };
 }

@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/writing.ts';
 import { requireCampaignRoom } from '../billing/caps.ts';
-import { tellingOf } from '../emails/tell-results.ts';
+import { queueingResults } from '../emails/publish-results.ts';
 import { nudge, startRun } from '../outbox/campaign-run.ts';
 import { haltCampaign } from './find.ts';
 
@@ -26,7 +26,7 @@ const close = statement<{ id: string }>(
      update emails set status = 'FAILED', reason = 'closed: nobody knows whether it arrived', updated_at = now()
      where campaign_id = $1 and status = 'UNKNOWN' returning *
    ),
-   result as (${tellingOf('closed')})
+   result as (${queueingResults('closed')})
    select id from closed`,
 );
 

@@ -2,11 +2,11 @@ import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import type { Mailer } from '../../platform/mailer.ts';
 import type { Renderer } from '../../platform/renderer/index.ts';
-import { ComeAgain, type DeliveryDeps } from '../emails/deliver.ts';
+import { type DeliveryDeps, RetryLater } from '../emails/deliver.ts';
 import type { ResultKind } from '../emails/delivery-settlement.ts';
 import type { MailLinks } from '../emails/links.ts';
+import type { AutoPauseLimits } from './auto-pause.ts';
 import { booker } from './book.ts';
-import type { BrakeLimits } from './brake.ts';
 import { postponer } from './postpone.ts';
 import type { Ended } from './results.ts';
 import { BEAT_MS, Slice } from './slice.ts';
@@ -18,7 +18,7 @@ export interface SliceDeps {
   renderer: Renderer;
   links: MailLinks;
   signerFor?: DeliveryDeps['signerFor'];
-  limits: BrakeLimits;
+  limits: AutoPauseLimits;
   /** What is sent is noted for whoever counts it. */
   billing?: boolean;
   onResult?: (kind: ResultKind) => void;
@@ -87,7 +87,7 @@ async function standBy(other: Promise<SliceEnd>, { beat, stop, abort }: SliceCal
   try {
     const end = await Promise.race([other, aborted(told, ended.signal)]);
     if (end) return end;
-    throw new ComeAgain('the worker is shutting down', 0);
+    throw new RetryLater('the worker is shutting down', 0);
   } finally {
     clearInterval(beating);
     ended.abort();

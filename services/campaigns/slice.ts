@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import type { Campaign } from '../../db/models/campaign.ts';
-import { ComeAgain } from '../emails/deliver.ts';
+import { RetryLater } from '../emails/deliver.ts';
 import type { MailInFlight } from '../emails/delivery-settlement.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import { CampaignContent } from './content.ts';
 import { Lane, type LaneWork } from './lane.ts';
+import { pauseCampaignItself, stopIfStuck } from './pause-itself.ts';
 import { lookAtProgress } from './progress.ts';
 import { Results } from './results.ts';
 import type { CampaignSender, SliceCalls, SliceDeps, SliceEnd } from './sender.ts';
 import { RecipientSource, type SourcedMail } from './source.ts';
-import { stopCampaign, stopIfStuck } from './stop.ts';
 import { Throttle } from './throttle.ts';
 import type { Begin } from './turn.ts';
 
@@ -85,8 +85,8 @@ export class Slice {
   }
 
   private verdict(): SliceEnd {
-    if (this.calls.stop.aborted) throw new ComeAgain('the worker is shutting down', 0);
-    if (this.lost) throw new ComeAgain(String(this.lost), 0);
+    if (this.calls.stop.aborted) throw new RetryLater('the worker is shutting down', 0);
+    if (this.lost) throw new RetryLater(String(this.lost), 0);
     if (this.unreachable && !this.exchanged) throw away(this.unreachable);
     return { more: this.isTimeUp };
   }
@@ -157,7 +157,7 @@ export class Slice {
     if (begin?.verdict === 'failed') throw begin.error;
     if (begin?.verdict === 'stopped' || begin?.verdict === 'blocked') this.stopping.abort();
     if (begin?.verdict === 'blocked')
-      results.follow(stopCampaign(this.deps.db, this.campaign.id, 'BLOCKED', begin.reason));
+      results.follow(pauseCampaignItself(this.deps.db, this.campaign.id, 'BLOCKED', begin.reason));
     return undefined;
   }
 
@@ -168,7 +168,7 @@ export class Slice {
   }
 }
 
-const away = (reason: string) => new ComeAgain(`the SMTP server cannot be reached: ${reason}`);
+const away = (reason: string) => new RetryLater(`the SMTP server cannot be reached: ${reason}`);
 
 function whenAborted(signal: AbortSignal, act: () => void): () => void {
   if (signal.aborted) act();

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { ComeAgain } from '../emails/deliver.ts';
+import { RetryLater } from '../emails/deliver.ts';
 import { removeBatch } from '../emails/delivery-batch.ts';
 import { composeIsolated, failStuck } from '../emails/delivery-isolation.ts';
 import { type Lease, leaseNextOf } from '../emails/delivery-lease.ts';
@@ -181,7 +181,7 @@ export class RecipientSource {
     const [first] = ids;
     if (!lease.isolated || !first) return content.prepare(ids);
     const mails = await composeIsolated(db, lease, first, () => content.prepare(ids));
-    if (!mails) throw new ComeAgain('the lease on the batch is lost', 0);
+    if (!mails) throw new RetryLater('the lease on the batch is lost', 0);
     return mails;
   }
 

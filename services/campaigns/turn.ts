@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { HeldConnection } from '../../db/held.ts';
+import type { PinnedConnection } from '../../db/pinned-connection.ts';
 import { plainArray, statement } from '../../db/statement.ts';
 import { attemptOutcome } from '../emails/attempts.ts';
 import type { Holder } from '../emails/delivery-ledger.ts';
@@ -63,7 +63,7 @@ export interface Turn {
  * off the wire others are about to be put there. An ended mail is in no doubt any more when the next one is begun. Those
  * that are begun are of one campaign.
  */
-export async function takeTurn(db: Db | HeldConnection, begins: BeginAsk[], ends: AttemptEnd[]): Promise<Turn> {
+export async function takeTurn(db: Db | PinnedConnection, begins: BeginAsk[], ends: AttemptEnd[]): Promise<Turn> {
   const rows = await turn(db, [...beginColumns(begins), ...endColumns(ends)]);
   const late = new Set(rows.filter(({ verdict }) => verdict === 'late').map(({ id }) => id));
   const byId = new Map(rows.filter(({ verdict }) => verdict !== 'late').map((row) => [row.id, row]));
@@ -76,7 +76,7 @@ export async function takeTurn(db: Db | HeldConnection, begins: BeginAsk[], ends
 }
 
 /** Few are, and the ledger is costly to write: it is left out of the turn. */
-async function skipSome(db: Db | HeldConnection, rows: TurnRow[]): Promise<void> {
+async function skipSome(db: Db | PinnedConnection, rows: TurnRow[]): Promise<void> {
   if (rows.length > 0) await skip(db, [rows.map(({ id }) => id), rows.map(({ reason }) => reason)]);
 }
 

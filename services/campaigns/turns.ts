@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { HeldConnection } from '../../db/held.ts';
+import { PinnedConnection } from '../../db/pinned-connection.ts';
 import { type AttemptEnd, type Begin, type BeginAsk, takeTurn } from './turn.ts';
 
 /** What a turn costs, it costs once for all that are in it: it waits so long for others to come along. */
@@ -35,7 +35,7 @@ export interface Teller<End> {
  * written there are never more than twice the connections: one is begun in the same turn in which another ends.
  */
 export class Turns<End extends ToldEnd<End>> {
-  private readonly connection: HeldConnection;
+  private readonly connection: PinnedConnection;
   private readonly mostInDoubt: number;
   private readonly enough: number;
   private readonly begins: BeginCall[] = [];
@@ -46,7 +46,7 @@ export class Turns<End extends ToldEnd<End>> {
   private idle: NodeJS.Timeout | undefined;
 
   constructor(db: Db, connections: number) {
-    this.connection = new HeldConnection(db);
+    this.connection = new PinnedConnection(db);
     this.mostInDoubt = connections * 2;
     this.enough = Math.min(connections * 2, ENOUGH);
   }

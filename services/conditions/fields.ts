@@ -3,7 +3,7 @@ import { dataOperators } from './operators/data.ts';
 import { dateOperators } from './operators/dates.ts';
 import { emailOperators } from './operators/email.ts';
 import { eventOperators } from './operators/event.ts';
-import { FilterFault, type Operators, type RawFilter } from './operators/operator.ts';
+import { FilterViolation, type Operators, type RawFilter } from './operators/operator.ts';
 import { segmentOperators } from './operators/segment.ts';
 import { subscribedOperators } from './operators/subscribed.ts';
 import type { Predicate, Uses } from './types.ts';
@@ -114,4 +114,4 @@ function eventField(given: string): Field {
   });
 }
 
-const fault = (message: string) => new FilterFault('field', message, 'invalid_string');
+const fault = (message: string) => new FilterViolation('field', message, 'invalid_string');

@@ -1,6 +1,6 @@
 import { badRequest, type Fault } from '../../platform/errors.ts';
 import { fieldOf } from './fields.ts';
-import { FilterFault, type RawFilter } from './operators/operator.ts';
+import { FilterViolation, type RawFilter } from './operators/operator.ts';
 import type { Condition, Group, ParsedCondition, ParseResult, Predicate, Uses } from './types.ts';
 
 export const MAX_DEPTH = 10;
@@ -97,7 +97,7 @@ function readFilter(walk: Walk, filter: unknown, at: string): Predicate | undefi
   try {
     return readParts(walk, field, operator, filter, below(at, 'field'));
   } catch (error) {
-    if (!(error instanceof FilterFault)) throw error;
+    if (!(error instanceof FilterViolation)) throw error;
     return tell(walk, below(at, error.part), error.message, error.code);
   }
 }
@@ -106,7 +106,11 @@ function readParts({ inExecution, uses }: Walk, name: string, operator: string, 
   const field = fieldOf(name, operator, inExecution);
   const bind = field.find(operator);
   if (!bind)
-    throw new FilterFault('operator', `must be one of ${field.operators.join(', ')} for this field`, 'invalid_enum');
+    throw new FilterViolation(
+      'operator',
+      `must be one of ${field.operators.join(', ')} for this field`,
+      'invalid_enum',
+    );
   const predicate = bind(filter);
   field.note(uses, at, filter, predicate);
   uses.timeDependent ||= predicate.drift !== undefined;

@@ -23,7 +23,7 @@ export async function lighten(db: Db, projectId: string, pending: number): Promi
 }
 
 /** Housekeeping: adds up what has been noted of all projects. Any number of processes may do it at any time. */
-export async function foldContactCounts(db: Db): Promise<number> {
+export async function aggregateContactCounts(db: Db): Promise<number> {
   let folded = 0;
   for (;;) {
     const now = await foldCounts(db, FOLD_AT_ONCE);

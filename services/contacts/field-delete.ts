@@ -1,5 +1,5 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { foldAllCounts } from '../../db/models/contact-counts.ts';
+import { aggregateAllContactCounts } from '../../db/models/contact-counts.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
@@ -86,7 +86,7 @@ async function takeFromChunk(db: Db, key: string, source: Fragment): Promise<Chu
 /** Not while somebody writes the key again at this very moment: then it has a type. */
 async function forgetType(db: Db, projectId: string, key: string): Promise<void> {
   await inTransaction(db, async (trx) => {
-    await foldAllCounts(trx, projectId);
+    await aggregateAllContactCounts(trx, projectId);
     await trx('contact_fields').where({ projectId, key, contacts: 0 }).del();
   });
 }

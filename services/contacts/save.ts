@@ -9,8 +9,8 @@ import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { openProject, refusal } from '../access/open-project.ts';
 import type { Data } from './data.ts';
-import { tellingFaults } from './faults.ts';
 import { readLimitedData, requireRoomForFields } from './limits.ts';
+import { translatingContactErrors } from './violations.ts';
 
 export interface ContactInput {
   email: string;
@@ -40,7 +40,7 @@ export async function saveContact(
   await requireRoomForFields(db, project.projectId, patch, limits);
   const contact = { email: input.email, subscribed: input.subscribed, subscribedWhenNew: true, patch, deletes };
   const values = [project.projectId, project.keyGeneration, ...contactValues(contact)];
-  const [row] = await tellingFaults(() => retryDeadlocks(db, () => save(db, values)));
+  const [row] = await translatingContactErrors(() => retryDeadlocks(db, () => save(db, values)));
   if (!row) throw await refusal(db, project);
   return { contact: contactRecord(row), isNew: row.is_new };
 }
@@ -63,7 +63,7 @@ export async function updateContact(
 ): Promise<ContactRecord> {
   const { patch, deletes } = readLimitedData(input.data, limits);
   await requireRoomForFields(db, project.projectId, patch, limits);
-  const [row] = await tellingFaults(() =>
+  const [row] = await translatingContactErrors(() =>
     retryDeadlocks(db, () =>
       change(db, [
         project.projectId,

@@ -7,7 +7,7 @@ const TIDY_LOCK = 0x74696479; // "tidy"
  * Postgres does it by itself as well, but in the middle of some request, which then takes a tenth of a second; and until
  * then every search reads all of it.
  */
-export async function tidyContactIndexes(db: Db): Promise<number> {
+export async function cleanContactIndexes(db: Db): Promise<number> {
   const { rows } = await db.raw(
     `select coalesce(sum(gin_clean_pending_list(i.indexrelid)), 0)::integer as pages
      from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am on pg_am.oid = c.relam

@@ -3,7 +3,7 @@ import { type ContactWrite, contactArrays, writeContacts as writing } from '../.
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { mergedTooLarge } from './data.ts';
-import { isDataTooLarge } from './faults.ts';
+import { isDataTooLarge } from './violations.ts';
 
 export type { ContactWrite } from '../../db/models/contact-writing.ts';
 

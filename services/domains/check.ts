@@ -5,11 +5,11 @@ import { Domain, type RecordCheck } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
 import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { announceDomains } from './announce.ts';
 import { verifiedElsewhere } from './find.ts';
+import { mailMembersAboutDomain } from './mail-members.ts';
+import { notifyDomainsChanged } from './notify.ts';
 import { checkKey, judge, type Verdict, verdictOf, type WantedRecord, wantedRecords, withChecks } from './records.ts';
-import { regain } from './regain.ts';
-import { tellMembers } from './tell-members.ts';
+import { releaseMailOfDomain } from './release-mail.ts';
 
 export interface CheckDeps {
   db: Db;
@@ -105,9 +105,9 @@ async function write(
       ...(changed && { updatedAt: now, everVerified: true }),
     });
   if (changed) {
-    await announceDomains(trx, domain.projectId);
-    await tellMembers(trx, settings, domain, status);
-    if (status === 'VERIFIED') await regain(trx, domain);
+    await notifyDomainsChanged(trx, domain.projectId);
+    await mailMembersAboutDomain(trx, settings, domain, status);
+    if (status === 'VERIFIED') await releaseMailOfDomain(trx, domain);
   }
   const { pendingSeconds, verifiedSeconds } = settings.domainCheck;
   return { gone: false, status, verdict, nextSeconds: status === 'VERIFIED' ? verifiedSeconds : pendingSeconds };

@@ -6,12 +6,12 @@ import { newId } from '../../platform/ids.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
-import { announceDomains } from './announce.ts';
 import { nameTaken } from './conflict.ts';
 import { type DomainWithRecords, recordsOf, verifiedElsewhere } from './find.ts';
 import { addSigningKey, makeDomainKey } from './keys.ts';
 import { startLoop } from './loop.ts';
 import { readDomainName } from './name.ts';
+import { notifyDomainsChanged } from './notify.ts';
 
 /** Adds a domain to send from; its records are checked from now on. */
 export async function createDomain(
@@ -39,7 +39,7 @@ export async function createDomain(
       });
     const added = await addSigningKey(trx, domain.id, key);
     await startLoop(trx, domain);
-    await announceDomains(trx, projectId);
+    await notifyDomainsChanged(trx, projectId);
     return recordsOf(domain, [added], settings);
   });
 }

@@ -3,9 +3,9 @@ import { Domain } from '../../db/models/domain.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
-import { announceDomains } from './announce.ts';
 import { endLoop } from './loop.ts';
 import { spellingsOf } from './name.ts';
+import { notifyDomainsChanged } from './notify.ts';
 
 const usedBy = `
   select 'template' as kind, name from templates
@@ -47,5 +47,5 @@ export async function deleteDomain(db: Db, project: ProjectAccess, id: string): 
 export async function removeDomain(trx: Db, domain: Domain): Promise<void> {
   await Domain.query(trx).deleteById(domain.id);
   if (!domain.managed) await endLoop(trx, domain);
-  await announceDomains(trx, domain.projectId);
+  await notifyDomainsChanged(trx, domain.projectId);
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Domain } from '../../db/models/domain.ts';
 import { workflowIds } from '../outbox/ids.ts';
-import { intend } from '../outbox/write.ts';
+import { writeOutboxMessage } from '../outbox/write.ts';
 
 export type DomainPlace = Pick<Domain, 'id' | 'projectId' | 'generation'>;
 
@@ -16,10 +16,10 @@ export const loopOf = ({ id, projectId, generation }: DomainPlace) => ({
 
 /** In the transaction that writes the domain's row. */
 export async function startLoop(trx: Db, domain: DomainPlace): Promise<void> {
-  await intend(trx, { queue: 'control', action: 'start', ...loopOf(domain) });
+  await writeOutboxMessage(trx, { queue: 'control', action: 'start', ...loopOf(domain) });
 }
 
 export async function endLoop(trx: Db, domain: DomainPlace): Promise<void> {
   const { workflowId, projectId } = loopOf(domain);
-  await intend(trx, { queue: 'control', action: 'cancel', workflowId, projectId });
+  await writeOutboxMessage(trx, { queue: 'control', action: 'cancel', workflowId, projectId });
 }

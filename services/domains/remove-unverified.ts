@@ -3,7 +3,7 @@ import { Domain } from '../../db/models/domain.ts';
 import { statement } from '../../db/statement.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { findDomainUser, removeDomain } from './delete.ts';
-import { tellMembers } from './tell-members.ts';
+import { mailMembersAboutDomain } from './mail-members.ts';
 
 const KEPT_DAYS = 30;
 const WARNED_DAYS = 7;
@@ -37,7 +37,7 @@ export interface Removal {
 export async function removeUnverifiedDomains(db: Db, settings: Pick<Settings, 'systemFrom'>): Promise<Removal> {
   const warned = await forEachDue(db, 'warn', async (trx, domain) => {
     await Domain.query(trx).findById(domain.id).patch({ removalWarnedAt: new Date() });
-    await tellMembers(trx, settings, domain, 'REMOVAL');
+    await mailMembersAboutDomain(trx, settings, domain, 'REMOVAL');
   });
   const removed = await forEachDue(db, 'remove', removeDomain);
   return { warned, removed };

@@ -6,8 +6,8 @@ import type { SigningKeys } from '../../platform/cursor.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { SealError } from '../../platform/seal.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
-import { DOMAINS_CHANNEL } from './announce.ts';
 import { openPrivateKey } from './keys.ts';
+import { DOMAINS_CHANNEL } from './notify.ts';
 
 /** What mail of a domain is signed with. */
 export interface Signer {

@@ -37,7 +37,7 @@ export interface DeliveryCalls {
 }
 
 /** The batch is not done, through no fault of its mails: the caller comes again, at once or after a while. */
-export class ComeAgain extends Error {
+export class RetryLater extends Error {
   readonly afterMs: number | undefined;
 
   constructor(message: string, afterMs?: number) {
@@ -62,7 +62,7 @@ const RESULT_PATIENCE_MS = 60_000;
 export async function deliver(deps: DeliveryDeps, batchId: string, calls: DeliveryCalls): Promise<Counts> {
   const answer = await leaseBatch(deps.db, batchId);
   if ('gone' in answer) return calls.before ?? noCounts();
-  if ('heldForMs' in answer) throw new ComeAgain('another worker has this batch', answer.heldForMs + 500);
+  if ('heldForMs' in answer) throw new RetryLater('another worker has this batch', answer.heldForMs + 500);
   const { lease } = answer;
   const delivery = new Delivery(deps, lease, calls.before);
   const unfollow = [
@@ -127,9 +127,9 @@ class Delivery {
       else await sleep(LOOK_AGAIN_MS);
       this.lease.check();
       const { signal } = this.stopping;
-      if (signal.aborted) throw new ComeAgain(textOf(signal.reason), 0);
+      if (signal.aborted) throw new RetryLater(textOf(signal.reason), 0);
       if (this.unreachable && !this.exchanged) {
-        throw new ComeAgain(`the SMTP server cannot be reached: ${this.unreachable}`);
+        throw new RetryLater(`the SMTP server cannot be reached: ${this.unreachable}`);
       }
     }
   }
@@ -167,7 +167,7 @@ class Delivery {
     const lane = async (): Promise<void> => {
       for (let id = rest.pop(); id && !this.stopping.signal.aborted; id = rest.pop()) {
         const mail = await composeIsolated(this.deps.db, this.lease, id, () => this.composeWhole(id));
-        if (!mail) throw new ComeAgain('the lease on the batch is lost', 0);
+        if (!mail) throw new RetryLater('the lease on the batch is lost', 0);
         if (!(await this.send(mail.prepared, mail.composed))) return;
       }
     };

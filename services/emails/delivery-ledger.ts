@@ -6,7 +6,7 @@ import { type CoalesceOptions, coalesced } from '../../platform/coalesce.ts';
 import { Slots } from '../../platform/slots.ts';
 import { attemptOutcome } from './attempts.ts';
 import type { MailInFlight, Settlement } from './delivery-settlement.ts';
-import { tellingOf } from './tell-results.ts';
+import { queueingResults } from './publish-results.ts';
 
 /** Who writes: results that are not final count only from the holder of the lease. */
 export interface Holder {
@@ -82,7 +82,7 @@ const beginStatement = statement<BegunRow>(
    from judged where e.id = judged.id and e.status = 'PENDING'
    returning e.id, e.contact_id, e.without_events, judged.verdict, e.attempts, e.source_type, e.unknown_outcomes
    ),
-   result as (${tellingOf("begun where verdict = 'suppressed'")})
+   result as (${queueingResults("begun where verdict = 'suppressed'")})
    select id, verdict, attempts, source_type, unknown_outcomes from begun`,
 );
 
@@ -124,7 +124,7 @@ const finishStatement = statement<{ id: string }>(
    returning e.id, e.contact_id, e.without_events, e.status, r.attempts as number, old.updated_at as started_at,
      now() as ended_at, r.outcome, coalesce(r.answer, r.reason) as answer
    ),
-   result as (${tellingOf("finished where status in ('SENT', 'FAILED')")}),
+   result as (${queueingResults("finished where status in ('SENT', 'FAILED')")}),
    ${attemptsOf('finished')}
    select id from finished`,
 );

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
+import { roundRobinCtes } from '../../db/round-robin.ts';
 import { statement } from '../../db/statement.ts';
-import { turnCtes } from '../../db/turns.ts';
 import { newId } from '../../platform/ids.ts';
 import { NO_PROJECT, workflowIds } from '../outbox/ids.ts';
 import { payloadOf } from '../outbox/write.ts';
@@ -26,7 +26,7 @@ const fold = statement<{ count: number }>(
      select distinct e.project_id from delivery_batches b
      join emails e on e.batch_id = b.id and e.status in ('PENDING', 'SENDING') and b.priority = $1::smallint
    ),
-   ${turnCtes({
+   ${roundRobinCtes({
      table: 'emails',
      waiting: "q.priority = $1::smallint and q.status = 'PENDING' and q.batch_id is null",
      // Of the project and not of its rows, so that one look passes over all of them.

@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import type { MatchedNotice } from './apply-notices.ts';
 import { type MailEvent, type MailFacts, mailEventData, mailFacts, mailFactsFrom } from './mail-events.ts';
 import type { BounceType, NoticeKind } from './notices.ts';
-import type { HeardNotice } from './settle-notices.ts';
-import type { Loss } from './unsubscribe-lost.ts';
+import type { UndeliverableContact } from './unsubscribe-undeliverable.ts';
 
 /** Of the same link of the same mail in one go: whoever reloads it a thousand times fills no table. */
 const MOST_ALIKE = 10;
@@ -62,7 +62,10 @@ const statusOf = {
 } as const;
 
 /** Carries what was heard over to the ledger, under the contacts' locks. Gives back what is to be said of it. */
-export async function moveMails(trx: Db, notices: HeardNotice[]): Promise<{ events: MailEvent[]; losses: Loss[] }> {
+export async function moveMails(
+  trx: Db,
+  notices: MatchedNotice[],
+): Promise<{ events: MailEvent[]; losses: UndeliverableContact[] }> {
   const sorted = [...notices].sort((a, b) => a.at.getTime() - b.at.getTime() || Number(BigInt(a.id) - BigInt(b.id)));
   const mails = byMail(sorted);
   const groups = [...mails.values()];
@@ -79,8 +82,8 @@ export async function moveMails(trx: Db, notices: HeardNotice[]): Promise<{ even
   return teller;
 }
 
-function byMail(notices: HeardNotice[]): Map<string, HeardNotice[]> {
-  const mails = new Map<string, HeardNotice[]>();
+function byMail(notices: MatchedNotice[]): Map<string, MatchedNotice[]> {
+  const mails = new Map<string, MatchedNotice[]>();
   for (const notice of notices) {
     const group = mails.get(notice.email_id);
     if (group) group.push(notice);
@@ -89,18 +92,18 @@ function byMail(notices: HeardNotice[]): Map<string, HeardNotice[]> {
   return mails;
 }
 
-function bounceTypeOf(group: HeardNotice[]): BounceType | null {
+function bounceTypeOf(group: MatchedNotice[]): BounceType | null {
   const types = group.filter(({ kind }) => kind === 'bounce').map(({ bounce_type }) => bounce_type ?? 'Undetermined');
   return types.find((type) => type === 'Permanent') ?? types[0] ?? null;
 }
 
-const furthest = (group: HeardNotice[]): NoticeKind =>
+const furthest = (group: MatchedNotice[]): NoticeKind =>
   group.map(({ kind }) => kind).reduce((a, b) => (rank[a] >= rank[b] ? a : b));
 
 /** Decides which notices are news: of deliveries, bounces and complaints the first, of opens and clicks all. */
 class Teller {
   readonly events: MailEvent[] = [];
-  readonly losses: Loss[] = [];
+  readonly losses: UndeliverableContact[] = [];
   private readonly mails: Map<string, MovedRow>;
   private readonly alike = new Map<string, number>();
 
@@ -108,7 +111,7 @@ class Teller {
     this.mails = new Map(rows.map((row) => [row.id, row]));
   }
 
-  tell(notice: HeardNotice): void {
+  tell(notice: MatchedNotice): void {
     const mail = this.mails.get(notice.email_id);
     if (!mail || this.isTooMuch(notice)) return;
     const isFirst = this.isFirst(mail, notice.kind);
@@ -120,7 +123,7 @@ class Teller {
     if (notice.kind === 'complaint' || isWorse) this.losses.push(lossOf(mail, notice));
   }
 
-  private isTooMuch({ email_id, kind, link }: HeardNotice): boolean {
+  private isTooMuch({ email_id, kind, link }: MatchedNotice): boolean {
     const key = `${email_id} ${kind} ${link}`;
     const before = this.alike.get(key) ?? 0;
     this.alike.set(key, before + 1);
@@ -144,7 +147,7 @@ class Teller {
     bounced_before && bounce_type_before === 'Permanent';
 }
 
-function detailOf(mail: MovedRow, { kind, at, link, bounce_type: bounceType, reason }: HeardNotice) {
+function detailOf(mail: MovedRow, { kind, at, link, bounce_type: bounceType, reason }: MatchedNotice) {
   const time = at.toISOString();
   switch (kind) {
     case 'delivery':
@@ -161,7 +164,7 @@ function detailOf(mail: MovedRow, { kind, at, link, bounce_type: bounceType, rea
   }
 }
 
-const lossOf = (mail: MovedRow, { kind }: HeardNotice): Loss => ({
+const lossOf = (mail: MovedRow, { kind }: MatchedNotice): UndeliverableContact => ({
   mail,
   reason: kind === 'complaint' ? 'complaint' : 'bounce',
   address: mail.to_email ?? mail.contact_email,

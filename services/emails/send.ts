@@ -13,16 +13,16 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { isOpenProject, openProject, refusal } from '../access/open-project.ts';
 import { reserveMails } from '../billing/caps.ts';
 import type { Data, DataChange } from '../contacts/data.ts';
-import { tellingFaults } from '../contacts/faults.ts';
 import { readLimitedData, requireRoomForFields } from '../contacts/limits.ts';
+import { translatingContactErrors } from '../contacts/violations.ts';
 import { knownSender, rememberSender } from '../domains/known-senders.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isVerifiedSender } from '../domains/verified-sender.ts';
 import { findTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
+import { queueingResults } from './publish-results.ts';
 import { contentOf, type MailContent, NO_LIMITS, type SendLimits } from './send-content.ts';
 import { refuseUnsubscribed } from './subscribed.ts';
-import { tellingOf } from './tell-results.ts';
 
 export interface Address {
   email: string;
@@ -112,7 +112,7 @@ const acceptAll = statement<AcceptedRow>(
      cross join lateral (select ${isSuppressed('$1', 'mail.email')} as suppressed) s
      returning id, contact_id, without_events, status, created_at
    ),
-   result as (${tellingOf("accepted where status = 'FAILED'")})
+   result as (${queueingResults("accepted where status = 'FAILED'")})
    select id as email_id, contact_id, created_at, (select senders_version from content limit 1) as senders_version
    from accepted`,
 );
@@ -194,7 +194,9 @@ async function accept(
 ): Promise<Accepted> {
   const domain = senderDomain(content.from.email);
   for (let attempt = 1; ; attempt++) {
-    const rows = await tellingFaults(() => retryDeadlocks(db, () => write(db, project, domain, input, content, mails)));
+    const rows = await translatingContactErrors(() =>
+      retryDeadlocks(db, () => write(db, project, domain, input, content, mails)),
+    );
     const [first] = rows;
     if (first) {
       rememberSender(db, project.projectId, domain, first.senders_version);

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { holdEventFold } from '../../db/models/event-counts.ts';
+import { lockEventAggregation } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/writing.ts';
@@ -19,7 +19,7 @@ const remove = statement<{ deleted: string }>(
 /** Every event of that name, and what was counted of it. */
 export async function deleteEvents(db: Db, project: ProjectAccess, name: string): Promise<number> {
   return writing(db, project, async (trx) => {
-    await holdEventFold(trx);
+    await lockEventAggregation(trx);
     const [row] = await remove(trx, [project.projectId, name]);
     return Number(row?.deleted ?? 0);
   });

@@ -7,9 +7,9 @@ import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
-import { tellingFaults } from '../contacts/faults.ts';
 import { readLimitedData, requireRoomForEvent, requireRoomForFields } from '../contacts/limits.ts';
 import { contactNotFound } from '../contacts/save.ts';
+import { translatingContactErrors } from '../contacts/violations.ts';
 import type { Tracked } from './track.ts';
 
 export interface TrackContactInput {
@@ -58,7 +58,7 @@ export async function trackEventOf(
     input.name,
     JSON.stringify(seen),
   ];
-  const [row] = await tellingFaults(() => retryDeadlocks(db, () => track(db, values)));
+  const [row] = await translatingContactErrors(() => retryDeadlocks(db, () => track(db, values)));
   if (!row) throw await refusal(db, project);
   if (row.contact_id === null) throw contactNotFound();
   wake(db, 'events');

@@ -10,8 +10,8 @@ import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { openProject, refusal } from '../access/open-project.ts';
 import type { Data } from '../contacts/data.ts';
-import { tellingFaults } from '../contacts/faults.ts';
 import { readLimitedData, tooManyEventNames, tooManyFields } from '../contacts/limits.ts';
+import { translatingContactErrors } from '../contacts/violations.ts';
 
 export interface TrackInput {
   email: string;
@@ -122,7 +122,7 @@ export async function trackEvent(
   const ask = { ...contact, fields, change_id: newId(), event_id: newId(), name: input.event, seen };
   const row = await confirmed(
     db,
-    () => tellingFaults(() => retryDeadlocks(db, () => trackTogether(db, { project, limits }, ask))),
+    () => translatingContactErrors(() => retryDeadlocks(db, () => trackTogether(db, { project, limits }, ask))),
     async () => (await findTracked(db, [project.projectId, ask.event_id]))[0],
   );
   if (!row) throw await refusal(db, project);

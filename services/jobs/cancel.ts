@@ -5,7 +5,7 @@ import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { workflowIds } from '../outbox/ids.ts';
-import { intend } from '../outbox/write.ts';
+import { writeOutboxMessage } from '../outbox/write.ts';
 import { admitWaiting } from './slots.ts';
 
 /** Final when this commits: what is applied is counted, and nothing more is. */
@@ -20,7 +20,12 @@ export async function cancelJob(db: Db, project: ProjectAccess, id: string, limi
     await trx('jobInputs').where({ jobId: id }).del();
     // Of one that waits Temporal has never heard.
     if (job.admittedAt)
-      await intend(trx, { queue: 'control', action: 'cancel', workflowId: workflowIds.job(projectId, id), projectId });
+      await writeOutboxMessage(trx, {
+        queue: 'control',
+        action: 'cancel',
+        workflowId: workflowIds.job(projectId, id),
+        projectId,
+      });
     const cancelled = await job.$query(trx).patchAndFetch({ status: 'CANCELLED', completedAt: new Date() });
     await admitWaiting(trx, projectId, limits);
     return cancelled;

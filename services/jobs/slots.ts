@@ -2,7 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { workflowIds } from '../outbox/ids.ts';
-import { intend } from '../outbox/write.ts';
+import { writeOutboxMessage } from '../outbox/write.ts';
 
 // A project runs some of its jobs at once; the others wait QUEUED. A waiting job is a row and nothing more: its workflow
 // is started in the transaction that ends another one, so it costs Temporal nothing and survives every crash.
@@ -45,7 +45,7 @@ export async function admitWaiting(trx: Db, projectId: string, { runningJobs }: 
     { projectId, runningJobs },
   );
   for (const { id } of rows as { id: string }[])
-    await intend(trx, {
+    await writeOutboxMessage(trx, {
       queue: 'starts',
       action: 'start',
       workflowType: 'job',

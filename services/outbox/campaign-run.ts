@@ -1,16 +1,16 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { workflowIds } from './ids.ts';
-import { intend } from './write.ts';
+import { writeOutboxMessage } from './write.ts';
 
 type Running = Pick<Campaign, 'id' | 'projectId' | 'generation'>;
 
 /** Says that the campaign's row has changed. */
-export const LOOK_AGAIN = 'lookAgain';
+export const REFRESH_SIGNAL = 'lookAgain';
 
 /** A run of its own from now on; its row is locked and has the generation already. */
 export async function startRun(trx: Db, { id, projectId, generation }: Running): Promise<void> {
-  await intend(trx, {
+  await writeOutboxMessage(trx, {
     queue: 'control',
     action: 'start',
     workflowType: 'campaign',
@@ -24,11 +24,11 @@ export async function startRun(trx: Db, { id, projectId, generation }: Running):
 /** The run looks at its row again. */
 export async function nudge(trx: Db, { id, projectId, generation }: Running): Promise<void> {
   const workflowId = workflowIds.campaign(projectId, id, generation);
-  await intend(trx, { queue: 'control', action: 'signal', signal: LOOK_AGAIN, workflowId, projectId });
+  await writeOutboxMessage(trx, { queue: 'control', action: 'signal', signal: REFRESH_SIGNAL, workflowId, projectId });
 }
 
 /** The campaigns of a project that are held look whether they may go on. They do so now and then by themselves. */
-export async function nudgeHeld(trx: Db, projectId: string): Promise<void> {
+export async function signalBlockedCampaigns(trx: Db, projectId: string): Promise<void> {
   const held = await Campaign.query(trx)
     .where({ projectId, status: 'SENDING', pausedBy: 'BLOCKED' })
     .select('id', 'projectId', 'generation')

@@ -1,13 +1,13 @@
 import type { Db } from '../../db/connect.ts';
 import type { OutboxQueue } from '../../db/models/outbox-row.ts';
+import { roundRobinCtes } from '../../db/round-robin.ts';
 import { statement } from '../../db/statement.ts';
-import { turnCtes } from '../../db/turns.ts';
 import type { Action } from './write.ts';
 
 /** A claimed row comes back by itself after this long: its relay has died. Longer than carrying out a claim can take. */
 const LEASE_SECONDS = 60;
 
-export type ClaimedIntent = Action & { id: string; projectId: string; workflowId: string };
+export type ClaimedMessage = Action & { id: string; projectId: string; workflowId: string };
 
 interface Row {
   id: string;
@@ -22,7 +22,7 @@ interface Row {
 // order of the ids (`+ 0` is no index), and for what is taken, by a join (an array is looked up).
 const claim = statement<Row>(
   'outbox-claim',
-  `with recursive ${turnCtes({
+  `with recursive ${roundRobinCtes({
     table: 'outbox',
     waiting: 'q.queue = $1 and q.parked_at is null',
     eligible: 'q.id = (select min(e.id + 0) from outbox e where e.workflow_id = q.workflow_id)',
@@ -34,10 +34,10 @@ const claim = statement<Row>(
 );
 
 /** Up to `limit` rows of a queue that nobody else has, projects taking turns. */
-export async function claimIntents(db: Db, queue: OutboxQueue, limit: number): Promise<ClaimedIntent[]> {
+export async function claimOutboxMessages(db: Db, queue: OutboxQueue, limit: number): Promise<ClaimedMessage[]> {
   const rows = await claim(db, [queue, limit, LEASE_SECONDS]);
   return rows.map(
     ({ id, project_id, workflow_id, action, payload }) =>
-      ({ ...payload, action, id, projectId: project_id, workflowId: workflow_id }) as ClaimedIntent,
+      ({ ...payload, action, id, projectId: project_id, workflowId: workflow_id }) as ClaimedMessage,
   );
 }

@@ -41,7 +41,7 @@ const insert = statement(
  * Writes down what Temporal shall do, in the transaction of the change that it belongs to. Call it after the row that
  * it is about is locked: rows of one workflow are carried out by their numbers, and those are given out here.
  */
-export async function intend(trx: Db, { queue, projectId, workflowId, ...action }: Intent): Promise<void> {
+export async function writeOutboxMessage(trx: Db, { queue, projectId, workflowId, ...action }: Intent): Promise<void> {
   await insert(trx, [queue, projectId, workflowId, action.action, payloadOf(action)]);
   wake(trx, queue);
 }

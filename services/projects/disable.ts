@@ -1,9 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import { newId } from '../../platform/ids.ts';
-import { announceKeys } from '../access/keys.ts';
+import { notifyKeysChanged } from '../access/keys.ts';
 import { noProject } from '../access/membership.ts';
-import { releaseHeld } from '../blocking/release.ts';
+import { releaseBlockedMail } from '../blocking/release.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
 /** Nothing can be written any more, and mail that is accepted waits; reading works. False: it was disabled before. */
@@ -17,7 +17,7 @@ export async function disableProject(
     if (project.disabled) return false;
     await Project.query(trx).findById(id).patch({ disabled: true, disabledReason: reason, updatedAt: new Date() });
     await trx('projectSuspensions').insert({ id: newId(), projectId: id, reason, automatic });
-    await announceKeys(trx, id);
+    await notifyKeysChanged(trx, id);
     return true;
   });
 }
@@ -32,8 +32,8 @@ export async function enableProject(db: Db, id: string): Promise<boolean> {
       .findById(id)
       .patch({ disabled: false, disabledReason: null, enabledAt: now, updatedAt: now });
     await trx('projectSuspensions').where({ projectId: id, enabledAt: null }).update({ enabledAt: now });
-    await announceKeys(trx, id);
-    await releaseHeld(trx, { projectId: id });
+    await notifyKeysChanged(trx, id);
+    await releaseBlockedMail(trx, { projectId: id });
     return true;
   });
 }

@@ -7,9 +7,9 @@ import { Workflow } from '../../db/models/workflow.ts';
 import { startLoop } from '../domains/loop.ts';
 import { startRun } from '../outbox/campaign-run.ts';
 import { workflowIds } from '../outbox/ids.ts';
-import { intend } from '../outbox/write.ts';
+import { writeOutboxMessage } from '../outbox/write.ts';
+import { isActive } from '../workflows/execution-state.ts';
 import { resume } from '../workflows/executions/retry.ts';
-import { isActive } from '../workflows/placed-execution.ts';
 import { renewSchedule } from '../workflows/schedule.ts';
 
 /** Rows that are to have an open run, or a Schedule, on Temporal's side. */
@@ -104,7 +104,7 @@ export const kinds: Kind[] = [
 
 /** For those whose ids have no generation: the run that was lost makes room for another under the same id. */
 async function startAgain(trx: Db, type: 'job' | 'erasure', projectId: string, id: string, arg: object): Promise<void> {
-  await intend(trx, {
+  await writeOutboxMessage(trx, {
     queue: 'starts',
     action: 'start',
     workflowType: type,

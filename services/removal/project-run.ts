@@ -1,6 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
-import { announceKeys } from '../access/keys.ts';
+import { notifyKeysChanged } from '../access/keys.ts';
 import { eraseChunk } from './project-chunk.ts';
 import { kept, wiped } from './project-tables.ts';
 
@@ -62,7 +62,7 @@ async function finish(db: Db, id: string): Promise<boolean> {
     if (erasure.kind === 'DELETE') await Project.query(trx).deleteById(projectId);
     else if (project?.disabledReason === RESETTING) {
       await Project.query(trx).findById(projectId).patch({ disabled: false, disabledReason: null });
-      await announceKeys(trx, projectId);
+      await notifyKeysChanged(trx, projectId);
     }
     return true;
   });

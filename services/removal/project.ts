@@ -3,12 +3,12 @@ import { Domain } from '../../db/models/domain.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
 import { newId } from '../../platform/ids.ts';
-import { announceKeys } from '../access/keys.ts';
+import { notifyKeysChanged } from '../access/keys.ts';
 import { noProject } from '../access/membership.ts';
-import { announceDomains } from '../domains/announce.ts';
 import { endLoop } from '../domains/loop.ts';
+import { notifyDomainsChanged } from '../domains/notify.ts';
 import { workflowIds } from '../outbox/ids.ts';
-import { intend } from '../outbox/write.ts';
+import { writeOutboxMessage } from '../outbox/write.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { RESETTING, runErasure } from './project-run.ts';
 
@@ -40,8 +40,8 @@ export async function deleteProject(db: Db, id: string): Promise<void> {
     const domains = await Domain.query(trx).delete().where({ projectId: id }).returning('*');
     for (const domain of domains) if (!domain.managed) await endLoop(trx, domain);
     await beginErasure(trx, id, 'DELETE');
-    await announceKeys(trx, id);
-    await announceDomains(trx, id);
+    await notifyKeysChanged(trx, id);
+    await notifyDomainsChanged(trx, id);
   });
 }
 
@@ -50,7 +50,7 @@ export async function resetProject(db: Db, id: string): Promise<void> {
   const erasureId = await inTransaction(db, async (trx) => {
     const { disabled } = await lockProject(trx, id);
     if (!disabled) await Project.query(trx).findById(id).patch({ disabled: true, disabledReason: RESETTING });
-    await announceKeys(trx, id);
+    await notifyKeysChanged(trx, id);
     return beginErasure(trx, id, 'RESET');
   });
   const until = Date.now() + AT_ONCE_MS;
@@ -75,7 +75,7 @@ async function beginErasure(trx: Db, projectId: string, kind: 'RESET' | 'DELETE'
   }
   const id = newId();
   await trx('projectErasures').insert({ id, projectId, kind });
-  await intend(trx, {
+  await writeOutboxMessage(trx, {
     queue: 'control',
     action: 'start',
     workflowType: 'erasure',

@@ -2,7 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { dropUnusedAttachments } from '../emails/attachments.ts';
 import { daysAgo, type Month, monthsOf } from './months.ts';
-import { withoutHoldingUp } from './partitions.ts';
+import { withLockTimeout } from './partitions.ts';
 
 const CHUNK = 1_000;
 
@@ -27,7 +27,7 @@ export async function removeOldBodies(db: Db, days: number, now = new Date()): P
 /** Bodies that are still needed go to the default partition, where they are found like any other. */
 async function dropMonth(db: Db, { table }: Month): Promise<number> {
   return inTransaction(db, async (trx) => {
-    await withoutHoldingUp(trx);
+    await withLockTimeout(trx);
     // From here on nobody changes it; what comes now waits for the end.
     await trx.raw('lock table ?? in access exclusive mode', [table]);
     const { rows } = await trx.raw(

@@ -1,9 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { holdEventFold } from '../../db/models/event-counts.ts';
+import { lockEventAggregation } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { foldCounts } from '../events/counts.ts';
 import { daysAgo, type Month, monthsOf } from './months.ts';
-import { withoutHoldingUp } from './partitions.ts';
+import { withLockTimeout } from './partitions.ts';
 
 const CHUNK = 5_000;
 const HOUR_MS = 3_600_000;
@@ -34,8 +34,8 @@ const forget = (gone: string): string => `
 
 async function dropMonth(db: Db, { table }: Month): Promise<number> {
   return inTransaction(db, async (trx) => {
-    await withoutHoldingUp(trx);
-    await holdEventFold(trx);
+    await withLockTimeout(trx);
+    await lockEventAggregation(trx);
     const { rows } = await trx.raw(
       `with gone as materialized (
          select project_id, contact_id, name, activity_type(name, data) <> 'hidden' as in_feed from ??
@@ -91,7 +91,7 @@ async function removeWhere(db: Db, { table, from, to }: Old): Promise<number> {
   let removed = 0;
   for (;;) {
     const count = await inTransaction(db, async (trx) => {
-      await holdEventFold(trx);
+      await lockEventAggregation(trx);
       const [row] = await removals[table](trx, [from, to, CHUNK]);
       return row?.count ?? 0;
     });

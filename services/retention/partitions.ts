@@ -11,7 +11,7 @@ const AHEAD = 3;
 const MONTH_MS = 10 * 60_000;
 
 /** Waiting for the lock of a table makes everybody wait who comes later. The next round tries again. */
-export async function withoutHoldingUp(trx: Db): Promise<void> {
+export async function withLockTimeout(trx: Db): Promise<void> {
   await limitStatements(trx, MONTH_MS);
   await trx.raw(`set local lock_timeout = '2s'`);
 }
@@ -30,7 +30,7 @@ export async function addMonths(db: Db, now = new Date()): Promise<number> {
 /** `month` is its first day. False: it is there. */
 export async function addMonth(db: Db, table: Partitioned, month: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    await withoutHoldingUp(trx);
+    await withLockTimeout(trx);
     const { rows } = await trx.raw('select add_month_partition(?, ?::date) as added', [table, month]);
     return rows[0].added;
   });

@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { type Look, settle } from './apply.ts';
 import { eachOnItsOwn } from './each.ts';
-import { type Look, settle } from './settle.ts';
 import { holdLookingAt } from './tracked.ts';
 
 const AT_ONCE = 1_000;
@@ -46,7 +46,7 @@ const claim = statement<Note>(
  * does not hold up the others. Gives back how many notes are done with. All of a round is one transaction: who dies in
  * the middle has done nothing, and another finds the notes.
  */
-export async function settleChanges(db: Db, limit = AT_ONCE): Promise<number> {
+export async function applyContactChanges(db: Db, limit = AT_ONCE): Promise<number> {
   let done = 0;
   await eachOnItsOwn(await waiting(db, []), async ({ project_id: projectId }) => {
     done += await inTransaction(db, (trx) => settleProject(trx, projectId, limit));

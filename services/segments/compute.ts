@@ -5,8 +5,8 @@ import { requireOpenProject } from '../access/open-project.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
 import { reconcile } from './reconcile.ts';
-import { settleRecounts } from './recounts.ts';
-import { reconcileSoon } from './tracking.ts';
+import { applyRecounts } from './recounts.ts';
+import { scheduleReconcile } from './tracking.ts';
 
 /** A request waits no longer than this; the rest is done in the background. */
 const DEADLINE_MS = 20_000;
@@ -28,8 +28,8 @@ export async function computeSegment(db: Db, project: ProjectAccess, id: string)
     hasTime,
     limited: (over, work) => guarded(over, project.projectId, work),
   });
-  if (!hasTime()) await reconcileSoon(db, [id]);
-  await settleRecounts(db);
+  if (!hasTime()) await scheduleReconcile(db, [id]);
+  await applyRecounts(db);
   const { memberCount } = await findSegment(db, project.projectId, id);
   return { added: entered, removed: left, total: memberCount };
 }

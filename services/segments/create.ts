@@ -11,7 +11,7 @@ import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
 import { freeSlug, slugOf } from './slug.ts';
-import { takeAsKnown, watch } from './tracking.ts';
+import { storeCurrentMembers, watch } from './tracking.ts';
 import { storedUses } from './uses.ts';
 
 export interface NewSegment {
@@ -59,5 +59,5 @@ async function enter(trx: Db, segment: Segment, uses: Uses, graph: SegmentGraph)
   const faults = graph.faultsOf(segment.id, uses, 'condition');
   if (faults.length > 0) throw invalidCondition(faults);
   await watch(trx, segment, graph);
-  if (segment.trackMembership) await takeAsKnown(trx, segment);
+  if (segment.trackMembership) await storeCurrentMembers(trx, segment);
 }

@@ -5,9 +5,9 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
 import { contactsWhere, type Matching } from '../conditions/matching.ts';
+import { type Look, type Moved, settle } from './apply.ts';
 import { prepare } from './guard.ts';
 import { membersOf } from './matching.ts';
-import { type Look, type Moved, settle } from './settle.ts';
 import { holdSegments } from './tracked.ts';
 
 const CANDIDATES = 20_000;

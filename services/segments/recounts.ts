@@ -18,6 +18,6 @@ const recount = statement<{ id: string }>(
 );
 
 /** Brings the cached counts of segments with stored members up to date; of those that are being edited, later. */
-export async function settleRecounts(db: Db): Promise<number> {
+export async function applyRecounts(db: Db): Promise<number> {
   return (await recount(db, [])).length;
 }

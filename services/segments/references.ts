@@ -4,7 +4,7 @@ import type { ParsedCondition } from '../conditions/types.ts';
 import { SegmentGraph } from './graph.ts';
 
 /** What is wrong with the segments that a condition refers to: for conditions of campaigns and workflow steps. */
-export async function referenceFaults(
+export async function referenceViolations(
   db: Db,
   projectId: string,
   parsed: ParsedCondition,

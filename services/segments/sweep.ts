@@ -5,10 +5,10 @@ import { conditionOf } from '../conditions/parse.ts';
 import { filtersOf } from '../conditions/read.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import type { Window } from '../conditions/types.ts';
+import type { Moved } from './apply.ts';
 import { eachOnItsOwn } from './each.ts';
 import { reconcile, settleThese } from './reconcile.ts';
-import { settleRecounts } from './recounts.ts';
-import type { Moved } from './settle.ts';
+import { applyRecounts } from './recounts.ts';
 
 /** When time has moved more contacts than this, looking at everybody is cheaper. */
 const MANY = 20_000;
@@ -22,7 +22,7 @@ export async function sweepDrifting(db: Db): Promise<Moved> {
     total.entered += entered;
     total.left += left;
   });
-  await settleRecounts(db);
+  await applyRecounts(db);
   return total;
 }
 
@@ -75,6 +75,6 @@ export async function reconcileDue(db: Db): Promise<number> {
       throw error;
     }
   });
-  await settleRecounts(db);
+  await applyRecounts(db);
   return due.length;
 }

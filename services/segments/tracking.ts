@@ -37,7 +37,7 @@ export async function watch(trx: Db, segment: Watched, graph: SegmentGraph): Pro
 }
 
 /** Takes those who are in a dynamic segment at this moment as known, without a word to anybody. */
-export async function takeAsKnown(trx: Db, segment: Segment): Promise<void> {
+export async function storeCurrentMembers(trx: Db, segment: Segment): Promise<void> {
   const { id } = segment;
   await forgetMembers(trx, segment);
   await guarded(
@@ -66,7 +66,7 @@ export async function forgetMembers(trx: Db, { id }: Segment): Promise<void> {
 }
 
 /** Everybody will be looked at again, with a word to each workflow that waits for it. */
-export async function reconcileSoon(trx: Db, ids: string[]): Promise<void> {
+export async function scheduleReconcile(trx: Db, ids: string[]): Promise<void> {
   await Segment.query(trx)
     .whereIn('id', ids)
     .where({ trackMembership: true, type: 'DYNAMIC' })

@@ -8,7 +8,7 @@ import { changingSegments } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment, lockSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
-import { forgetMembers, reconcileSoon, takeAsKnown, watch } from './tracking.ts';
+import { forgetMembers, scheduleReconcile, storeCurrentMembers, watch } from './tracking.ts';
 import { storedUses } from './uses.ts';
 
 /** What is left out stays; `condition` is ignored on a static segment. */
@@ -62,7 +62,7 @@ async function follow(trx: Db, { before, after, uses, isNewCondition }: Change):
   const faults = graph.faultsOf(after.id, uses, 'condition');
   if (faults.length > 0) throw invalidCondition(faults);
   await watch(trx, after, graph);
-  if (isNewlyTracked) await takeAsKnown(trx, after);
+  if (isNewlyTracked) await storeCurrentMembers(trx, after);
   else if (!after.trackMembership) await stopTracking(trx, after);
   if (!isNewCondition) return;
   // Whoever evaluates one of them by the old condition is done before they are looked through by the new one.
@@ -74,7 +74,7 @@ async function follow(trx: Db, { before, after, uses, isNewCondition }: Change):
     .forUpdate();
   for (const other of dependents) await watch(trx, other, graph);
   const ids = dependents.map(({ id }) => id);
-  await reconcileSoon(trx, isNewlyTracked ? ids : [after.id, ...ids]);
+  await scheduleReconcile(trx, isNewlyTracked ? ids : [after.id, ...ids]);
 }
 
 async function stopTracking(trx: Db, segment: Segment): Promise<void> {

@@ -1,19 +1,19 @@
 import { badRequest, type Fault } from '../../platform/errors.ts';
-import { checkTemplate, type TemplateFault } from '../../platform/renderer/index.ts';
+import { checkTemplate, type TemplateViolation } from '../../platform/renderer/index.ts';
 
 export interface TemplateTexts {
   subject?: string | undefined;
   body?: string | undefined;
 }
 
-export interface FaultInField extends TemplateFault {
+export interface FieldViolation extends TemplateViolation {
   field: keyof TemplateTexts;
 }
 
 const MAX_FAULTS = 20;
 
 /** What must be put right in a subject and a body before they can be rendered. */
-export function faultsIn(texts: TemplateTexts): FaultInField[] {
+export function faultsIn(texts: TemplateTexts): FieldViolation[] {
   const fields = ['subject', 'body'] as const;
   return fields
     .flatMap((field) => checkTemplate(texts[field] ?? '').map((fault) => ({ field, ...fault })))
@@ -21,7 +21,7 @@ export function faultsIn(texts: TemplateTexts): FaultInField[] {
 }
 
 /** The same as items of an answer; a client that marks the place finds it in `details`. */
-export const asFault = ({ field, line, column, message }: FaultInField): Fault => ({
+export const asViolation = ({ field, line, column, message }: FieldViolation): Fault => ({
   field,
   message: `Line ${line}, column ${column} of "${field}": ${message}`,
   code: 'custom',
@@ -29,7 +29,7 @@ export const asFault = ({ field, line, column, message }: FaultInField): Fault =
 
 export function requireNoFaults(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
-  const errors = faults.map(asFault);
+  const errors = faults.map(asViolation);
   const [first] = errors;
   if (first) throw badRequest(`The template cannot be read. ${first.message}.`, { errors, details: { faults } });
 }

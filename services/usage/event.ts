@@ -4,7 +4,7 @@ import { Segment } from '../../db/models/segment.ts';
 import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import { stepTypes } from '../workflows/steps/index.ts';
-import { campaignsLookingAt } from './in-campaigns.ts';
+import { campaignsUsing } from './in-campaigns.ts';
 
 interface Named {
   id: string;
@@ -26,7 +26,7 @@ export async function findEventUsage(db: Db, projectId: string, name: string): P
   const [usedInSegments, usedInWorkflows, usedInCampaigns, { names }, uniqueContacts] = await Promise.all([
     segmentsWith(db, projectId, name),
     workflowsWith(db, projectId, name),
-    campaignsLookingAt(db, projectId, ({ events }) => events.has(name)),
+    campaignsUsing(db, projectId, ({ events }) => events.has(name)),
     readEventNames(db, projectId, { name, limit: 1 }),
     countContactsOfEvent(db, projectId, name),
   ]);

@@ -3,7 +3,7 @@ import { Segment } from '../../db/models/segment.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
 import { countField, type FieldName, readFieldName } from '../contacts/fields.ts';
-import { campaignsLookingAt } from './in-campaigns.ts';
+import { campaignsUsing } from './in-campaigns.ts';
 import { workflowsWithField } from './in-workflows.ts';
 
 export interface Named {
@@ -26,7 +26,7 @@ export async function findFieldUsage(db: Db, projectId: string, name: string): P
   const [contactCount, usedInSegments, usedInCampaigns, usedInWorkflows] = await Promise.all([
     countField(db, projectId, field),
     segmentsUsing(db, projectId, field),
-    campaignsLookingAt(db, projectId, (found) => uses(field, found)),
+    campaignsUsing(db, projectId, (found) => uses(field, found)),
     workflowsWithField(db, projectId, field.field),
   ]);
   const users = { usedInSegments, usedInCampaigns, usedInWorkflows };

@@ -12,7 +12,7 @@ export interface NamedCampaign {
 const unfinished: CampaignStatus[] = ['DRAFT', 'SCHEDULED', 'SENDING'];
 
 /** Campaigns whose audience is chosen by a condition that looks at something. */
-export async function campaignsLookingAt(
+export async function campaignsUsing(
   db: Db,
   projectId: string,
   looks: (uses: Uses) => boolean,

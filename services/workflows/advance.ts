@@ -4,12 +4,12 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { SealError } from '../../platform/seal.ts';
 import { mergedTooLarge } from '../contacts/data.ts';
-import { isDataTooLarge } from '../contacts/faults.ts';
+import { isDataTooLarge } from '../contacts/violations.ts';
+import { type ExecutionState, isActive, lockExecution, readExecution } from './execution-state.ts';
 import { CONTACT_DELETED } from './executions/cancel.ts';
 import type { Branch, Exit, Graph, Step, StepTypeName } from './graph.ts';
-import { holdExecution, isActive, type PlacedExecution, seeExecution } from './placed-execution.ts';
 import { type RunDeps, realRun } from './real-run.ts';
-import { type Effects, moveExecution, type NewPlace, NotHeld, type StepRecord } from './records.ts';
+import { type Effects, type NextState, StaleExecution, type StepRecord, writeExecutionStep } from './records.ts';
 import { openStep, sealHeaders } from './sealed-headers.ts';
 import { stepTypes } from './steps/index.ts';
 import { fail, type Outcome, type Run } from './steps/step-type.ts';
@@ -35,7 +35,7 @@ export type Next =
   | { kind: 'rest'; stepType: string; event: string | undefined; until: number | undefined }
   | { kind: 'webhook'; visit: number };
 
-type Moved = Next | { kind: 'moved'; execution: PlacedExecution };
+type Moved = Next | { kind: 'moved'; execution: ExecutionState };
 
 /** Events that end waits add to the context, in a loop without end. */
 const MAX_CONTEXT_BYTES = 128 * 1024;
@@ -52,7 +52,7 @@ const plain: ReadonlySet<StepTypeName> = new Set(['UPDATE_CONTACT', 'CONDITION',
  * called as often as one likes, also by several at once: each step finds out under the locks where the execution is.
  */
 export async function advance(deps: AdvanceDeps, ref: ExecutionRef): Promise<Next> {
-  let seen = await seeExecution(deps.db, ref.executionId);
+  let seen = await readExecution(deps.db, ref.executionId);
   for (let steps = 0; steps < SLICE_STEPS; steps++) {
     const moved = await retryDeadlocks(deps.db, () => takeOneStep(deps, ref, seen));
     if (moved.kind !== 'moved') return moved;
@@ -62,11 +62,11 @@ export async function advance(deps: AdvanceDeps, ref: ExecutionRef): Promise<Nex
 }
 
 /** A plain step is one statement, which is a transaction by itself. Everything else is done while the locks are held. */
-async function takeOneStep(deps: AdvanceDeps, ref: ExecutionRef, seen: PlacedExecution | undefined): Promise<Moved> {
+async function takeOneStep(deps: AdvanceDeps, ref: ExecutionRef, seen: ExecutionState | undefined): Promise<Moved> {
   try {
     return (await takePlainStep(deps, ref, seen)) ?? (await takeHeldStep(deps, ref));
   } catch (error) {
-    if (error instanceof NotHeld) return takeHeldStep(deps, ref);
+    if (error instanceof StaleExecution) return takeHeldStep(deps, ref);
     // It was too much for its contact, and nothing was done: that is what the step has come to.
     if (isDataTooLarge(error)) return takeHeldStep(deps, ref, mergedTooLarge.message);
     throw error;
@@ -76,7 +76,7 @@ async function takeOneStep(deps: AdvanceDeps, ref: ExecutionRef, seen: PlacedExe
 async function takePlainStep(
   deps: AdvanceDeps,
   { generation }: ExecutionRef,
-  execution: PlacedExecution | undefined,
+  execution: ExecutionState | undefined,
 ): Promise<Moved | undefined> {
   if (execution?.generation !== generation || execution.status !== 'RUNNING' || !execution.contact) return undefined;
   const graph = await storedGraph(deps.db, execution.workflowId, execution.version);
@@ -87,7 +87,7 @@ async function takePlainStep(
 
 const takeHeldStep = (deps: AdvanceDeps, ref: ExecutionRef, refused?: string): Promise<Moved> =>
   inTransaction(deps.db, async (trx) => {
-    const execution = await holdExecution(trx, ref.executionId);
+    const execution = await lockExecution(trx, ref.executionId);
     if (execution?.generation !== ref.generation) return { kind: 'end', status: 'OVER' };
     if (!isActive(execution)) return { kind: 'end', status: execution.status };
     const graph = await storedGraph(trx, execution.workflowId, execution.version);
@@ -114,7 +114,7 @@ async function runStep(
   return carryOut(db, deps, { execution, graph, step, effects }, outcome);
 }
 
-async function outcomeOf(keys: SigningKeys, { projectId }: PlacedExecution, step: Step, run: Run): Promise<Outcome> {
+async function outcomeOf(keys: SigningKeys, { projectId }: ExecutionState, step: Step, run: Run): Promise<Outcome> {
   try {
     return await stepTypes[step.type].run(openStep(keys, projectId, step), run);
   } catch (error) {
@@ -124,12 +124,12 @@ async function outcomeOf(keys: SigningKeys, { projectId }: PlacedExecution, step
   }
 }
 
-const currentStep = (graph: Graph, { currentStepId }: PlacedExecution): Step | undefined =>
+const currentStep = (graph: Graph, { currentStepId }: ExecutionState): Step | undefined =>
   currentStepId === null ? entriesOf(graph)[0] : findStep(graph, currentStepId);
 
 /** Where an execution stands while it takes a step. */
 export interface Standing {
-  execution: PlacedExecution;
+  execution: ExecutionState;
   graph: Graph;
   step: Step;
   /** What leaving it does. */
@@ -145,7 +145,7 @@ async function carryOut(trx: Db, { now, keys }: AdvanceDeps, standing: Standing,
       if (outcome.status === 'FAILED') return failAt(trx, standing, outcome.reason ?? 'the step failed');
       return end(trx, standing, { status: 'COMPLETED' }, 'EXITED', { exitReason: outcome.reason });
     case 'webhook':
-      await moveExecution(
+      await writeExecutionStep(
         trx,
         execution,
         step,
@@ -164,13 +164,13 @@ async function carryOut(trx: Db, { now, keys }: AdvanceDeps, standing: Standing,
   }
 }
 
-const place = ({ execution: { status, visit }, step }: Standing): NewPlace => ({ status, visit, stepId: step.id });
+const place = ({ execution: { status, visit }, step }: Standing): NextState => ({ status, visit, stepId: step.id });
 
 async function rest(trx: Db, standing: Standing, waits: { wakeAt: Date | null; awaitedEvent?: string }): Promise<Next> {
   const { execution, step } = standing;
   const { wakeAt, awaitedEvent } = waits;
   const record: StepRecord = { status: 'WAITING', scheduledFor: wakeAt };
-  await moveExecution(trx, execution, step, record, { ...place(standing), status: 'WAITING', ...waits });
+  await writeExecutionStep(trx, execution, step, record, { ...place(standing), status: 'WAITING', ...waits });
   return { kind: 'rest', stepType: step.type, event: awaitedEvent, until: wakeAt?.getTime() };
 }
 
@@ -210,7 +210,7 @@ export async function leaveStep(
   standing: Standing,
   exit: Exit,
   record: StepRecord,
-  change: Pick<NewPlace, 'context' | 'afterPosition'> = {},
+  change: Pick<NextState, 'context' | 'afterPosition'> = {},
 ): Promise<Moved> {
   const { execution, graph, step, effects } = standing;
   const visited = { ...record, branch: branchOf(exit) };
@@ -218,8 +218,8 @@ export async function leaveStep(
   if (next.kind === 'completed') return end(trx, standing, visited, 'COMPLETED', change);
   if (next.kind === 'failed') return end(trx, standing, visited, 'FAILED', { ...change, error: next.reason });
   const { visit, step: target } = next;
-  const there: NewPlace = { ...change, status: 'RUNNING', stepId: target.id, visit };
-  return { kind: 'moved', execution: await moveExecution(trx, execution, step, visited, there, effects) };
+  const there: NextState = { ...change, status: 'RUNNING', stepId: target.id, visit };
+  return { kind: 'moved', execution: await writeExecutionStep(trx, execution, step, visited, there, effects) };
 }
 
 const branchOf = (exit: Exit): Branch | null => (exit === 'next' ? null : exit);
@@ -231,10 +231,10 @@ async function end(
   { execution, step, effects }: Standing,
   record: StepRecord,
   status: Ended,
-  change: Partial<NewPlace>,
+  change: Partial<NextState>,
 ): Promise<Next> {
   const { visit } = execution;
-  await moveExecution(trx, execution, step, record, { ...change, status, stepId: step.id, visit }, effects);
+  await writeExecutionStep(trx, execution, step, record, { ...change, status, stepId: step.id, visit }, effects);
   return { kind: 'end', status };
 }
 
@@ -247,7 +247,7 @@ export const failAt = (
 ): Promise<Next> => end(trx, { execution, graph, step }, { ...record, status: 'FAILED', error }, 'FAILED', { error });
 
 /** Its workflow was deleted, or restored from a backup without the version: there is no way on. */
-async function lost(trx: Db, { id }: PlacedExecution): Promise<Next> {
+async function lost(trx: Db, { id }: ExecutionState): Promise<Next> {
   await trx('executions')
     .where({ id })
     .update({ status: 'FAILED', error: 'the graph of the workflow is gone', wakeAt: null, awaitedEvent: null })
@@ -256,7 +256,7 @@ async function lost(trx: Db, { id }: PlacedExecution): Promise<Next> {
 }
 
 /** The request of this visit is written down, and has no outcome yet. */
-async function isCalling(trx: Db, { id, visit }: PlacedExecution): Promise<boolean> {
+async function isCalling(trx: Db, { id, visit }: ExecutionState): Promise<boolean> {
   const record = await trx('execution_steps').where({ executionId: id, visit, status: 'RUNNING' }).first('id');
   return record !== undefined;
 }

@@ -7,9 +7,9 @@ import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { requireRoom } from '../access/room.ts';
-import { graphFaults } from './faults.ts';
 import { asGraph, editedGraph, findWorkflow } from './find.ts';
 import { firstVersion } from './versions.ts';
+import { graphViolations } from './violations.ts';
 
 export interface NewWorkflow {
   name: string;
@@ -79,7 +79,7 @@ export async function duplicateWorkflow(
     }
     const graph = await editedGraph(trx, workflowId);
     await firstVersion(trx, copy, graph);
-    const faults = await graphFaults(trx, projectId, asGraph(graph));
+    const faults = await graphViolations(trx, projectId, asGraph(graph));
     return faults.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
   });
 }

@@ -1,7 +1,7 @@
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import { roundRobinCtes } from '../../db/round-robin.ts';
 import { arrays, statement } from '../../db/statement.ts';
-import { turnCtes } from '../../db/turns.ts';
 import type { Data } from '../contacts/data.ts';
 import { enter } from './executions/enter.ts';
 
@@ -12,7 +12,7 @@ export const MAX_DEPTH = 25;
 // Times as text: a Date has no microseconds.
 const take = statement<{ event_id: string; created_at: string }>(
   'event-queue-take',
-  `with recursive ${turnCtes({ table: 'event_queue', waiting: 'true', limit: '$1::integer' })}
+  `with recursive ${roundRobinCtes({ table: 'event_queue', waiting: 'true', limit: '$1::integer' })}
    delete from event_queue using mine where event_queue.id = mine.id 
    returning event_queue.event_id, event_queue.event_created_at::text as created_at`,
 );

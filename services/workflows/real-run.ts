@@ -12,8 +12,8 @@ import { type Data, readData } from '../contacts/data.ts';
 import { fieldsFault, keysFault, roomFor } from '../contacts/limits.ts';
 import type { MailLinks } from '../emails/links.ts';
 import { variablesOf } from '../templates/variables.ts';
-import type { PlacedExecution } from './placed-execution.ts';
-import { type Effects, NotHeld } from './records.ts';
+import type { ExecutionState } from './execution-state.ts';
+import { type Effects, StaleExecution } from './records.ts';
 import { mailOf, planStepEmail } from './send-step-email.ts';
 import type { Run } from './steps/step-type.ts';
 
@@ -36,7 +36,7 @@ const NOTHING_ELSE = { events: [], staticSegments: new Set<string>(), segments: 
 export function realRun(
   db: Db,
   { renderer, links, now, limits = UNLIMITED }: RunDeps,
-  execution: PlacedExecution,
+  execution: ExecutionState,
   contact: ContactRecord,
   /** Why its contact cannot be changed, where that has been tried. */
   refused: string | undefined,
@@ -73,7 +73,7 @@ export function realRun(
       if (uses.events.size === 0 && uses.segments.size === 0)
         return decides(condition, { ...NOTHING_ELSE, contact, context, now: moment });
       // Events are written under the contact's lock.
-      if (rowVersions !== null) throw new NotHeld();
+      if (rowVersions !== null) throw new StaleExecution();
       const resolved = await resolveCondition(db, projectId, parsed);
       return decideFor(db, resolved, { projectId, contactId, now: moment, context });
     },

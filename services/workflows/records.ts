@@ -4,8 +4,8 @@ import { fieldsFit } from '../../db/models/name-limits.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Data } from '../contacts/data.ts';
+import { type ExecutionState, type ExecutionStateRow, placed, stateColumns } from './execution-state.ts';
 import type { Branch, Step } from './graph.ts';
-import { type PlacedExecution, type PlaceRow, placeColumns, placed } from './placed-execution.ts';
 
 /** What is written of a visit. */
 export interface StepRecord {
@@ -19,7 +19,7 @@ export interface StepRecord {
 }
 
 /** Where the execution is from then on. */
-export interface NewPlace {
+export interface NextState {
   status: ExecutionStatus;
   stepId: string | null;
   visit: number;
@@ -56,15 +56,15 @@ export interface StepMailRow {
  * It can only be gone on with under the locks: somebody has written the execution or its contact since it was seen, or the
  * fields of the change do not fit.
  */
-export class NotHeld extends Error {}
+export class StaleExecution extends Error {}
 
-const write = statement<PlaceRow>(
+const write = statement<ExecutionStateRow>(
   'execution-move',
-  `select ${placeColumns} from write_execution_step($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)`,
+  `select ${stateColumns} from write_execution_step($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)`,
 );
 
 /** Moves nothing where the fields of the change do not all fit into the project. */
-const writeIfFits = statement<PlaceRow>(
+const writeIfFits = statement<ExecutionStateRow>(
   'execution-move-if-fits',
   `with fitting as materialized (
      select $1::uuid as id where ${fieldsFit({
@@ -74,19 +74,19 @@ const writeIfFits = statement<PlaceRow>(
        max: '$9::integer',
      })}
    )
-   select ${placeColumns.replace(/\w+/g, 'moved.$&')}
+   select ${stateColumns.replace(/\w+/g, 'moved.$&')}
    from fitting, write_execution_step(fitting.id, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb) as moved`,
 );
 
 /** What a step does, its record and the place after it, in one statement. Gives back the execution at its new place. */
-export async function moveExecution(
+export async function writeExecutionStep(
   db: Db,
-  execution: PlacedExecution,
+  execution: ExecutionState,
   step: Pick<Step, 'id' | 'type' | 'name'>,
   record: StepRecord,
-  place: NewPlace,
+  place: NextState,
   { change, mail, maxFields }: Effects = {},
-): Promise<PlacedExecution> {
+): Promise<ExecutionState> {
   const { id: stepId, type, name } = step;
   const { scheduledFor, ...rest } = record;
   const { stepId: nextId, afterPosition, wakeAt, awaitedEvent, exitReason, ...there } = place;
@@ -110,7 +110,7 @@ export async function moveExecution(
     maxFields === undefined || fields === 0
       ? await write(db, values)
       : await writeIfFits(db, [...values, execution.projectId, fields, maxFields]);
-  if (!row) throw new NotHeld();
+  if (!row) throw new StaleExecution();
   if (mail) wake(db, 'mail');
   return placed(row);
 }

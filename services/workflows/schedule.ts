@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
 import { workflowIds } from '../outbox/ids.ts';
-import { intend } from '../outbox/write.ts';
+import { writeOutboxMessage } from '../outbox/write.ts';
 
 type Scheduled = Pick<Workflow, 'id' | 'projectId' | 'triggerType' | 'triggerConfig' | 'enabled'>;
 
@@ -32,8 +32,8 @@ async function tellSchedule(
   schedule: ReturnType<typeof scheduleOf>,
 ): Promise<void> {
   const common = { queue: 'control' as const, projectId, workflowId: workflowIds.cron(projectId, id) };
-  if (!schedule) return intend(trx, { ...common, action: 'unschedule' });
-  await intend(trx, {
+  if (!schedule) return writeOutboxMessage(trx, { ...common, action: 'unschedule' });
+  await writeOutboxMessage(trx, {
     ...common,
     action: 'schedule',
     ...schedule,

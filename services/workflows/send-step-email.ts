@@ -6,7 +6,7 @@ import { statement } from '../../db/statement.ts';
 import { unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { senderDomain } from '../domains/name.ts';
-import type { PlacedExecution } from './placed-execution.ts';
+import type { ExecutionState } from './execution-state.ts';
 import type { StepMailRow } from './records.ts';
 import type { MailResult, StepMail } from './steps/step-type.ts';
 
@@ -27,7 +27,7 @@ const find = statement<MailTemplate & { known: boolean }>(
 /** What a step would send, or why it would not. */
 export type MailPlan = { template: MailTemplate; from: string } | Exclude<MailResult, { emailId: string }>;
 
-type Sender = Pick<PlacedExecution, 'projectId' | 'contact'>;
+type Sender = Pick<ExecutionState, 'projectId' | 'contact'>;
 
 export async function planStepEmail(db: Db, execution: Sender, mail: StepMail): Promise<MailPlan> {
   const { projectId } = execution;

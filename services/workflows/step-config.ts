@@ -2,11 +2,11 @@ import joi from 'joi';
 import type { Db } from '../../db/connect.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { badRequest, type Fault, validationError } from '../../platform/errors.ts';
-import { faultsOf } from '../../platform/joi-faults.ts';
+import { faultsOf } from '../../platform/joi-violations.ts';
 import { isAllowed } from '../../platform/outbound-http.ts';
 import { literalOf, refusalOf } from '../../platform/public-address.ts';
 import type { Data } from '../contacts/data.ts';
-import { referenceFaults } from '../segments/references.ts';
+import { referenceViolations } from '../segments/references.ts';
 import type { StepTypeName } from './graph.ts';
 import { parseConditionConfig } from './steps/condition.ts';
 import { stepTypes } from './steps/index.ts';
@@ -50,7 +50,7 @@ export function readConfig(
 export async function requireReferences(db: Db, projectId: string, type: StepTypeName, config: Data): Promise<void> {
   if (type !== 'CONDITION') return;
   const { parsed } = parseConditionConfig(config);
-  const faults = parsed ? await referenceFaults(db, projectId, parsed, '') : [];
+  const faults = parsed ? await referenceViolations(db, projectId, parsed, '') : [];
   if (faults.length > 0) throw refusedConfig(faults, 'config');
 }
 

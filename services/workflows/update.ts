@@ -3,11 +3,11 @@ import { Workflow } from '../../db/models/workflow.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { changing } from './editing.ts';
-import { requireNoFaults, triggerFaults } from './faults.ts';
 import { changeReentry } from './reentry.ts';
 import { followSchedule } from './schedule.ts';
 import { readTrigger, type TriggerChange } from './trigger.ts';
-import { wholeOf } from './whole.ts';
+import { requireNoFaults, triggerViolations } from './violations.ts';
+import { wholeOf } from './workflow-details.ts';
 
 export interface WorkflowChange extends TriggerChange {
   name?: string | undefined;
@@ -30,7 +30,7 @@ export async function updateWorkflow(
     const isEnabling = enabled && !before.enabled;
     const after = before.$clone().$set(trigger);
     if (isEnabling) requireNoFaults((await wholeOf(trx, after)).faults);
-    else if (enabled) requireNoFaults(triggerFaults(after));
+    else if (enabled) requireNoFaults(triggerViolations(after));
     if (allowReentry !== before.allowReentry) await changeReentry(trx, id, allowReentry);
     const updated = await Workflow.query(trx).patchAndFetchById(id, {
       name,

@@ -1,10 +1,10 @@
 import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowVersion } from '../../db/models/workflow.ts';
 import { badRequest } from '../../platform/errors.ts';
-import { graphFaults } from './faults.ts';
 import { asGraph, type EditedGraph, editedGraph } from './find.ts';
 import type { Graph } from './graph.ts';
 import { stepTypes } from './steps/index.ts';
+import { graphViolations } from './violations.ts';
 
 /** Every edit stores the whole graph, and every step of an execution reads it. */
 const MAX_GRAPH_BYTES = 5 * 1024 * 1024;
@@ -14,7 +14,7 @@ export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow
   const graph = asGraph(await editedGraph(trx, workflow.id));
   if (Buffer.byteLength(JSON.stringify(graph)) > MAX_GRAPH_BYTES)
     throw badRequest(`The steps of a workflow may have ${MAX_GRAPH_BYTES} bytes together.`);
-  const faults = await graphFaults(trx, workflow.projectId, graph);
+  const faults = await graphViolations(trx, workflow.projectId, graph);
   const version = workflow.version + 1;
   await insertVersion(trx, workflow.id, version, graph);
   const saved = await Workflow.query(trx).patchAndFetchById(workflow.id, {

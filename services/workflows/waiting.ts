@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
-import type { PlacedExecution } from './placed-execution.ts';
+import type { ExecutionState } from './execution-state.ts';
 
 export interface CountingEvent {
   position: string;
@@ -21,7 +21,7 @@ const find = statement<CountingEvent>(
 /** The first event that ends a wait for it, if there is one by now; what came after the time-out does not. */
 export async function countingEvent(
   trx: Db,
-  execution: PlacedExecution,
+  execution: ExecutionState,
   name: string,
   until: Date | null,
 ): Promise<CountingEvent | undefined> {
@@ -41,7 +41,7 @@ const last = statement<{ position: string | null }>(
  * Up to where events no longer count after a sleep that ended at a time, or ends now. Going by the time for which it was
  * set: when its worker was away, what came meanwhile came after it.
  */
-export async function positionAfter(trx: Db, execution: PlacedExecution, ended: Date | null): Promise<string> {
+export async function positionAfter(trx: Db, execution: ExecutionState, ended: Date | null): Promise<string> {
   const { projectId, contactId, afterPosition, startedAt } = execution;
   const [row] = await last(trx, [projectId, contactId, ended, startedAt]);
   return BigInt(row?.position ?? 0) > BigInt(afterPosition) ? String(row?.position) : afterPosition;

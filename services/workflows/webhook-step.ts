@@ -3,7 +3,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { type ExecutionRef, failAt, leaveStep } from './advance.ts';
-import { holdExecution, isActive } from './placed-execution.ts';
+import { isActive, lockExecution } from './execution-state.ts';
 import { openHeaders } from './sealed-headers.ts';
 import { storedGraph } from './stored-graph.ts';
 import { findStep } from './walk.ts';
@@ -41,7 +41,7 @@ const note = statement(
 );
 
 /** Records what a call has come to; with an outcome that is final the execution goes on, or fails. */
-export async function settleWebhook(db: Db, ref: ExecutionRef, visit: number, outcome: WebhookOutcome): Promise<void> {
+export async function resolveWebhook(db: Db, ref: ExecutionRef, visit: number, outcome: WebhookOutcome): Promise<void> {
   if (outcome.kind === 'retry') {
     const output = outcome.output ? JSON.stringify(outcome.output) : null;
     await note(db, [ref.executionId, visit, outcome.reason, output]);
@@ -56,7 +56,7 @@ async function settle(
   visit: number,
   outcome: Exclude<WebhookOutcome, { kind: 'retry' }>,
 ): Promise<void> {
-  const execution = await holdExecution(trx, executionId);
+  const execution = await lockExecution(trx, executionId);
   if (execution?.generation !== generation || execution.visit !== visit || !isActive(execution)) return;
   const graph = await storedGraph(trx, execution.workflowId, execution.version);
   const step = graph && findStep(graph, execution.currentStepId ?? '');

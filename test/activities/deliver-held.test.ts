@@ -4,7 +4,7 @@ import { emailActivities } from '../../activities/emails.ts';
 import type { Db } from '../../db/connect.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
 import { SealError } from '../../platform/seal.ts';
-import { releaseAllHeld, releaseHeld } from '../../services/blocking/release.ts';
+import { releaseAllBlockedMail, releaseBlockedMail } from '../../services/blocking/release.ts';
 import { addSigningKey, makeDomainKey } from '../../services/domains/keys.ts';
 import { findSigner } from '../../services/domains/signing-key.ts';
 import type { DeliveryDeps } from '../../services/emails/deliver.ts';
@@ -88,7 +88,7 @@ describe('mail that may not leave just now', () => {
       expect(await deliver(), 'it stays out of the way').to.deep.equal(noCounts());
       await db.transaction(async (trx) => {
         await end(trx);
-        await releaseHeld(trx, { projectId: project });
+        await releaseBlockedMail(trx, { projectId: project });
       });
       expect(await mailById(db, mail)).to.include({ status: 'PENDING', reason: null });
       expect(await deliver()).to.deep.equal(counts({ sent: 1 }));
@@ -100,9 +100,9 @@ describe('mail that may not leave just now', () => {
     const mails = await addMails(db, 3, { project });
     await causes['project disabled'].begin();
     await deliver();
-    expect(await releaseAllHeld(db), 'the cause is still there').to.equal(0);
+    expect(await releaseAllBlockedMail(db), 'the cause is still there').to.equal(0);
     await causes['project disabled'].end(db);
-    expect(await releaseAllHeld(db)).to.equal(3);
+    expect(await releaseAllBlockedMail(db)).to.equal(3);
     expect(await deliver()).to.deep.equal(counts({ sent: 3 }));
     for (const id of mails) expect(await mailById(db, id)).to.include({ status: 'SENT', reason: null });
   });
@@ -113,10 +113,10 @@ describe('mail that may not leave just now', () => {
     await causes['domain not verified'].begin();
     await deliver();
     await causes['project disabled'].end(db);
-    await releaseHeld(db, { projectId: project });
+    await releaseBlockedMail(db, { projectId: project });
     expect(await mailById(db, mail)).to.include({ status: 'PENDING', reason: 'project disabled' });
     await causes['domain not verified'].end(db);
-    await releaseHeld(db, { projectId: project });
+    await releaseBlockedMail(db, { projectId: project });
     expect(await deliver()).to.deep.equal(counts({ sent: 1 }));
   });
 
@@ -126,7 +126,7 @@ describe('mail that may not leave just now', () => {
     await causes['project disabled'].begin();
     await deliver();
     await causes['project disabled'].end(db);
-    await releaseHeld(db, { projectId: other });
+    await releaseBlockedMail(db, { projectId: other });
     expect(await mailById(db, mail)).to.include({ reason: 'project disabled' });
   });
 

@@ -1,11 +1,11 @@
 // A known history, and every number of it in every place that shows it.
 import { expect } from 'chai';
-import { foldActivityNotes } from '../../db/models/activity-counts.ts';
-import { foldCampaignCounts } from '../../db/models/campaign-counts.ts';
-import { foldEventNotes } from '../../db/models/event-counts.ts';
+import { aggregateActivityDeltas } from '../../db/models/activity-counts.ts';
+import { aggregateCampaignCounts } from '../../db/models/campaign-counts.ts';
+import { aggregateEventDeltas } from '../../db/models/event-counts.ts';
+import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
-import { settleNotices } from '../../services/emails/settle-notices.ts';
-import { tellResults } from '../../services/emails/tell-results.ts';
+import { publishResults } from '../../services/emails/publish-results.ts';
 import { foldCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type CampaignWorker, campaignWorker, recipientTo, startCampaign } from '../support/campaigns.ts';
@@ -93,7 +93,7 @@ describe('the figures of one history', () => {
     campaignId = (await startCampaign(api.db, project)).id;
     expect(await worker.run(campaignId)).to.include({ kind: 'end' });
     await leaveResults(api.db);
-    await tellResults(api.db);
+    await publishResults(api.db);
 
     const bulk = async (name: string) => (await recipientTo(api.db, campaignId, `${name}@example.com`)).id;
     const { ann = '', bob = '', eve = '' } = mails;
@@ -121,7 +121,7 @@ describe('the figures of one history', () => {
       const bounce = kind === 'bounce' ? { bounceType: 'Permanent' as const } : {};
       const notice = { mail: { id }, kind, ...bounce, ...(kind === 'click' ? { link: 'https://example.com' } : {}) };
       await recordNotices(api.db, kind === 'open' || kind === 'click' ? [notice] : [notice, notice]);
-      await settleNotices(api.db);
+      await applyNotices(api.db);
     }
   }
 
@@ -135,12 +135,12 @@ describe('the figures of one history', () => {
     describe(state, () => {
       before(async () => {
         if (state.includes('half')) {
-          await foldEventNotes(api.db, 15);
-          await foldActivityNotes(api.db, 8);
+          await aggregateEventDeltas(api.db, 15);
+          await aggregateActivityDeltas(api.db, 8);
         }
         if (state.includes('all')) {
           await foldCounts(api.db);
-          await foldCampaignCounts(api.db);
+          await aggregateCampaignCounts(api.db);
         }
       });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foldContactCounts } from '../../services/contacts/counts.ts';
+import { aggregateContactCounts } from '../../services/contacts/counts.ts';
 import { foldCounts } from '../../services/events/counts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 
@@ -38,7 +38,7 @@ describe('limits on data and names', () => {
   const trackAs = (event: string, data?: object) =>
     project.server.post('/events/track', { email: email(), event, data });
   const aggregate = async () => {
-    await foldContactCounts(api.db);
+    await aggregateContactCounts(api.db);
     await foldCounts(api.db);
   };
   const fields = async () =>

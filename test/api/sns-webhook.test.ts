@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
+import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { returnToken } from '../../services/emails/return-token.ts';
-import { settleNotices } from '../../services/emails/settle-notices.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { type SnsStandIn, startSns, TOPIC } from '../support/sns.ts';
@@ -36,7 +36,7 @@ describe('POST /webhooks/sns', () => {
   const tell = async (told: unknown, version?: '1' | '2') => {
     const answer = await post(sns.sign(sns.notification(told), version ? { version } : {}));
     expect(answer).to.have.status(200);
-    await settleNotices(api.db);
+    await applyNotices(api.db);
     return answer.body.outcome;
   };
   let made = 0;
@@ -133,7 +133,7 @@ describe('POST /webhooks/sns', () => {
       const together = await Promise.all(Array.from({ length: 5 }, () => post(message)));
       expect(outcomes).to.deep.equal(['recorded', 'repeated', 'repeated']);
       expect(together.map(({ body }) => body.outcome)).to.deep.equal(Array(5).fill('repeated'));
-      await settleNotices(api.db);
+      await applyNotices(api.db);
       expect(await eventsOf(id)).to.deep.equal(['email.open']);
     });
 
@@ -188,7 +188,7 @@ describe('POST /webhooks/sns', () => {
 
     const refuses = async (message: unknown) => {
       expect(await post(message)).to.be.envelope(403, 'FORBIDDEN');
-      await settleNotices(api.db);
+      await applyNotices(api.db);
       expect(await statusOf(id)).to.equal('SENT');
     };
 

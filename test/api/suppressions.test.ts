@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { writeContacts } from '../../services/contacts/write.ts';
+import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { recordNotices } from '../../services/emails/notices.ts';
-import { settleNotices } from '../../services/emails/settle-notices.ts';
-import { tellResults } from '../../services/emails/tell-results.ts';
+import { publishResults } from '../../services/emails/publish-results.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -33,7 +33,7 @@ describe('the suppression list', () => {
   };
   const hear = async (id: string, kind: 'bounce' | 'complaint', bounceType?: 'Permanent' | 'Transient') => {
     await recordNotices(api.db, [{ mail: { id }, kind, bounceType }]);
-    await eventually(async () => (await settleNotices(api.db)) >= 0 && !(await waiting(id)));
+    await eventually(async () => (await applyNotices(api.db)) >= 0 && !(await waiting(id)));
   };
   const waiting = async (id: string) => (await api.db('emailNotices').where({ emailId: id })).length > 0;
   const listed = async (query = '') => (await project.server.get(`/suppressions${query}`)).body;
@@ -97,7 +97,7 @@ describe('the suppression list', () => {
     expect((await project.server.get(`/emails/${await send('cross@x.example')}`)).body).to.include({
       status: 'PENDING',
     });
-    await eventually(async () => (await tellResults(api.db)) >= 0 && (await eventsOf(id)).length > 0);
+    await eventually(async () => (await publishResults(api.db)) >= 0 && (await eventsOf(id)).length > 0);
     expect((await eventsOf(id))[0]).to.include({ name: 'email.failed' });
     // Another project knows nothing of it.
     const other = await api.project();

@@ -3,8 +3,8 @@ import { connectDb } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { newId } from '../../platform/ids.ts';
 import { signToken } from '../../platform/signed-token.ts';
+import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { MailLinks } from '../../services/emails/links.ts';
-import { settleNotices } from '../../services/emails/settle-notices.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { mailById } from '../support/ledger.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
@@ -58,7 +58,7 @@ describe('tracking', () => {
       const bytes = Buffer.from(await response.arrayBuffer());
       expect(bytes.subarray(0, 6).toString()).to.equal('GIF89a');
       expect(await notices()).to.deep.equal([{ emailId: id, kind: 'open', link: null }]);
-      await settleNotices(api.db);
+      await applyNotices(api.db);
       const after = await mailById(api.db, id);
       expect(after).to.include({ status: 'OPENED' });
       expect(after.openedAt).to.be.instanceOf(Date);
@@ -90,7 +90,7 @@ describe('tracking', () => {
       const responses = await Promise.all(Array.from({ length: 200 }, () => go(path)));
       for (const { status } of responses) expect(status).to.equal(200);
       expect(await notices()).to.have.length(200);
-      await settleNotices(api.db);
+      await applyNotices(api.db);
       const events = await api.db('events').where({ emailId: id }).orderBy('position');
       expect(events.map(({ name }) => name).every((name) => name === 'email.open')).to.equal(true);
       expect(events.map(({ data }) => data.isFirst).filter(Boolean)).to.have.length(1);
@@ -112,7 +112,7 @@ describe('tracking', () => {
         expect(response.headers.get('cache-control')).to.equal('no-store');
       }
       expect(await notices()).to.deep.equal(targets.map((link) => ({ emailId: id, kind: 'click', link })));
-      await settleNotices(api.db);
+      await applyNotices(api.db);
       const after = await mailById(api.db, id);
       expect(after).to.include({ status: 'CLICKED', openedAt: null });
       const events = await api.db('events').where({ emailId: id }).orderBy('position');

@@ -6,7 +6,7 @@ import { connectDb, type Db } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
 import { query } from '../../dev/postgres.ts';
 import { readSettings } from '../../platform/settings.ts';
-import { tidyContactIndexes } from '../../services/contacts/upkeep.ts';
+import { cleanContactIndexes } from '../../services/contacts/upkeep.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { foldCounts } from '../../services/events/counts.ts';
@@ -62,7 +62,7 @@ describe('the database role of docker compose', () => {
     await createDomain(db, project.access, 'plain.example', readSettings({}));
     await addMonths(db);
     await foldCounts(db);
-    await tidyContactIndexes(db);
+    await cleanContactIndexes(db);
     await resetProject(db, project.id);
     expect(await db('contacts').where({ projectId: project.id })).to.have.length(0);
   });

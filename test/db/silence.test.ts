@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { limitStatements, withStatementTimeout } from '../../db/bounds.ts';
 import { connectDb, type Db, inTransaction } from '../../db/connect.ts';
-import { HeldConnection } from '../../db/held.ts';
 import { Listener } from '../../db/listener.ts';
+import { PinnedConnection } from '../../db/pinned-connection.ts';
 import { statement } from '../../db/statement.ts';
 import { isDatabaseUnavailable, isOutcomeUnknown, isStatementTimeout } from '../../platform/database-errors.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -36,7 +36,7 @@ describe('waiting for Postgres', function () {
     );
 
   it('ends on open connections that went silent, in every way of asking, and new connections are used', async () => {
-    const held = new HeldConnection(db);
+    const held = new PinnedConnection(db);
     await held.take();
     await Promise.all([one(held, []), db.raw('select 1'), one(db, [])]);
     const trx = await db.transaction();

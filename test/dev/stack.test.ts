@@ -18,9 +18,9 @@ import { startChild } from '../../dev/child.ts';
 import { identityOf, isRunning } from '../../dev/process-identity.ts';
 import { banner, type StackInfo } from '../../dev/stack/banner.ts';
 import { demoCredentials } from '../../dev/stack/demo.ts';
-import { Family } from '../../dev/stack/family.ts';
 import { AlreadyRunning, Home } from '../../dev/stack/home.ts';
 import { endOrphans, writeDown } from '../../dev/stack/orphans.ts';
+import { Family } from '../../dev/stack/process-group.ts';
 import { findByKey, regenerateKeys } from '../../services/access/keys.ts';
 import { createDatabase } from '../support/postgres.ts';
 

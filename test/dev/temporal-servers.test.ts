@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { firstWorkingStrategy } from '../../dev/strategies.ts';
 import { findTemporalCli, findTestServer } from '../../dev/temporal-server.ts';
-import { firstThatWorks } from '../../dev/ways.ts';
 
 describe('finding the Temporal servers', () => {
   const names = ['PATH', 'TEMPORAL_CLI_PATH', 'TEMPORAL_TEST_SERVER_PATH'] as const;
@@ -65,10 +65,10 @@ describe('finding the Temporal servers', () => {
         if (!works) throw new Error(`${name} is closed`);
       },
     });
-    await firstThatWorks([way('a', false), way('b', true), way('c', true)], report, 'help');
+    await firstWorkingStrategy([way('a', false), way('b', true), way('c', true)], report, 'help');
     expect(taken).to.deep.equal(['a', 'b']);
     expect(said).to.deep.equal(['  a: no (a is closed)']);
-    const error = await refusal(firstThatWorks([way('a', false), way('b', false)], report, 'Do this or that.'));
+    const error = await refusal(firstWorkingStrategy([way('a', false), way('b', false)], report, 'Do this or that.'));
     expect(error).to.match(/^Do this or that\./);
     expect(error).to.contain('a: a is closed').and.to.contain('b: b is closed');
   });

@@ -32,7 +32,7 @@ import {
   mailDuty,
   webhooksDuty,
   workflowsDuty,
-} from '../../worker/duties.ts';
+} from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { addContacts, limits, makeCampaign } from '../support/campaigns.ts';
 import { endAll } from '../support/cleanup.ts';

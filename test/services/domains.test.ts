@@ -6,14 +6,14 @@ import { DomainKey } from '../../db/models/domain-key.ts';
 import { createResolver } from '../../platform/resolver.ts';
 import { currentSeal } from '../../platform/seal.ts';
 import { readSettings } from '../../platform/settings.ts';
-import { announceDomains } from '../../services/domains/announce.ts';
 import { afterCheck } from '../../services/domains/check.ts';
 import { domainChecker } from '../../services/domains/check-now.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
 import { addSigningKey, makeDomainKey, openPrivateKey } from '../../services/domains/keys.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
-import { regain } from '../../services/domains/regain.ts';
+import { notifyDomainsChanged } from '../../services/domains/notify.ts';
+import { releaseMailOfDomain } from '../../services/domains/release-mail.ts';
 import { SignerCache } from '../../services/domains/signing-key.ts';
 import { webhookSecret } from '../../services/projects/webhook-secret.ts';
 import { resealSecrets } from '../../services/sealing/reseal.ts';
@@ -92,7 +92,7 @@ describe('domains inside', () => {
       await world.db.transaction(async (trx) => {
         await DomainKey.query(trx).where({ domainId: id }).patch({ signs: false });
         await addSigningKey(trx, id, next);
-        await announceDomains(trx, project.id);
+        await notifyDomainsChanged(trx, project.id);
       });
       const after = await eventually(async () => {
         const signer = await cache.signerFor(project.id, 'rotates.example');
@@ -115,7 +115,7 @@ describe('domains inside', () => {
       expect(await cache.signerFor(SYSTEM_PROJECT_ID, 'operator.example')).to.equal(undefined);
       await world.db.transaction(async (trx) => {
         await Domain.query(trx).findById(id).patch({ status: 'VERIFIED' });
-        await announceDomains(trx, project.id);
+        await notifyDomainsChanged(trx, project.id);
       });
       await eventually(async () => (await cache.signerFor(SYSTEM_PROJECT_ID, 'operator.example')) !== undefined);
     });
@@ -182,10 +182,10 @@ describe('domains inside', () => {
       dueAt: new Date(Date.now() + 86_400_000),
     };
     await world.db('emails').where({ id }).update(hold);
-    await regain(world.db, domain);
+    await releaseMailOfDomain(world.db, domain);
     expect((await mailById(world.db, id)).reason).to.equal('domain not verified');
     await Domain.query(world.db).findById(domain.id).patch({ status: 'VERIFIED' });
-    await regain(world.db, domain);
+    await releaseMailOfDomain(world.db, domain);
     const { reason, dueAt } = await mailById(world.db, id);
     expect(reason).to.equal(null);
     expect(dueAt.getTime()).to.be.at.most(Date.now() + 1_000);

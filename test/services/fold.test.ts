@@ -3,7 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import { takeApartStale } from '../../services/emails/delivery-batch.ts';
 import { foldDueMail, MAX_BATCH, MAX_BATCHES, MAX_WITH_NEWCOMERS } from '../../services/emails/fold.ts';
-import { claimIntents } from '../../services/outbox/claim.ts';
+import { claimOutboxMessages } from '../../services/outbox/claim.ts';
 import { NO_PROJECT } from '../../services/outbox/ids.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -26,7 +26,7 @@ describe('folding mail into batches', () => {
     expect(await foldDueMail(db, 0)).to.equal(1);
     const { batchId } = await mailById(db, mail);
     expect(await db('delivery_batches').pluck('id')).to.deep.equal([batchId]);
-    const [intent] = await claimIntents(db, 'mail', 10);
+    const [intent] = await claimOutboxMessages(db, 'mail', 10);
     expect(intent).to.deep.include({
       action: 'start',
       workflowType: 'delivery',

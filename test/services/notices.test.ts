@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Email, EmailStatus } from '../../db/models/email.ts';
 import { newId } from '../../platform/ids.ts';
+import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
+import { publishResults } from '../../services/emails/publish-results.ts';
 import { sendEmails } from '../../services/emails/send.ts';
-import { settleNotices } from '../../services/emails/settle-notices.ts';
-import { tellResults } from '../../services/emails/tell-results.ts';
 import { deleteContacts } from '../../services/removal/contact.ts';
 import { leaveResults, mailById } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
@@ -25,7 +25,7 @@ describe('notices of mail', () => {
   const sent = async (state: Partial<Email> = {}): Promise<Email> => {
     const mail = await accepted({ status: 'SENT', sentAt: new Date(), ...state });
     await leaveResults(world.db);
-    await tellResults(world.db);
+    await publishResults(world.db);
     await world.db('events').where({ emailId: mail.id }).del();
     return mail;
   };
@@ -46,7 +46,7 @@ describe('notices of mail', () => {
       world.db,
       notices.map((notice) => ({ mail: { id: mail.id }, ...notice })),
     );
-    await settleNotices(world.db);
+    await applyNotices(world.db);
   };
   const events = (mail: Email): Promise<{ name: string; data: Record<string, unknown> }[]> =>
     world.db('events').where({ contactId: mail.contactId }).orderBy('position').select('name', 'data');
@@ -135,7 +135,7 @@ describe('notices of mail', () => {
       stepVisit: 1,
     });
     await leaveResults(world.db);
-    await tellResults(world.db);
+    await publishResults(world.db);
     await hear(mail, { kind: 'open' });
     const recorded = await world.db('events').where({ contactId: mail.contactId }).orderBy('position');
     expect(recorded.map(({ name, depth, data }) => [name, depth, data.workflowId])).to.deep.equal([
@@ -164,7 +164,7 @@ describe('notices of mail', () => {
   it('find a mail by the id that the relay gave it', async () => {
     const mail = await sent({ providerMessageId: 'ses-1' });
     await recordNotices(world.db, [{ mail: { providerMessageId: 'ses-1' }, kind: 'delivery' }]);
-    await settleNotices(world.db);
+    await applyNotices(world.db);
     expect(await mailById(world.db, mail.id)).to.include({ status: 'DELIVERED' });
   });
 
@@ -176,11 +176,11 @@ describe('notices of mail', () => {
     await leaveResults(world.db);
     const settle = async () => {
       await world.db('email_notices').update({ dueAt: new Date(0) });
-      await settleNotices(world.db);
+      await applyNotices(world.db);
     };
     await settle();
     expect(await names(mail), 'email.sent is not told yet').to.deep.equal([]);
-    await tellResults(world.db);
+    await publishResults(world.db);
     await settle();
     expect(await names(mail)).to.deep.equal(['email.sent', 'email.open']);
     expect(await mailById(world.db, mail.id)).to.include({ status: 'OPENED' });
@@ -190,9 +190,9 @@ describe('notices of mail', () => {
     const mail = await accepted({ status: 'UNKNOWN', unknownOutcomes: 1, reason: 'the outcome is unknown' });
     await hear(mail, { kind: 'delivery' });
     expect(await mailById(world.db, mail.id)).to.include({ status: 'SENT', reason: null });
-    await tellResults(world.db);
+    await publishResults(world.db);
     await world.db('email_notices').update({ dueAt: new Date(0) });
-    await settleNotices(world.db);
+    await applyNotices(world.db);
     expect(await names(mail)).to.deep.equal(['email.sent', 'email.delivery']);
     expect(await mailById(world.db, mail.id)).to.include({ status: 'DELIVERED' });
   });
@@ -207,10 +207,10 @@ describe('notices of mail', () => {
 
   it('of a mail that is nowhere are given up after a while', async () => {
     await recordNotices(world.db, [{ mail: { id: newId() }, kind: 'open' }]);
-    await settleNotices(world.db);
+    await applyNotices(world.db);
     expect(await waiting()).to.have.length(1);
     await world.db('email_notices').update({ dueAt: new Date(0), createdAt: new Date(Date.now() - 3_600_000) });
-    expect(await settleNotices(world.db)).to.equal(1);
+    expect(await applyNotices(world.db)).to.equal(1);
     expect(await waiting()).to.deep.equal([]);
   });
 
@@ -286,8 +286,8 @@ describe('notices of mail', () => {
       world.db,
       mails.flatMap(({ id }) => steps.map(([kind]) => ({ mail: { id }, kind }))),
     );
-    await Promise.all(Array.from({ length: 8 }, () => settleNotices(world.db, 10)));
-    while ((await settleNotices(world.db, 10)) > 0);
+    await Promise.all(Array.from({ length: 8 }, () => applyNotices(world.db, 10)));
+    while ((await applyNotices(world.db, 10)) > 0);
     const counts = await world.db('events').where('name', 'like', 'email.%').groupBy('name').select('name').count();
     expect(counts).to.have.length(5);
     for (const { name, count } of counts) expect(Number(count), String(name)).to.equal(20);

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { OutboxQueue } from '../../db/models/outbox-row.ts';
 import { newId } from '../../platform/ids.ts';
-import { claimIntents } from '../../services/outbox/claim.ts';
+import { claimOutboxMessages } from '../../services/outbox/claim.ts';
 import { outboxDepth } from '../../services/outbox/depth.ts';
-import { MAX_ATTEMPTS, settleIntents, unparkIntents } from '../../services/outbox/settle.ts';
-import { type Intent, intend } from '../../services/outbox/write.ts';
+import { MAX_ATTEMPTS, resolveOutboxMessages, unparkOutboxMessages } from '../../services/outbox/resolve.ts';
+import { type Intent, writeOutboxMessage } from '../../services/outbox/write.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const nothing = { done: [], failed: [], unreachable: [] };
@@ -22,22 +22,35 @@ describe('the outbox', () => {
   beforeEach(() => db('outbox').del());
 
   const start = (projectId: string, workflowId: string, queue: OutboxQueue = 'starts') =>
-    intend(db, { queue, projectId, workflowId, action: 'start', workflowType: 'probe', args: [1] } satisfies Intent);
+    writeOutboxMessage(db, {
+      queue,
+      projectId,
+      workflowId,
+      action: 'start',
+      workflowType: 'probe',
+      args: [1],
+    } satisfies Intent);
   const claimed = async (queue: OutboxQueue = 'starts', limit = 100) =>
-    (await claimIntents(db, queue, limit)).map(({ workflowId }) => workflowId);
+    (await claimOutboxMessages(db, queue, limit)).map(({ workflowId }) => workflowId);
   const makeDue = () => db('outbox').update({ dueAt: db.fn.now() });
   const rows = () => db('outbox').orderBy('id');
 
   it('gives back an intent as it was written', async () => {
     const project = newId();
-    await intend(db, { queue: 'control', projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
-    const [intent] = await claimIntents(db, 'control', 10);
+    await writeOutboxMessage(db, {
+      queue: 'control',
+      projectId: project,
+      workflowId: 'w',
+      action: 'signal',
+      signal: 'lookAgain',
+    });
+    const [intent] = await claimOutboxMessages(db, 'control', 10);
     expect(intent).to.deep.include({ projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
   });
 
   it('has an intent only if the transaction that wrote it was committed', async () => {
     const failing = inTransaction(db, async (trx) => {
-      await intend(trx, { queue: 'starts', projectId: newId(), workflowId: 'w', action: 'cancel' });
+      await writeOutboxMessage(trx, { queue: 'starts', projectId: newId(), workflowId: 'w', action: 'cancel' });
       throw new Error('changed my mind');
     });
     expect(await failing.catch((error: Error) => error.message)).to.equal('changed my mind');
@@ -62,17 +75,23 @@ describe('the outbox', () => {
   it('gives rows of one workflow one at a time and in order', async () => {
     const project = newId();
     await start(project, 'w');
-    await intend(db, { queue: 'starts', projectId: project, workflowId: 'w', action: 'signal', signal: 'go' });
-    await intend(db, { queue: 'starts', projectId: project, workflowId: 'w', action: 'cancel' });
+    await writeOutboxMessage(db, {
+      queue: 'starts',
+      projectId: project,
+      workflowId: 'w',
+      action: 'signal',
+      signal: 'go',
+    });
+    await writeOutboxMessage(db, { queue: 'starts', projectId: project, workflowId: 'w', action: 'cancel' });
     const order: string[] = [];
     for (;;) {
-      const intents = await claimIntents(db, 'starts', 10);
+      const intents = await claimOutboxMessages(db, 'starts', 10);
       expect(intents).to.have.length.below(2);
       const [intent] = intents;
       if (!intent) break;
       expect(await claimed(), 'while one is being carried out').to.deep.equal([]);
       order.push(intent.action);
-      await settleIntents(db, { ...nothing, done: [intent.id] });
+      await resolveOutboxMessages(db, { ...nothing, done: [intent.id] });
     }
     expect(order).to.deep.equal(['start', 'signal', 'cancel']);
   });
@@ -80,10 +99,10 @@ describe('the outbox', () => {
   it('holds a row back behind an earlier one of its workflow in another queue', async () => {
     const project = newId();
     await start(project, 'w', 'starts');
-    await intend(db, { queue: 'control', projectId: project, workflowId: 'w', action: 'cancel' });
+    await writeOutboxMessage(db, { queue: 'control', projectId: project, workflowId: 'w', action: 'cancel' });
     expect(await claimed('control')).to.deep.equal([]);
-    const [first] = await claimIntents(db, 'starts', 10);
-    await settleIntents(db, { ...nothing, done: [first?.id ?? ''] });
+    const [first] = await claimOutboxMessages(db, 'starts', 10);
+    await resolveOutboxMessages(db, { ...nothing, done: [first?.id ?? ''] });
     expect(await claimed('control')).to.deep.equal(['w']);
   });
 
@@ -110,11 +129,14 @@ describe('the outbox', () => {
     await start(newId(), 'poison');
     const waits: number[] = [];
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const [intent] = await claimIntents(db, 'starts', 1);
+      const [intent] = await claimOutboxMessages(db, 'starts', 1);
       if (!intent) throw new Error(`nothing to claim at attempt ${attempt}`);
       // In one transaction, where now() stands still.
       await inTransaction(db, async (trx) => {
-        const parked = await settleIntents(trx, { ...nothing, failed: [{ id: intent.id, error: `no ${attempt}\0` }] });
+        const parked = await resolveOutboxMessages(trx, {
+          ...nothing,
+          failed: [{ id: intent.id, error: `no ${attempt}\0` }],
+        });
         expect(parked).to.deep.equal(attempt === MAX_ATTEMPTS ? [intent.id] : []);
         const [wait] = await trx('outbox').select(trx.raw('extract(epoch from due_at - now()) as seconds'));
         waits.push(Number(wait.seconds));
@@ -133,7 +155,7 @@ describe('the outbox', () => {
     const project = newId();
     await start(project, 'poison');
     await db('outbox').update({ parkedAt: db.fn.now() });
-    await intend(db, { queue: 'starts', projectId: project, workflowId: 'poison', action: 'cancel' });
+    await writeOutboxMessage(db, { queue: 'starts', projectId: project, workflowId: 'poison', action: 'cancel' });
     await start(project, 'healthy');
     expect(await claimed()).to.deep.equal(['healthy']);
   });
@@ -143,18 +165,18 @@ describe('the outbox', () => {
     await start(newId(), 'b');
     await db('outbox').update({ parkedAt: db.fn.now(), attempts: MAX_ATTEMPTS });
     const [a] = await rows();
-    expect(await unparkIntents(db, [a.id])).to.equal(1);
+    expect(await unparkOutboxMessages(db, [a.id])).to.equal(1);
     expect(await claimed()).to.deep.equal(['a']);
     expect((await rows())[0]).to.include({ attempts: 0 });
-    expect(await unparkIntents(db)).to.equal(1);
+    expect(await unparkOutboxMessages(db)).to.equal(1);
     expect(await claimed()).to.deep.equal(['b']);
   });
 
   it('counts no attempt when nobody was there to take it', async () => {
     await start(newId(), 'a');
     for (let round = 0; round < MAX_ATTEMPTS + 2; round++) {
-      const [intent] = await claimIntents(db, 'starts', 1);
-      await settleIntents(db, { ...nothing, unreachable: [{ id: intent?.id ?? '', error: 'ECONNREFUSED' }] });
+      const [intent] = await claimOutboxMessages(db, 'starts', 1);
+      await resolveOutboxMessages(db, { ...nothing, unreachable: [{ id: intent?.id ?? '', error: 'ECONNREFUSED' }] });
       await makeDue();
     }
     expect((await rows())[0]).to.include({ attempts: 0, parkedAt: null, lastError: 'ECONNREFUSED' });
@@ -162,9 +184,9 @@ describe('the outbox', () => {
 
   it('settles a mixed claim in one go', async () => {
     for (const name of ['done', 'failed', 'unreachable']) await start(newId(), name);
-    const byName = new Map((await claimIntents(db, 'starts', 3)).map(({ id, workflowId }) => [workflowId, id]));
+    const byName = new Map((await claimOutboxMessages(db, 'starts', 3)).map(({ id, workflowId }) => [workflowId, id]));
     const named = (name: string) => byName.get(name) ?? '';
-    await settleIntents(db, {
+    await resolveOutboxMessages(db, {
       done: [named('done')],
       failed: [{ id: named('failed'), error: 'bad' }],
       unreachable: [{ id: named('unreachable'), error: 'away' }],

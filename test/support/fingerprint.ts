@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { foldContactCounts } from '../../services/contacts/counts.ts';
+import { aggregateContactCounts } from '../../services/contacts/counts.ts';
 import { foldCounts } from '../../services/events/counts.ts';
 
 /** What may change although nothing was done: who has asked how often. */
@@ -8,7 +8,7 @@ const PASSING = ['rate_windows', 'session_rate_windows', 'knex_migrations', 'kne
 /** How many rows each table has, and a sum over all that stands in them: equal when nothing has changed. */
 export async function fingerprint(db: Db): Promise<Record<string, string>> {
   // Readers add up what has been noted, where nobody has yet: that is done before, so that looking changes nothing.
-  await foldContactCounts(db);
+  await aggregateContactCounts(db);
   await foldCounts(db);
   const { rows } = await db.raw(`
     select relname as name from pg_class

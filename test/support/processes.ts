@@ -25,7 +25,7 @@ export interface ServiceProcess {
 
 const root = resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 60_000;
-const FAREWELL = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
+const SHUTDOWN_STEPS = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
 
 /** Runs until it is stopped, killed, or the tests are over. Answers when `GET /ready` is 200. */
 export async function startApi(env: Env): Promise<ServiceProcess> {
@@ -61,7 +61,7 @@ function handle(child: Child, url: string, port: number): ServiceProcess {
     pid: child.pid,
     exited: child.exited,
     logs: () => readFileSync(child.logFile, 'utf8'),
-    stop: () => child.stop(FAREWELL),
+    stop: () => child.stop(SHUTDOWN_STEPS),
     kill: () => child.kill(),
     signal: (signal) => void process.kill(child.pid, signal),
   };

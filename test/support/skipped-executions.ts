@@ -6,9 +6,9 @@ import { executionActivities, webhookActivities } from '../../activities/executi
 import type { Db } from '../../db/connect.ts';
 import { outboundHttp } from '../../platform/outbound-http.ts';
 import { createResolver } from '../../platform/resolver.ts';
-import { claimIntents } from '../../services/outbox/claim.ts';
+import { claimOutboxMessages } from '../../services/outbox/claim.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
-import { settleIntents } from '../../services/outbox/settle.ts';
+import { resolveOutboxMessages } from '../../services/outbox/resolve.ts';
 import { carryOut, type Order } from '../../temporal/carry-out.ts';
 import type { Temporal } from '../../temporal/connection.ts';
 import { attributeKeys } from '../../temporal/search-attributes.ts';
@@ -89,14 +89,14 @@ export async function skipExecutions(
 /** Until nothing is left: a row waits for earlier ones of its workflow id. */
 async function relayAll(db: Db, temporal: Temporal): Promise<void> {
   for (const queue of ['starts', 'events', 'control', 'starts'] as const)
-    for (let intents = await claimIntents(db, queue, 100); intents.length > 0; ) {
+    for (let intents = await claimOutboxMessages(db, queue, 100); intents.length > 0; ) {
       const done: string[] = [];
       for (const { id, projectId, ...intent } of intents) {
         const verdict = await carryOut(temporal, { args: [], projectId, ...intent } as Order);
         if (!verdict.done) throw new Error(verdict.message);
         done.push(id);
       }
-      await settleIntents(db, { done, failed: [], unreachable: [] });
-      intents = await claimIntents(db, queue, 100);
+      await resolveOutboxMessages(db, { done, failed: [], unreachable: [] });
+      intents = await claimOutboxMessages(db, queue, 100);
     }
 }

@@ -17,7 +17,7 @@ import { inAttribute, linkTarget, replaceLinks } from '../../platform/html-links
 import { UNLIMITED } from '../../platform/limits.ts';
 import { composeMail, type MailAttachment, MailSkeleton, type OutgoingMail } from '../../platform/mime.ts';
 import { KnownLines, quotedPrintable } from '../../platform/mime-body.ts';
-import { nameFault, plainName } from '../../platform/names.ts';
+import { nameViolation, plainName } from '../../platform/names.ts';
 import { QuotedForm } from '../../platform/quoted-form.ts';
 import { checkTemplate, escapeHtml, plainMail } from '../../platform/renderer/index.ts';
 import { renderMail } from '../../platform/renderer/mail.ts';
@@ -247,7 +247,7 @@ export const textPaths: Record<string, TextPath> = {
   'relay: other answers': (text) =>
     [`250 2.0.0 OK ${text}`, `250 Ok ${text}`, `id=${text}`, text].map((one) => providerIdOf(one)),
 
-  'names: name': nameFault,
+  'names: name': nameViolation,
   'names: plain': plainName,
   'names: slug': slugOf,
   'names: line': (text) => validate(line({ max: 255 }), text),

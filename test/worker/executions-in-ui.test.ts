@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Listener } from '../../db/listener.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
-import { executionsDuty, workflowsDuty } from '../../worker/duties.ts';
 import { Relay } from '../../worker/relay.ts';
+import { executionsDuty, workflowsDuty } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type Drawn, draw, Walker } from '../support/executions.ts';
 import { testKeys } from '../support/keys.ts';

@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Listener } from '../../db/listener.ts';
 import { freePort } from '../../dev/ports.ts';
 import { newId } from '../../platform/ids.ts';
-import { type Intent, intend } from '../../services/outbox/write.ts';
+import { type Intent, writeOutboxMessage } from '../../services/outbox/write.ts';
 import { createTemporal, type Temporal } from '../../temporal/connection.ts';
 import { attributeKeys } from '../../temporal/search-attributes.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
@@ -64,7 +64,7 @@ describe('the relay', () => {
   });
   const write = (...intents: Intent[]) =>
     inTransaction(db, async (trx) => {
-      for (const intent of intents) await intend(trx, intent);
+      for (const intent of intents) await writeOutboxMessage(trx, intent);
     });
   const emptied = () => eventually(async () => (await db('outbox')).length === 0, { what: 'an empty outbox' });
   const id = () => `probe/${project}/${newId()}`;

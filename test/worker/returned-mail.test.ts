@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
+import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { returnPath, returnToken } from '../../services/emails/return-token.ts';
-import { settleNotices } from '../../services/emails/settle-notices.ts';
 import { listenForReturnedMail, type ReturnedMailListener } from '../../worker/returned-mail.ts';
 import { addMail, mailById } from '../support/ledger.ts';
 import { bounceReport, complaintReport } from '../support/reports.ts';
@@ -33,7 +33,7 @@ describe('the listener for returned mail', () => {
     return { id, path: returnPath(returnToken(keys, id), 'bounce.shop.example') };
   };
   const stateOf = async (id: string) => {
-    await settleNotices(world.db);
+    await applyNotices(world.db);
     return (await mailById(world.db, id)).status;
   };
   const codeOf = (result: Promise<unknown>) =>

@@ -1,8 +1,8 @@
 import { type Evaluate, expressions } from './expressions.ts';
-import { FaultError, type TemplateFault } from './fault.ts';
 import type * as ast from './nunjucks.ts';
 import { type Run, Scope } from './run.ts';
 import { statements } from './statements.ts';
+import { TemplateSyntaxError, type TemplateViolation } from './syntax-error.ts';
 import { Callable } from './values.ts';
 
 /** A statement, ready to be carried out. */
@@ -26,7 +26,7 @@ const MAX_DEPTH = 150;
  * closure.
  */
 export class Compiler {
-  readonly faults: TemplateFault[] = [];
+  readonly faults: TemplateViolation[] = [];
   private readonly macros = new Set(['range', 'caller']);
   private readonly calls: ast.Name[] = [];
   private depth = 0;
@@ -135,7 +135,8 @@ export class Compiler {
   }
 
   private deeper<T>(node: Place, compile: () => T): T {
-    if (this.depth === MAX_DEPTH) throw new FaultError('this is nested too deeply', node.lineno + 1, node.colno + 1);
+    if (this.depth === MAX_DEPTH)
+      throw new TemplateSyntaxError('this is nested too deeply', node.lineno + 1, node.colno + 1);
     this.depth++;
     this.parts++;
     const compiled = compile();

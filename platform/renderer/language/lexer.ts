@@ -1,5 +1,5 @@
-import { FaultError } from './fault.ts';
 import type { Token, Tokens } from './nunjucks.ts';
+import { TemplateSyntaxError } from './syntax-error.ts';
 
 // A lexer of our own for nunjucks' parser, for three reasons: it knows `??` and names with spaces; it takes time in
 // proportion to the text, whatever the text is (nunjucks' own backtracks on long runs of blanks); and no word that it
@@ -244,9 +244,9 @@ export class Lexer implements Tokens {
     return end === -1 ? this.source.length : end;
   }
 
-  private fault(message: string, at: number): FaultError {
+  private fault(message: string, at: number): TemplateSyntaxError {
     const before = this.source.slice(0, at);
     const line = before.split('\n').length;
-    return new FaultError(message, line, at - before.lastIndexOf('\n'));
+    return new TemplateSyntaxError(message, line, at - before.lastIndexOf('\n'));
   }
 }

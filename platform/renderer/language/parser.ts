@@ -1,6 +1,6 @@
-import { FaultError } from './fault.ts';
 import { Lexer } from './lexer.ts';
 import { type Expression, nodes, parser, type Root, type Statement, type Token } from './nunjucks.ts';
+import { TemplateSyntaxError } from './syntax-error.ts';
 
 /** Tags of nunjucks that reach for other templates, or wait for something. */
 const REFUSED = new Set(['include', 'import', 'from', 'extends', 'block', 'asyncEach', 'asyncAll', 'ifAsync']);
@@ -34,7 +34,7 @@ class TemplateParser extends parser.Parser {
   }
 }
 
-/** Throws a FaultError for a text that is no template. */
+/** Throws a TemplateSyntaxError for a text that is no template. */
 export function parse(source: string): Root {
   const lexer = new Lexer(source);
   const reading = new TemplateParser(lexer);
@@ -46,14 +46,15 @@ export function parse(source: string): Root {
 }
 
 /** nunjucks tells the place of most faults; where it does not, the tag that it was in is the place to look at. */
-function faultOf(error: unknown, { open }: TemplateParser): FaultError {
+function faultOf(error: unknown, { open }: TemplateParser): TemplateSyntaxError {
   const { message, lineno, colno } = error as { message: string; lineno?: number; colno?: number };
   const tag = open.at(-1);
   const place = { line: (tag?.lineno ?? 0) + 1, column: (tag?.colno ?? 0) + 1 };
-  if (error instanceof RangeError) return new FaultError('this is nested too deeply', place.line, place.column);
+  if (error instanceof RangeError)
+    return new TemplateSyntaxError('this is nested too deeply', place.line, place.column);
   if (lineno === undefined || colno === undefined) {
     const what = tag ? `"${tag.value}" is not complete or never closed` : 'the template ends too early';
-    return new FaultError(what, place.line, place.column);
+    return new TemplateSyntaxError(what, place.line, place.column);
   }
-  return new FaultError(message.replace(/^parse\w+: /, ''), lineno, colno);
+  return new TemplateSyntaxError(message.replace(/^parse\w+: /, ''), lineno, colno);
 }

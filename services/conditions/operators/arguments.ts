@@ -1,5 +1,5 @@
 import { type Span, type Unit, units } from '../instants.ts';
-import { FilterFault, type RawFilter } from './operator.ts';
+import { FilterViolation, type RawFilter } from './operator.ts';
 
 export type Scalar = string | number | boolean;
 
@@ -14,13 +14,14 @@ const MAX_AMOUNT: Record<Unit, number> = {
 };
 const MAX_COUNT = 1_000_000;
 
-const wrong = (message: string) => new FilterFault('value', message, 'invalid_type');
+const wrong = (message: string) => new FilterViolation('value', message, 'invalid_type');
 
 /** Half of a surrogate pair, or a NUL, is no text that the database could compare with. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 function storable(text: string): string {
-  if (UNSTORABLE.test(text)) throw new FilterFault('value', 'has a character that cannot be stored', 'invalid_string');
+  if (UNSTORABLE.test(text))
+    throw new FilterViolation('value', 'has a character that cannot be stored', 'invalid_string');
   return text;
 }
 
@@ -32,7 +33,7 @@ export function text({ value }: RawFilter): string {
 /** A text to look for inside another. */
 export function part(filter: RawFilter): string {
   const value = text(filter);
-  if (value === '') throw new FilterFault('value', 'must not be empty', 'too_small');
+  if (value === '') throw new FilterViolation('value', 'must not be empty', 'too_small');
   return value;
 }
 
@@ -58,20 +59,21 @@ export const listOf =
   <Item>(read: (filter: RawFilter) => Item) =>
   ({ value }: RawFilter): Item[] => {
     if (!Array.isArray(value)) throw wrong('must be a list');
-    if (value.length === 0) throw new FilterFault('value', 'must have at least one item', 'too_small');
-    if (value.length > MAX_LIST) throw new FilterFault('value', `must have at most ${MAX_LIST} items`, 'too_big');
+    if (value.length === 0) throw new FilterViolation('value', 'must have at least one item', 'too_small');
+    if (value.length > MAX_LIST) throw new FilterViolation('value', `must have at most ${MAX_LIST} items`, 'too_big');
     return value.map((item) => read({ value: item }));
   };
 
 /** `value` and `unit` together. */
 export function span({ value, unit }: RawFilter): Span {
   if (!isNumber(value)) throw wrong('must be a number');
-  if (value <= 0) throw new FilterFault('value', 'must be greater than 0', 'too_small');
-  if (unit === undefined || unit === null) throw new FilterFault('unit', `is needed: ${units.join(', ')}`, 'required');
+  if (value <= 0) throw new FilterViolation('value', 'must be greater than 0', 'too_small');
+  if (unit === undefined || unit === null)
+    throw new FilterViolation('unit', `is needed: ${units.join(', ')}`, 'required');
   const known = units.find((name) => name === unit);
-  if (!known) throw new FilterFault('unit', `must be one of ${units.join(', ')}`, 'invalid_enum');
+  if (!known) throw new FilterViolation('unit', `must be one of ${units.join(', ')}`, 'invalid_enum');
   if (value > MAX_AMOUNT[known])
-    throw new FilterFault('value', `must be at most ${MAX_AMOUNT[known]} ${known}`, 'too_big');
+    throw new FilterViolation('value', `must be at most ${MAX_AMOUNT[known]} ${known}`, 'too_big');
   if (known === 'months' && !Number.isInteger(value)) throw wrong('must be a whole number of months');
   return { amount: value, unit: known };
 }
@@ -80,9 +82,9 @@ export function span({ value, unit }: RawFilter): Span {
 export function count({ count: given }: RawFilter): number {
   if (given === undefined || given === null) return 1;
   if (!isNumber(given) || !Number.isInteger(given))
-    throw new FilterFault('count', 'must be a whole number', 'invalid_type');
-  if (given < 1) throw new FilterFault('count', 'must be at least 1', 'too_small');
-  if (given > MAX_COUNT) throw new FilterFault('count', `must be at most ${MAX_COUNT}`, 'too_big');
+    throw new FilterViolation('count', 'must be a whole number', 'invalid_type');
+  if (given < 1) throw new FilterViolation('count', 'must be at least 1', 'too_small');
+  if (given > MAX_COUNT) throw new FilterViolation('count', `must be at most ${MAX_COUNT}`, 'too_big');
   return given;
 }
 

@@ -2,7 +2,7 @@ import { type Fragment, sql } from '../fragment.ts';
 import { before, DAY_MS, dayOf, momentOf, type Span, timestamp } from '../instants.ts';
 import type { Question, Window } from '../types.ts';
 import { span } from './arguments.ts';
-import { type Entry, FilterFault, type Operators, operator, type RawFilter } from './operator.ts';
+import { type Entry, FilterViolation, type Operators, operator, type RawFilter } from './operator.ts';
 
 export type DateField = 'createdAt' | 'updatedAt';
 
@@ -17,7 +17,7 @@ interface Stretch {
 function momentAt({ value }: RawFilter): number {
   const moment = typeof value === 'string' ? momentOf(value) : undefined;
   if (moment === undefined)
-    throw new FilterFault('value', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time', 'invalid_string');
+    throw new FilterViolation('value', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time', 'invalid_string');
   return moment;
 }
 

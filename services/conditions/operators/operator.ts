@@ -11,7 +11,7 @@ export interface RawFilter {
 
 /** All there is to an operator on one kind of field: what it takes, and what it means to each of the two readers. */
 export interface Operator<Place, Argument> {
-  /** Throws a FilterFault. */
+  /** Throws a FilterViolation. */
   read(filter: RawFilter): Argument;
   sql(place: Place, argument: Argument, question: Question): Fragment;
   decide(place: Place, argument: Argument, subject: Subject): boolean;
@@ -42,11 +42,11 @@ export const operator = <Place, Argument>(own: Operator<Place, Argument>): Entry
 export const nobody: Fragment = sql`select null::uuid where false`;
 
 /** What is wrong with one filter, and in which of its parts. */
-export class FilterFault extends Error {
+export class FilterViolation extends Error {
   readonly part: 'field' | 'operator' | 'value' | 'unit' | 'count';
   readonly code: Fault['code'];
 
-  constructor(part: FilterFault['part'], message: string, code: Fault['code']) {
+  constructor(part: FilterViolation['part'], message: string, code: Fault['code']) {
     super(message);
     this.name = 'FilterFault';
     this.part = part;

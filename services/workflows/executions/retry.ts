@@ -5,7 +5,7 @@ import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { requireOpenProject } from '../../access/open-project.ts';
 import { workflowIds } from '../../outbox/ids.ts';
-import { intend } from '../../outbox/write.ts';
+import { writeOutboxMessage } from '../../outbox/write.ts';
 import { executionNotFound } from './find.ts';
 import { reentry } from './start.ts';
 
@@ -43,7 +43,7 @@ export async function resume(trx: Db, execution: Execution): Promise<Execution> 
     completedAt: null,
     updatedAt: new Date(),
   });
-  await intend(trx, {
+  await writeOutboxMessage(trx, {
     queue: 'starts',
     action: 'start',
     workflowType: 'execution',

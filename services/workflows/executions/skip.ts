@@ -5,9 +5,9 @@ import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { requireOpenProject } from '../../access/open-project.ts';
 import { workflowIds } from '../../outbox/ids.ts';
-import { intend } from '../../outbox/write.ts';
+import { writeOutboxMessage } from '../../outbox/write.ts';
 import { leaveSleep } from '../advance.ts';
-import { holdExecution } from '../placed-execution.ts';
+import { lockExecution } from '../execution-state.ts';
 import { storedGraph } from '../stored-graph.ts';
 import { findStep } from '../walk.ts';
 import { executionNotFound } from './find.ts';
@@ -24,7 +24,7 @@ export async function skipExecution(
     inTransaction(db, async (trx) => {
       await requireOpenProject(trx, project);
       const known = await Execution.query(trx).findOne({ projectId, workflowId, id });
-      const execution = known && (await holdExecution(trx, id));
+      const execution = known && (await lockExecution(trx, id));
       if (!execution) throw executionNotFound();
       const { status, generation, currentStepId } = execution;
       if (status !== 'WAITING')
@@ -33,7 +33,7 @@ export async function skipExecution(
       const step = graph && findStep(graph, currentStepId ?? '');
       if (!graph || !step) throw new ApiError(409, 'CONFLICT', 'The graph of this execution is gone.');
       await leaveSleep(trx, { execution, graph, step }, null, { status: 'SKIPPED' });
-      await intend(trx, {
+      await writeOutboxMessage(trx, {
         queue: 'control',
         action: 'signal',
         signal: 'lookAgain',

@@ -2,9 +2,9 @@ import type { Db } from '../../../db/connect.ts';
 import { badRequest } from '../../../platform/errors.ts';
 import type { Data } from '../../contacts/data.ts';
 import { refusalOfConnection } from '../connections.ts';
-import { type GraphFault, graphFaults, requireNoFaults } from '../faults.ts';
 import type { Branch, Graph, StepTypeName } from '../graph.ts';
 import { readConfig, type StepRules } from '../step-config.ts';
+import { type GraphViolation, graphViolations, requireNoFaults } from '../violations.ts';
 
 /** A graph that is not stored anywhere; its ids are whatever its author likes. */
 export interface Draft {
@@ -41,6 +41,6 @@ export function readDraft({ steps, transitions }: Draft, rules: Pick<StepRules, 
 }
 
 export async function requireRunnable(db: Db, projectId: string, graph: Graph): Promise<void> {
-  const faults: GraphFault[] = await graphFaults(db, projectId, graph);
+  const faults: GraphViolation[] = await graphViolations(db, projectId, graph);
   requireNoFaults(faults, 'run');
 }

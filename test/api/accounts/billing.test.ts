@@ -5,9 +5,9 @@ import { readSettings } from '../../../platform/settings.ts';
 import { createStripe } from '../../../platform/stripe.ts';
 import { regenerateKeys } from '../../../services/access/keys.ts';
 import { requireCampaignRoom } from '../../../services/billing/caps.ts';
-import { tendBilling, watchCaps } from '../../../services/billing/upkeep.ts';
-import { noteUsage } from '../../../services/billing/usage.ts';
-import { tellResults } from '../../../services/emails/tell-results.ts';
+import { maintainBilling, watchCaps } from '../../../services/billing/upkeep.ts';
+import { recordUsage } from '../../../services/billing/usage.ts';
+import { publishResults } from '../../../services/emails/publish-results.ts';
 import { deleteProject } from '../../../services/removal/project.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { person, systemMails } from '../../support/accounts.ts';
@@ -50,7 +50,7 @@ describe('billing', () => {
 
   const tend = () => {
     const settings = readSettings(env);
-    return tendBilling({ db: api.db, stripe: createStripe(settings.stripe), settings, log });
+    return maintainBilling({ db: api.db, stripe: createStripe(settings.stripe), settings, log });
   };
   const send = (count = 1, server = project.server) =>
     server.post('/v1/send', {
@@ -65,7 +65,7 @@ describe('billing', () => {
        select uuidv7(), ?, uuidv7(), ?, 0, 'SENT', now() from generate_series(1, ?::integer) returning id`,
       [projectId, sourceType, count],
     );
-    await noteUsage(
+    await recordUsage(
       api.db,
       rows.map(({ id }: { id: string }) => id),
     );
@@ -283,7 +283,7 @@ describe('billing', () => {
       await send(2);
       await api.db('emails').where({ projectId: project.id }).update({ status: 'SENT', sentAt: new Date() });
       await leaveResults(api.db);
-      while ((await tellResults(api.db, 1, { billing: true })) > 0);
+      while ((await publishResults(api.db, 1, { billing: true })) > 0);
       await sent(1, 'TRANSACTIONAL', SYSTEM_PROJECT_ID);
       expect(await used()).to.deep.include({ transactional: { used: 2, limit: null, remaining: null }, total: 2 });
       expect(await api.db('billingDeltas').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
@@ -407,7 +407,7 @@ describe('billing', () => {
   it('lifts all caps when it is turned off', async () => {
     await project.owner.put(`${path}/billing-limits`, { transactional: 0, campaigns: 0, workflows: 0 });
     expect(await send(1)).to.have.status(402);
-    await tendBilling({ db: api.db, stripe: undefined, settings: readSettings({}), log });
+    await maintainBilling({ db: api.db, stripe: undefined, settings: readSettings({}), log });
     const row = await api.db('projects').where({ id: project.id }).first();
     expect(row).to.deep.include({ billingCapped: false, cappedSources: [] });
     expect(await send(1)).to.have.status(200);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { connectDb } from '../../../db/connect.ts';
 import { throttleCampaign } from '../../../services/campaigns/save.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
-import { ComeAgain } from '../../../services/emails/deliver.ts';
+import { RetryLater } from '../../../services/emails/deliver.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import {
   addContacts,
@@ -186,7 +186,7 @@ describe('sending a campaign', () => {
     const told = worker.slice(id, { stop: stop.signal });
     stop.abort();
     const error: unknown = await told.catch((reason) => reason);
-    expect(error).to.be.instanceOf(ComeAgain);
+    expect(error).to.be.instanceOf(RetryLater);
     expect(await Promise.all(hands)).to.deep.equal([{ more: false }, { more: false }]);
     expect(await standing(world.db, project, id)).to.include({ sent: 60, pending: 0 });
     expect(new Set(addresses()).size).to.equal(60);

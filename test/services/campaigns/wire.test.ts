@@ -7,7 +7,7 @@ import { type ToldEnd, Turns } from '../../../services/campaigns/turns.ts';
 import { type Lease, leaseNextOf } from '../../../services/emails/delivery-lease.ts';
 import { finishAll } from '../../../services/emails/delivery-ledger.ts';
 import type { Settlement } from '../../../services/emails/delivery-settlement.ts';
-import { tellResults } from '../../../services/emails/tell-results.ts';
+import { publishResults } from '../../../services/emails/publish-results.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import { matchEvents } from '../../../services/workflows/match-events.ts';
 import { addContacts, limits, standing, startCampaign } from '../../support/campaigns.ts';
@@ -152,7 +152,7 @@ describe('mails of a campaign on the wire', () => {
     expect(notes).to.deep.equal([{ sourceType: 'CAMPAIGN', count: 2 }]);
     // What others tell of such mails says the same.
     await world.db('unpublishedEmailResults').insert({ emailId: c.id, contactId: c.contactId });
-    await tellResults(world.db);
+    await publishResults(world.db);
     const again = await world.db('events').where({ emailId: c.id }).orderBy('position');
     expect(again.map(({ name, data }) => ({ name, ...data }))).to.deep.equal([byMail[c.id], byMail[c.id]]);
   });
@@ -188,7 +188,7 @@ describe('mails of a campaign on the wire', () => {
     const told = () => world.db('events').whereIn('emailId', [a.id, b.id, c.id]).pluck('name');
     expect(await told()).to.deep.equal(['email.sent']);
     expect(await world.db('unpublishedEmailResults').whereIn('emailId', [a.id, b.id])).to.have.lengthOf(2);
-    await tellResults(world.db);
+    await publishResults(world.db);
     expect(await told()).to.deep.equal(['email.sent', 'email.sent', 'email.sent']);
   });
 
@@ -297,7 +297,7 @@ describe('mails of a campaign on the wire', () => {
       .orderBy('emailId')
       .select('answer');
     expect(answers.map(({ answer }) => answer)).to.deep.equal([null, `250 Ok for ${b.email}`]);
-    await tellResults(world.db);
+    await publishResults(world.db);
     const events = await world.db('events').where({ emailId: a.id });
     expect(JSON.stringify(events)).not.to.contain(a.email);
     expect(await now()).to.include({ sent: 2, skipped: 0, pending: 4 });

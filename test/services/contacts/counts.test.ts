@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
 import { readCounts, readFields } from '../../../db/models/contact-counts.ts';
-import { countContacts, foldContactCounts } from '../../../services/contacts/counts.ts';
+import { aggregateContactCounts, countContacts } from '../../../services/contacts/counts.ts';
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
@@ -51,7 +51,7 @@ describe('counting contacts', () => {
     const { contact: ann } = await save('ann@example.com', { data: { plan: 'pro', age: 3 } });
     await save('bob@example.com', { subscribed: false, data: { plan: 'free' } });
     await agree();
-    await foldContactCounts(db);
+    await aggregateContactCounts(db);
     await agree();
     await save('ann@example.com', { data: { plan: null, city: 'Ulm' } });
     await save('bob@example.com', { subscribed: true });
@@ -67,7 +67,7 @@ describe('counting contacts', () => {
     await agree();
     await deleteContacts(db, id, [ann.id, ...written.slice(0, 20).map((contact) => contact.id)]);
     await agree();
-    await foldContactCounts(db);
+    await aggregateContactCounts(db);
     await agree();
     expect(await countContacts(db, id)).to.equal(31);
     expect(await countContacts(db, id, { subscribed: true })).to.equal((await scanned(project)).subscribed);
@@ -76,7 +76,7 @@ describe('counting contacts', () => {
   it('notes nothing when neither the keys nor the subscription change', async () => {
     const { access, id } = await makeProject(db);
     await saveContact(db, access, { email: 'ann@example.com', data: { plan: 'pro' } });
-    await foldContactCounts(db);
+    await aggregateContactCounts(db);
     await saveContact(db, access, { email: 'ann@example.com', data: { plan: 'free' } });
     await saveContact(db, access, { email: 'ann@example.com', data: { plan: 'free' } });
     expect((await readCounts(db, id)).pending).to.equal(0);
@@ -86,11 +86,11 @@ describe('counting contacts', () => {
     const project = await makeProject(db);
     const work = Array.from({ length: 60 }, (_, n) =>
       n % 5 === 0
-        ? foldContactCounts(db)
+        ? aggregateContactCounts(db)
         : saveContact(db, project.access, { email: `c${n}@example.com`, data: { [`k${n % 4}`]: n } }),
     );
     await Promise.all(work);
-    await Promise.all([foldContactCounts(db), foldContactCounts(db), foldContactCounts(db)]);
+    await Promise.all([aggregateContactCounts(db), aggregateContactCounts(db), aggregateContactCounts(db)]);
     expect(await counted(project)).to.deep.equal(await scanned(project));
     expect(await countContacts(db, project.id)).to.equal(48);
   });
@@ -153,7 +153,7 @@ describe('counting contacts', () => {
         const project = await makeProject(db);
         await saveContact(db, project.access, { email: 'ann@example.com', data: { key: value } });
         expect(await fieldsOf(project)).to.deep.equal({ key: [type, 1] });
-        await foldContactCounts(db);
+        await aggregateContactCounts(db);
         expect(await fieldsOf(project)).to.deep.equal({ key: [type, 1] });
       });
 
@@ -163,12 +163,12 @@ describe('counting contacts', () => {
       await save('ann@example.com', 5);
       await save('bob@example.com', 'five');
       expect(await fieldsOf(project)).to.deep.equal({ key: ['number', 2] });
-      await foldContactCounts(db);
+      await aggregateContactCounts(db);
       await save('ann@example.com', null);
       await save('bob@example.com', null);
       await save('eve@example.com', true);
       expect(await fieldsOf(project)).to.deep.equal({ key: ['number', 1] });
-      await foldContactCounts(db);
+      await aggregateContactCounts(db);
       expect(await fieldsOf(project)).to.deep.equal({ key: ['number', 1] });
     });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
-import { foldContactCounts } from '../../../services/contacts/counts.ts';
+import { aggregateContactCounts } from '../../../services/contacts/counts.ts';
 import { deleteField } from '../../../services/contacts/field-delete.ts';
 import { listFieldValues } from '../../../services/contacts/field-values.ts';
 import { listFields } from '../../../services/contacts/fields.ts';
@@ -163,7 +163,11 @@ describe('contact fields', () => {
     it('works beside writers of the same contacts', async () => {
       for (let n = 0; n < 20; n++) await save(`c${n}`, { gone: n });
       const writers = Array.from({ length: 20 }, (_, n) => save(`c${n}`, { kept: n }));
-      const [deleted] = await Promise.all([deleteField(db, project.access, 'gone'), ...writers, foldContactCounts(db)]);
+      const [deleted] = await Promise.all([
+        deleteField(db, project.access, 'gone'),
+        ...writers,
+        aggregateContactCounts(db),
+      ]);
       expect(deleted).to.equal(20);
       expect((await custom()).map(({ field, coverage }) => [field, coverage])).to.deep.equal([['data.kept', 1]]);
     });

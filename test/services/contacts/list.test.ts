@@ -6,7 +6,7 @@ import type { SigningKeys } from '../../../platform/cursor.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { type ContactsQuery, listContacts } from '../../../services/contacts/list.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
-import { tidyContactIndexes } from '../../../services/contacts/upkeep.ts';
+import { cleanContactIndexes } from '../../../services/contacts/upkeep.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const keys: SigningKeys = ['a key of the tests'];
@@ -123,7 +123,7 @@ describe('listing contacts', () => {
     let project: TestProject;
     before(async () => {
       project = await populate(16_000);
-      await tidyContactIndexes(db);
+      await cleanContactIndexes(db);
       await db.raw('analyze contacts');
     });
 

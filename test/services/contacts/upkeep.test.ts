@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tidyContactIndexes } from '../../../services/contacts/upkeep.ts';
+import { cleanContactIndexes } from '../../../services/contacts/upkeep.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { makeProject, openWorld, type World } from '../../support/world.ts';
 
@@ -21,13 +21,13 @@ describe('the search indexes of contacts', () => {
     }));
     await writeContacts(world.db, id, writes);
     await world.db.transaction(async (trx) => {
-      expect(await tidyContactIndexes(trx)).to.be.greaterThan(0);
+      expect(await cleanContactIndexes(trx)).to.be.greaterThan(0);
       await writeContacts(world.db, id, [
         { email: 'later@example.com', subscribedWhenNew: true, patch: {}, deletes: [] },
       ]);
-      expect(await tidyContactIndexes(world.db)).to.equal(0);
+      expect(await cleanContactIndexes(world.db)).to.equal(0);
     });
-    expect(await tidyContactIndexes(world.db)).to.be.greaterThan(0);
-    expect(await tidyContactIndexes(world.db)).to.equal(0);
+    expect(await cleanContactIndexes(world.db)).to.be.greaterThan(0);
+    expect(await cleanContactIndexes(world.db)).to.equal(0);
   });
 });

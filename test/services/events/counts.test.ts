@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { activityKinds, foldActivityNotes, readActivityCounts } from '../../../db/models/activity-counts.ts';
+import { activityKinds, aggregateActivityDeltas, readActivityCounts } from '../../../db/models/activity-counts.ts';
 import {
+  aggregateEventDeltas,
   countContactsOfEvent,
-  foldEventNotes,
   readEventNames,
   readEventStats,
 } from '../../../db/models/event-counts.ts';
@@ -45,7 +45,7 @@ describe('counts of activity', () => {
   it('are exact at every moment while many write and others add up', async () => {
     let writing = true;
     const folding = (async () => {
-      while (writing) await foldEventNotes(world.db, 7);
+      while (writing) await aggregateEventDeltas(world.db, 7);
     })();
     let known = 0;
     const looking = (async () => {
@@ -71,7 +71,7 @@ describe('counts of activity', () => {
       (async () => {
         for (let n = 0; n < 5; n++) {
           await deleteEvents(world.db, project.access, 'gone');
-          await foldEventNotes(world.db, 20);
+          await aggregateEventDeltas(world.db, 20);
         }
       })(),
     ]);
@@ -104,7 +104,7 @@ describe('counts of activity', () => {
     );
     for (const row of rows.reverse()) {
       await world.db('events').insert(row);
-      await foldEventNotes(world.db, 1);
+      await aggregateEventDeltas(world.db, 1);
     }
     const to = new Date(now + HOUR);
     for (const since of [0, 1, 4, 5, 24, 26, 27, 28, 48, 60, 720]) {
@@ -135,7 +135,7 @@ describe('counts of activity', () => {
       .insert({ id, projectId: project.id, contactId: newId(), status: 'SENT', sentAt: new Date() });
     await world.db('emails').where({ id }).update({ openedAt: new Date(), status: 'OPENED' });
     expect(await read()).to.deep.equal({ ...none, sent: 1, opened: 1 });
-    await foldActivityNotes(world.db, 1);
+    await aggregateActivityDeltas(world.db, 1);
     await world.db('emails').where({ id }).update({ openedAt: null, status: 'SENT' });
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
     await foldCounts(world.db);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ImportResult, Job } from '../../../db/models/job.ts';
 import { type Limits, UNLIMITED } from '../../../platform/limits.ts';
-import { foldContactCounts } from '../../../services/contacts/counts.ts';
+import { aggregateContactCounts } from '../../../services/contacts/counts.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { cancelJob } from '../../../services/jobs/cancel.ts';
 import { createBulkJob, createImport } from '../../../services/jobs/create.ts';
@@ -112,7 +112,7 @@ describe('limits of jobs', () => {
 
     it('reports rows with values in columns that do not fit as new fields', async () => {
       await saveContact(world.db, project.access, { email: 'old@example.com', data: { c: 1 } });
-      await foldContactCounts(world.db);
+      await aggregateContactCounts(world.db);
       const text = 'email,a,b,c\nx@example.com,1,,3\ny@example.com,,2,\nz@example.com,,,\n';
       const result = await imported(text, limits({ customFields: 2 }));
       expect(result).to.include({ created: 2, failed: 1 });

@@ -11,8 +11,8 @@ import { createSegment } from '../../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../../services/segments/find.ts';
 import { guarded } from '../../../services/segments/guard.ts';
 import { listMembers } from '../../../services/segments/members.ts';
-import { settleRecounts } from '../../../services/segments/recounts.ts';
-import { referenceFaults } from '../../../services/segments/references.ts';
+import { applyRecounts } from '../../../services/segments/recounts.ts';
+import { referenceViolations } from '../../../services/segments/references.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -188,7 +188,7 @@ describe('segments', () => {
     const check = (...ids: string[]) => {
       const condition = tree(...ids.map((id) => ({ field: `segment.${id}`, operator: 'memberOfSegment' })));
       const parsed = conditionOf(condition, { at: 'audienceCondition' });
-      return referenceFaults(world.db, project.id, parsed, 'audienceCondition');
+      return referenceViolations(world.db, project.id, parsed, 'audienceCondition');
     };
     expect(await check(a.id)).to.deep.equal([]);
     const [unknown] = await check(a.id, newId());
@@ -264,7 +264,7 @@ describe('segments', () => {
       await addMembers(world.db, project.access, segment.id, { emails: ['ann@example.com', 'bob@example.com'] });
       await deleteContacts(world.db, project.id, [id]);
       expect(await membersOf(world.db, project, segment.id)).to.deep.equal(['bob@example.com']);
-      await settleRecounts(world.db);
+      await applyRecounts(world.db);
       expect((await findSegment(world.db, project.id, segment.id)).memberCount).to.equal(1);
       expect((await movesOf(world.db, project, 'fixed')).filter((move) => move.startsWith('exit'))).to.deep.equal([]);
     });

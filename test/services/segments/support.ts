@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/connect.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
-import { settleChanges } from '../../../services/segments/changes.ts';
+import { applyContactChanges } from '../../../services/segments/changes.ts';
 import { listMembers } from '../../../services/segments/members.ts';
 import type { TestProject } from '../../support/world.ts';
 
@@ -33,6 +33,6 @@ export async function movesOf(db: Db, project: TestProject, slug: string): Promi
 /** Until there is nothing left to settle, as the worker does. */
 export async function settleAll(db: Db): Promise<number> {
   let all = 0;
-  for (let done = await settleChanges(db); done > 0; done = await settleChanges(db)) all += done;
+  for (let done = await applyContactChanges(db); done > 0; done = await applyContactChanges(db)) all += done;
   return all;
 }

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { settleChanges } from '../../../services/segments/changes.ts';
+import { applyContactChanges } from '../../../services/segments/changes.ts';
 import { computeSegment } from '../../../services/segments/compute.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { findSegment } from '../../../services/segments/find.ts';
-import { settleRecounts } from '../../../services/segments/recounts.ts';
+import { applyRecounts } from '../../../services/segments/recounts.ts';
 import { reconcileDue } from '../../../services/segments/sweep.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -57,7 +57,7 @@ describe('tracked membership, with others at it', () => {
       condition: tree({ field: 'data.plan', operator: 'equals', value: 'team' }),
     });
     await contact(world.db, project, ann, { plan: 'pro' });
-    expect(await settleChanges(world.db)).to.equal(0);
+    expect(await applyContactChanges(world.db)).to.equal(0);
     expect(await notes()).to.have.lengthOf(1);
     await editor.commit();
     await settleAll(world.db);
@@ -70,10 +70,10 @@ describe('tracked membership, with others at it', () => {
     await settleAll(world.db);
     const editor = await world.db.transaction();
     await updateSegment(editor, project.access, id, { name: 'Professionals' });
-    await settleRecounts(world.db);
+    await applyRecounts(world.db);
     expect(await world.db('segment_recounts').where({ segmentId: id })).to.have.lengthOf(1);
     await editor.commit();
-    await settleRecounts(world.db);
+    await applyRecounts(world.db);
     expect(await world.db('segment_recounts').where({ segmentId: id })).to.deep.equal([]);
     expect(await findSegment(world.db, project.id, id)).to.include({ name: 'Professionals', memberCount: 1 });
   });
@@ -84,7 +84,7 @@ describe('tracked membership, with others at it', () => {
     // Stops it where members and events are written.
     const gate = await world.db.transaction();
     await gate.raw('lock table segment_recounts in exclusive mode');
-    const victim = settleChanges(world.db).catch((error) => error);
+    const victim = applyContactChanges(world.db).catch((error) => error);
     const blocked = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'with moves%'
       and datname = current_database()`;
     let pid: number | undefined;
@@ -135,7 +135,7 @@ describe('tracked membership, with others at it', () => {
     const emails = Array.from({ length: 8 }, (_, n) => `user${n}@example.com`);
     let writing = true;
     const settlers = Array.from({ length: 4 }, async () => {
-      while (writing) await settleChanges(world.db, 5);
+      while (writing) await applyContactChanges(world.db, 5);
     });
     const sweeper = (async () => {
       while (writing) await computeSegment(world.db, project.access, id);
@@ -157,7 +157,7 @@ describe('tracked membership, with others at it', () => {
       expect(own.length % 2 === 1, email).to.equal((await knownOf(id)).includes(email));
     }
     expect(told.length).to.be.greaterThan(emails.length);
-    await settleRecounts(world.db);
+    await applyRecounts(world.db);
     expect((await findSegment(world.db, project.id, id)).memberCount).to.equal((await knownOf(id)).length);
   });
 
@@ -168,7 +168,7 @@ describe('tracked membership, with others at it', () => {
     const plans = ['pro', 'team', 'free'];
     let writing = true;
     const settlers = Array.from({ length: 3 }, async () => {
-      while (writing) await settleChanges(world.db, 5);
+      while (writing) await applyContactChanges(world.db, 5);
     });
     const looker = (async () => {
       while (writing) await reconcileDue(world.db);
@@ -204,7 +204,7 @@ describe('tracked membership, with others at it', () => {
     project = await makeProject(world.db);
     await tracked('Pro');
     await contact(world.db, project, ann, { plan: 'pro' });
-    await settleChanges(world.db, 10);
+    await applyContactChanges(world.db, 10);
     expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
     expect(await movesOf(world.db, large, 'pro')).to.have.lengthOf(10);
   });
@@ -225,7 +225,7 @@ describe('tracked membership, with others at it', () => {
         seen.push(String((args[0] as { text?: string }).text ?? args[0]));
         return query(...args);
       };
-      await settleChanges(trx);
+      await applyContactChanges(trx);
       connection.query = query;
     });
     expect(await moves('pro')).to.have.lengthOf(1000);

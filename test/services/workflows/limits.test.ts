@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Contact } from '../../../db/models/contact.ts';
 import { UNLIMITED } from '../../../platform/limits.ts';
-import { foldContactCounts } from '../../../services/contacts/counts.ts';
+import { aggregateContactCounts } from '../../../services/contacts/counts.ts';
 import { draw, Walker } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -38,7 +38,7 @@ describe('limits of executions', () => {
 
   it('fails an UPDATE_CONTACT step whose new fields do not fit, and carries out one with known fields', async () => {
     await walker.contact('known@example.com', { a: 1, b: 2 });
-    await foldContactCounts(world.db);
+    await aggregateContactCounts(world.db);
     const refused = await walked({ a: 2, other: 1 }, 'fields@example.com');
     expect(refused.status).to.equal('FAILED');
     expect(refused.error).to.contain('new custom fields');

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { Email } from '../../../db/models/email.ts';
 import { trackEvent } from '../../../services/events/track.ts';
 import { createTemplate } from '../../../services/templates/save.ts';
+import { type ExecutionState, readExecution } from '../../../services/workflows/execution-state.ts';
 import { cancelExecution } from '../../../services/workflows/executions/cancel.ts';
-import { type PlacedExecution, seeExecution } from '../../../services/workflows/placed-execution.ts';
-import { moveExecution, NotHeld } from '../../../services/workflows/records.ts';
+import { StaleExecution, writeExecutionStep } from '../../../services/workflows/records.ts';
 import { type Drawn, draw, Walker } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -35,13 +35,13 @@ describe('a step that is decided without locks', () => {
   async function begin() {
     const email = `seen${++people}@example.com`;
     const id = await walker.start(workflow, email);
-    const seen = await seeExecution(world.db, id);
+    const seen = await readExecution(world.db, id);
     if (!seen) throw new Error('it is not there');
     return { id, email, seen };
   }
 
-  const send = (seen: PlacedExecution, subject = 'Hello') =>
-    moveExecution(
+  const send = (seen: ExecutionState, subject = 'Hello') =>
+    writeExecutionStep(
       world.db,
       seen,
       { id: workflow.steps.send ?? '', type: 'SEND_EMAIL', name: 'send' },
@@ -65,7 +65,7 @@ describe('a step that is decided without locks', () => {
 
   async function isUntouched(id: string, change: Promise<unknown>): Promise<void> {
     const error = await change.catch((reason: unknown) => reason);
-    expect(error).to.be.instanceOf(NotHeld);
+    expect(error).to.be.instanceOf(StaleExecution);
     expect(await walker.steps(id)).to.deep.equal([]);
     expect(await Email.query(world.db).where({ executionId: id })).to.deep.equal([]);
     expect(await walker.execution(id)).to.include({ visit: 1, currentStepId: null });
@@ -103,6 +103,6 @@ describe('a step that is decided without locks', () => {
   it('gives back what the next one is decided on', async () => {
     const { id, seen } = await begin();
     const after = await send(seen);
-    expect(after).to.deep.equal(await seeExecution(world.db, id));
+    expect(after).to.deep.equal(await readExecution(world.db, id));
   });
 });

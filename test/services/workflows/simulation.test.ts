@@ -7,10 +7,10 @@ import { trackEvent } from '../../../services/events/track.ts';
 import { createTemplate } from '../../../services/templates/save.ts';
 import { advance } from '../../../services/workflows/advance.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
-import { graphFaults } from '../../../services/workflows/faults.ts';
 import type { Graph } from '../../../services/workflows/graph.ts';
 import { type Simulation, simulate } from '../../../services/workflows/simulation/simulate.ts';
 import { World as Made, type ScriptedEvent } from '../../../services/workflows/simulation/world.ts';
+import { graphViolations } from '../../../services/workflows/violations.ts';
 import { MAX_STEPS } from '../../../services/workflows/walk.ts';
 import { testKeys } from '../../support/keys.ts';
 import { graphs, type ScriptedAfter, scripts } from '../../support/random-graphs.ts';
@@ -73,7 +73,7 @@ describe('a simulation', function () {
   it('of any graph that may be enabled comes to an end', async () => {
     await fc.assert(
       fc.asyncProperty(graphs(), scripts, async (graph, events) => {
-        expect(await graphFaults(world.db, project.id, graph)).to.deep.equal([]);
+        expect(await graphViolations(world.db, project.id, graph)).to.deep.equal([]);
         const start = new Date();
         const { status, path, reason } = await simulating(graph, undefined, start, scriptFrom(start, events));
         expect(status, String(reason)).to.be.oneOf(['COMPLETED', 'EXITED', 'WAITING', 'FAILED']);

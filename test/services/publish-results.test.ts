@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { inTransaction } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { resendEmail } from '../../services/campaigns/resend-email.ts';
+import { publishResults, queueingResults } from '../../services/emails/publish-results.ts';
 import { sendEmails } from '../../services/emails/send.ts';
-import { tellingOf, tellResults } from '../../services/emails/tell-results.ts';
 import { deleteContacts } from '../../services/removal/contact.ts';
 import { leaveResults } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
@@ -47,8 +47,8 @@ describe('telling results', () => {
     await become(sent?.email ?? '', { status: 'SENT', sentAt, providerMessageId: 'q1' });
     await become(failed?.email ?? '', { status: 'FAILED', reason: '550 no', updatedAt: new Date(0) });
     await become(unknown?.email ?? '', { status: 'UNKNOWN' });
-    expect(await tellResults(world.db)).to.equal(2);
-    expect(await tellResults(world.db)).to.equal(0);
+    expect(await publishResults(world.db)).to.equal(2);
+    expect(await publishResults(world.db)).to.equal(0);
     const shared = {
       subject: 'Hello',
       from: `hello@${project.senderDomain}`,
@@ -95,8 +95,8 @@ describe('telling results', () => {
     const emails = await accept(...Array.from({ length: 120 }, (_, n) => `c${n}@example.com`));
     await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
     await leaveResults(world.db);
-    const told = await Promise.all(Array.from({ length: 12 }, () => tellResults(world.db, 20)));
-    while ((await tellResults(world.db, 20)) > 0);
+    const told = await Promise.all(Array.from({ length: 12 }, () => publishResults(world.db, 20)));
+    while ((await publishResults(world.db, 20)) > 0);
     expect(Math.max(...told)).to.be.at.most(20);
     expect((await events()).map(({ emailId }) => emailId)).to.have.members(emails.map(({ email }) => email));
   });
@@ -107,7 +107,7 @@ describe('telling results', () => {
     let telling: Promise<number> | undefined;
     await inTransaction(world.db, async (trx) => {
       await trx('contacts').where({ id: first?.contact.id }).forUpdate();
-      telling = tellResults(world.db);
+      telling = publishResults(world.db);
       await trx('contacts').where({ id: first?.contact.id }).update({ data: '{"a":1}' });
       expect(await events()).to.deep.equal([]);
     });
@@ -121,12 +121,12 @@ describe('telling results', () => {
     await become(id, { status: 'FAILED', reason: '550 no' });
     await inTransaction(world.db, async (trx) => {
       await trx.raw(
-        `with sent as (update emails set status = 'SENT', sent_at = now() where id = ? returning *) ${tellingOf('sent')}`,
+        `with sent as (update emails set status = 'SENT', sent_at = now() where id = ? returning *) ${queueingResults('sent')}`,
         [id],
       );
-      expect(await tellResults(world.db), 'it is in hand').to.equal(0);
+      expect(await publishResults(world.db), 'it is in hand').to.equal(0);
     });
-    expect(await tellResults(world.db)).to.equal(1);
+    expect(await publishResults(world.db)).to.equal(1);
     expect((await events()).map(({ name }) => name)).to.deep.equal(['email.sent']);
   });
 
@@ -134,7 +134,7 @@ describe('telling results', () => {
     const [mail] = await accept('gone@example.com');
     await become(mail?.email ?? '', { status: 'SENT', sentAt: new Date() });
     await deleteContacts(world.db, project.id, [mail?.contact.id ?? '']);
-    expect(await tellResults(world.db)).to.equal(1);
+    expect(await publishResults(world.db)).to.equal(1);
     const [event] = await events();
     expect(event.data).to.include({ emailId: mail?.email, subject: null, from: null, messageId: null });
   });
@@ -143,11 +143,11 @@ describe('telling results', () => {
     const [mail] = await accept('again@example.com');
     const id = mail?.email ?? '';
     await become(id, { status: 'FAILED', reason: '550 no' });
-    await tellResults(world.db);
+    await publishResults(world.db);
     await resendEmail(world.db, project.access, id);
-    expect(await tellResults(world.db)).to.equal(0);
+    expect(await publishResults(world.db)).to.equal(0);
     await become(id, { status: 'SENT', sentAt: new Date() });
-    expect(await tellResults(world.db)).to.equal(1);
+    expect(await publishResults(world.db)).to.equal(1);
     expect((await events()).map(({ name }) => name)).to.deep.equal(['email.failed', 'email.sent']);
   });
 });

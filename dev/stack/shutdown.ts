@@ -6,7 +6,7 @@ export type PartName = 'api' | 'worker' | 'mail' | 'temporal' | 'postgres';
 export const ENDING_ORDER: PartName[][] = [['api', 'worker'], ['mail'], ['temporal'], ['postgres']];
 
 /** SIGKILL follows where none of these is heeded. The worker lets activities finish for twenty seconds. */
-export const FAREWELL: Record<PartName, StopStep[]> = {
+export const SHUTDOWN_STEPS: Record<PartName, StopStep[]> = {
   api: [{ signal: 'SIGTERM', waitMs: 30_000 }],
   worker: [{ signal: 'SIGTERM', waitMs: 40_000 }],
   mail: [{ signal: 'SIGTERM', waitMs: 5_000 }],

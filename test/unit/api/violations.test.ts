@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import { faultsOf } from '../../../api/http/faults.ts';
+import { faultsOf } from '../../../api/http/violations.ts';
 
 describe('faultsOf', () => {
   const codeOf = (schema: joi.Schema, value: unknown): string | undefined => {

@@ -8,7 +8,7 @@ import { sendSystemMail } from '../system/mail.ts';
 type News = Domain['status'] | 'REMOVAL';
 
 /** Mails every active member of the project. */
-export async function tellMembers(
+export async function mailMembersAboutDomain(
   trx: Db,
   { systemFrom }: Pick<Settings, 'systemFrom'>,
   { domain, projectId }: Pick<Domain, 'domain' | 'projectId'>,

@@ -5,7 +5,7 @@ import type { Db } from './db.ts';
  * A connection out of the pool that is kept from one statement to the next. Once it is there a statement is on its way
  * before the call returns, and the database works while its caller goes on.
  */
-export class HeldConnection {
+export class PinnedConnection {
   private readonly db: Db;
   private connection: Client | undefined;
 

@@ -5,7 +5,7 @@ import { statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
 
 /** An execution at its place, with its contact. */
-export interface PlacedExecution {
+export interface ExecutionState {
   id: string;
   projectId: string;
   workflowId: string;
@@ -33,7 +33,7 @@ export interface PlacedExecution {
 }
 
 /** Of the view `execution_states`. */
-export interface PlaceRow extends Omit<ContactRow, 'email'> {
+export interface ExecutionStateRow extends Omit<ContactRow, 'email'> {
   project_id: string;
   workflow_id: string;
   workflow_name: string | null;
@@ -54,25 +54,25 @@ export interface PlaceRow extends Omit<ContactRow, 'email'> {
   row_versions: string | null;
 }
 
-export const placeColumns = `id, project_id, workflow_id, workflow_name, version, contact_id, status, current_step_id,
+export const stateColumns = `id, project_id, workflow_id, workflow_name, version, contact_id, status, current_step_id,
   visit, context, after_position, wake_at, awaited_event, depth, generation, started_at, email, subscribed, data, created_at, updated_at,
   row_versions`;
 
-const see = statement<PlaceRow>('execution-see', `select ${placeColumns} from execution_states where id = $1`);
-const hold = statement<PlaceRow>('execution-hold', `select ${placeColumns} from lock_execution($1)`);
+const see = statement<ExecutionStateRow>('execution-see', `select ${stateColumns} from execution_states where id = $1`);
+const hold = statement<ExecutionStateRow>('execution-hold', `select ${stateColumns} from lock_execution($1)`);
 
-export async function seeExecution(db: Db, id: string): Promise<PlacedExecution | undefined> {
+export async function readExecution(db: Db, id: string): Promise<ExecutionState | undefined> {
   const [row] = await see(db, [id]);
   return row && placed(row);
 }
 
 /** Until the transaction ends nobody else moves it. */
-export async function holdExecution(trx: Db, id: string): Promise<PlacedExecution | undefined> {
+export async function lockExecution(trx: Db, id: string): Promise<ExecutionState | undefined> {
   const [row] = await hold(trx, [id]);
   return row && { ...placed(row), rowVersions: null };
 }
 
-export function placed(row: PlaceRow): PlacedExecution {
+export function placed(row: ExecutionStateRow): ExecutionState {
   const { email, contact_id } = row;
   return {
     id: row.id,

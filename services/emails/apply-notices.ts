@@ -5,8 +5,8 @@ import { statement } from '../../db/statement.ts';
 import { lockContactsOf, recordMailEvents } from './mail-events.ts';
 import { moveMails } from './move-mails.ts';
 import type { BounceType, NoticeKind } from './notices.ts';
-import { tellingOf } from './tell-results.ts';
-import { unsubscribeLost } from './unsubscribe-lost.ts';
+import { queueingResults } from './publish-results.ts';
+import { unsubscribeUndeliverable } from './unsubscribe-undeliverable.ts';
 
 const BATCH = 500;
 /** Of a mail that is nowhere to be found: its result may still be on its way into the ledger. */
@@ -15,7 +15,7 @@ const UNFOUND_SECONDS = 600;
 const WAIT_SECONDS = 3 * 86_400;
 
 /** A notice with the mail that it is about. */
-export interface HeardNotice {
+export interface MatchedNotice {
   id: string;
   kind: NoticeKind;
   bounce_type: BounceType | null;
@@ -26,7 +26,7 @@ export interface HeardNotice {
   contact_id: string;
 }
 
-interface PickedRow extends Omit<HeardNotice, 'email_id' | 'contact_id'> {
+interface PickedRow extends Omit<MatchedNotice, 'email_id' | 'contact_id'> {
   email_id: string | null;
   contact_id: string | null;
   status: EmailStatus | null;
@@ -62,20 +62,20 @@ const arrived = statement(
      update emails set status = 'SENT', reason = null, sent_at = coalesce(sent_at, now()), updated_at = now()
      where id = any ($1::uuid[]) and status = 'UNKNOWN' returning *
    )
-   ${tellingOf('sent')}`,
+   ${queueingResults('sent')}`,
 );
 
 /** Works through what was noted by `recordNotices`, in sets. Gives back how many were dealt with. */
-export async function settleNotices(db: Db, limit = BATCH): Promise<number> {
+export async function applyNotices(db: Db, limit = BATCH): Promise<number> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const picked = await pick(trx, [limit]);
       if (picked.length === 0) return 0;
-      const ready: HeardNotice[] = [];
+      const ready: MatchedNotice[] = [];
       const early: PickedRow[] = [];
       for (const row of picked) {
         const fate = fateOf(row);
-        if (fate === 'ready') ready.push(row as HeardNotice);
+        if (fate === 'ready') ready.push(row as MatchedNotice);
         else if (fate === 'early') early.push(row);
       }
       await apply(trx, ready);
@@ -108,7 +108,7 @@ function fateOf({ status, told, waited }: PickedRow): 'ready' | 'early' | 'worth
   }
 }
 
-async function apply(trx: Db, notices: HeardNotice[]): Promise<void> {
+async function apply(trx: Db, notices: MatchedNotice[]): Promise<void> {
   if (notices.length === 0) return;
   await lockContactsOf(
     trx,
@@ -116,5 +116,5 @@ async function apply(trx: Db, notices: HeardNotice[]): Promise<void> {
   );
   const { events, losses } = await moveMails(trx, notices);
   await recordMailEvents(trx, events);
-  await unsubscribeLost(trx, losses);
+  await unsubscribeUndeliverable(trx, losses);
 }

@@ -23,7 +23,7 @@ export interface Queue {
  * the planner has only the primary key to look it up by; it knows nothing of a queue that was empty a moment ago, and
  * chose to walk through all of it for every row (measured: 5 s instead of 5 ms at 300,000 rows).
  */
-export function turnCtes({ table, waiting, eligible = 'true', when = 'true', limit }: Queue): string {
+export function roundRobinCtes({ table, waiting, eligible = 'true', when = 'true', limit }: Queue): string {
   return `
     taker as (
       (select q.project_id from ${table} q where ${waiting} order by q.project_id limit 1)

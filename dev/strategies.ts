@@ -7,7 +7,7 @@ export interface Way {
   take(): Promise<void>;
 }
 
-export async function firstThatWorks(ways: Way[], report: Report, help: string): Promise<void> {
+export async function firstWorkingStrategy(ways: Way[], report: Report, help: string): Promise<void> {
   const reasons: string[] = [];
   for (const way of ways) {
     try {

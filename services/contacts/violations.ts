@@ -7,7 +7,7 @@ interface DatabaseError {
 }
 
 /** What the database refuses about a contact, in words for the caller; anything else comes back as it was. */
-export function contactFault(error: unknown): unknown {
+export function contactViolation(error: unknown): unknown {
   const { code, constraint } = error as DatabaseError;
   if (code === '23505' && constraint === 'contacts_project_id_email_key')
     return new ApiError(409, 'CONFLICT', 'Another contact of this project has this e-mail address.');
@@ -20,10 +20,10 @@ export function isDataTooLarge(error: unknown): boolean {
   return code === '23514' && constraint === 'contacts_data_size';
 }
 
-export async function tellingFaults<T>(work: () => Promise<T>): Promise<T> {
+export async function translatingContactErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw contactFault(error);
+    throw contactViolation(error);
   }
 }

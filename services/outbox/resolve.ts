@@ -6,7 +6,7 @@ export const MAX_ATTEMPTS = 10;
 const UNREACHABLE_SECONDS = 2;
 const ERROR_LENGTH = 1_000;
 
-export interface FailedIntent {
+export interface FailedMessage {
   id: string;
   error: string;
 }
@@ -14,9 +14,9 @@ export interface FailedIntent {
 export interface Settlement {
   done: string[];
   /** It is the row that is at fault. */
-  failed: FailedIntent[];
+  failed: FailedMessage[];
   /** Nobody was there to take it: no fault of the row. */
-  unreachable: FailedIntent[];
+  unreachable: FailedMessage[];
 }
 
 const remove = statement('outbox-done', 'delete from outbox where id = any($1::bigint[])');
@@ -42,7 +42,7 @@ const putBack = statement(
 );
 
 /** Writes down how a claim went. Gives back the ids of rows that were parked by it. */
-export async function settleIntents(db: Db, { done, failed, unreachable }: Settlement): Promise<string[]> {
+export async function resolveOutboxMessages(db: Db, { done, failed, unreachable }: Settlement): Promise<string[]> {
   if (done.length > 0) await remove(db, [done]);
   if (unreachable.length > 0) await putBack(db, [...columnsOf(unreachable), UNREACHABLE_SECONDS]);
   if (failed.length === 0) return [];
@@ -50,13 +50,13 @@ export async function settleIntents(db: Db, { done, failed, unreachable }: Settl
   return rows.filter(({ parked }) => parked).map(({ id }) => id);
 }
 
-const columnsOf = (rows: FailedIntent[]) => [
+const columnsOf = (rows: FailedMessage[]) => [
   rows.map(({ id }) => id),
   rows.map(({ error }) => error.replaceAll('\0', '').slice(0, ERROR_LENGTH)),
 ];
 
 /** Gives parked rows another full round of attempts. Without ids: all of them. */
-export async function unparkIntents(db: Db, ids?: string[]): Promise<number> {
+export async function unparkOutboxMessages(db: Db, ids?: string[]): Promise<number> {
   return db('outbox')
     .whereNotNull('parkedAt')
     .modify((query) => ids && query.whereIn('id', ids))

@@ -1,14 +1,14 @@
 import type { Db } from '../../db/connect.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
-import { type GraphFault, graphFaults, triggerFaults } from './faults.ts';
 import { asGraph, type EditedGraph, editedGraph, findWorkflow } from './find.ts';
 import { showStep } from './sealed-headers.ts';
+import { type GraphViolation, graphViolations, triggerViolations } from './violations.ts';
 
 /** A workflow with its graph, and with what keeps it from being enabled. */
 export interface WholeWorkflow extends EditedGraph {
   workflow: Workflow;
-  faults: GraphFault[];
+  faults: GraphViolation[];
 }
 
 /** With the headers of its webhooks opened, for people. */
@@ -19,6 +19,6 @@ export async function findWhole(db: Db, keys: SigningKeys, projectId: string, id
 
 export async function wholeOf(db: Db, workflow: Workflow): Promise<WholeWorkflow> {
   const graph = await editedGraph(db, workflow.id);
-  const faults = [...triggerFaults(workflow), ...(await graphFaults(db, workflow.projectId, asGraph(graph)))];
+  const faults = [...triggerViolations(workflow), ...(await graphViolations(db, workflow.projectId, asGraph(graph)))];
   return { workflow, ...graph, faults };
 }

@@ -5,7 +5,7 @@ import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { type MailEvent, type MailFacts, recordMailEvents } from './mail-events.ts';
 
 /** A contact that a mail could not reach for good, or who complained of it. */
-export interface Loss {
+export interface UndeliverableContact {
   mail: MailFacts;
   reason: 'bounce' | 'complaint';
   /** That the mail went to; null once it is erased. */
@@ -20,7 +20,7 @@ const unsubscribe = statement<{ id: string }>(
 );
 
 /** Hard bounces and complaints end the subscription and put the address on the list, under the contact's lock. */
-export async function unsubscribeLost(trx: Db, losses: Loss[]): Promise<void> {
+export async function unsubscribeUndeliverable(trx: Db, losses: UndeliverableContact[]): Promise<void> {
   if (losses.length === 0) return;
   // Whoever has another address by now is still there; whoever complained does not want to hear from us anywhere.
   const ending = losses.filter(({ reason, isCurrent }) => reason === 'complaint' || isCurrent);
@@ -40,7 +40,7 @@ export async function unsubscribeLost(trx: Db, losses: Loss[]): Promise<void> {
  * One whose address is erased is written to no more anyway. Our own mail has no list: nobody could be taken off it, and
  * whoever lost a mailbox for a day would never get another link to log in with.
  */
-const suppressionOf = ({ mail, reason, address }: Loss): NewSuppression[] =>
+const suppressionOf = ({ mail, reason, address }: UndeliverableContact): NewSuppression[] =>
   address === null || mail.project_id === SYSTEM_PROJECT_ID
     ? []
     : [

@@ -1,7 +1,7 @@
 import type { Campaign } from '../../db/models/campaign.ts';
 import type { CampaignCounts } from '../../db/models/campaign-counts.ts';
 
-export interface BrakeLimits {
+export interface AutoPauseLimits {
   campaignMaxBounceRate: number;
   campaignMaxComplaintRate: number;
 }
@@ -12,10 +12,10 @@ const ENOUGH = 200;
 type Forgiven = Pick<Campaign, 'baselineSent' | 'baselineBounced' | 'baselineComplained'>;
 
 /** Why a campaign should stop itself, judged by what has come since it was last resumed; undefined: it need not. */
-export function reasonToBrake(
+export function autoPauseReason(
   { baselineSent, baselineBounced, baselineComplained }: Forgiven,
   { sent, hardBounced, complained }: CampaignCounts,
-  limits: BrakeLimits,
+  limits: AutoPauseLimits,
 ): string | undefined {
   const since = sent - baselineSent;
   if (since < ENOUGH) return undefined;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { noCampaignCounts } from '../../../db/models/campaign-counts.ts';
-import { reasonToBrake } from '../../../services/campaigns/brake.ts';
+import { autoPauseReason } from '../../../services/campaigns/auto-pause.ts';
 import { secondsLeft } from '../../../services/campaigns/pace.ts';
 import { throttleCampaign } from '../../../services/campaigns/save.ts';
 import { pauseCampaign, resumeCampaign } from '../../../services/campaigns/steer.ts';
@@ -43,7 +43,7 @@ describe('how fast a campaign goes, and what stops it', () => {
   describe('the brake', () => {
     const forgiven = { baselineSent: 0, baselineBounced: 0, baselineComplained: 0 };
     const reason = (counts: object, before = forgiven) =>
-      reasonToBrake(before, { ...noCampaignCounts(), ...counts }, limits);
+      autoPauseReason(before, { ...noCampaignCounts(), ...counts }, limits);
 
     it('is pulled when too many bounce or complain, once 200 are sent', () => {
       expect(reason({ sent: 199, hardBounced: 100 })).to.equal(undefined);

@@ -12,7 +12,12 @@ const stop = statement<{ id: string }>(
  * The campaign pauses by itself: a BRAKE waits for a person, a HOLD for its cause to go. As final as a person's pause:
  * see `haltCampaign`.
  */
-export async function stopCampaign(db: Db, id: string, by: 'AUTO_PAUSE' | 'BLOCKED', reason: string): Promise<boolean> {
+export async function pauseCampaignItself(
+  db: Db,
+  id: string,
+  by: 'AUTO_PAUSE' | 'BLOCKED',
+  reason: string,
+): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
     return (await stop(trx, [id, by, reason])).length > 0;
@@ -26,7 +31,7 @@ const release = statement<{ id: string }>(
 );
 
 /** Goes on with a campaign that was held, if nothing stands in its way any more. */
-export async function releaseHold(db: Db, id: string): Promise<boolean> {
+export async function resumeUnblockedCampaign(db: Db, id: string): Promise<boolean> {
   return (await release(db, [id])).length > 0;
 }
 
@@ -44,5 +49,10 @@ const countStuck = statement<{ count: number }>(
 export async function stopIfStuck(db: Db, id: string): Promise<boolean> {
   const [stuck] = await countStuck(db, [id, STUCK_REASON]);
   if ((stuck?.count ?? 0) < MOST_STUCK) return false;
-  return stopCampaign(db, id, 'AUTO_PAUSE', `${MOST_STUCK} of its mails stopped the worker while they were written`);
+  return pauseCampaignItself(
+    db,
+    id,
+    'AUTO_PAUSE',
+    `${MOST_STUCK} of its mails stopped the worker while they were written`,
+  );
 }

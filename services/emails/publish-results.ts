@@ -3,17 +3,17 @@ import { recordingEvents } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { messageDomain } from '../../platform/mailer.ts';
-import { noteUsage } from '../billing/usage.ts';
+import { recordUsage } from '../billing/usage.ts';
 import { lockContactsOf, mailData, mailDepth, mailFactsFrom, mailSender } from './mail-events.ts';
 
-export const RESULTS_AT_ONCE = 200;
+export const RESULTS_PER_BATCH = 200;
 
 /**
  * For whoever writes a result: an insert of the mails in `source`, a row of the ledger each. So the ledger itself, which
  * has many indexes, is not written once more when they are told. A mail whose last result is still to be told is locked
  * there: whoever tells meanwhile would take its place in the queue along with the result from before.
  */
-export const tellingOf = (source: string): string =>
+export const queueingResults = (source: string): string =>
   `insert into unpublished_email_results (email_id, contact_id) select id, contact_id from (select * from ${source}) result
    where not without_events on conflict (email_id) do update set contact_id = excluded.contact_id`;
 
@@ -72,7 +72,7 @@ const record = statement(
  * Records `email.sent` and `email.failed` for mail whose result is in the ledger, each once. Delivery itself never waits
  * for a contact. Where there is `billing`, what was sent is noted for it. Gives back how many there were.
  */
-export async function tellResults(db: Db, limit = RESULTS_AT_ONCE, { billing = false } = {}): Promise<number> {
+export async function publishResults(db: Db, limit = RESULTS_PER_BATCH, { billing = false } = {}): Promise<number> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const picked = await pick(trx, [limit]);
@@ -85,7 +85,7 @@ export async function tellResults(db: Db, limit = RESULTS_AT_ONCE, { billing = f
       const from = (await senders(trx, [ids])).map(({ from_email }) => from_email);
       await record(trx, [ids, ...senderColumns(from)]);
       wake(trx, 'events');
-      if (billing) await noteUsage(trx, ids);
+      if (billing) await recordUsage(trx, ids);
       return picked.length;
     }),
   );

@@ -1,6 +1,6 @@
 import { type Child, exitText, failure } from '../child.ts';
-import { ENDING_ORDER, FAREWELL, type PartName } from './farewell.ts';
 import { crossOut, writeDown } from './orphans.ts';
+import { ENDING_ORDER, type PartName, SHUTDOWN_STEPS } from './shutdown.ts';
 
 /** The children of a running stack: known from their first moment, ended in the right order, missed when they die. */
 export class Family {
@@ -46,7 +46,7 @@ export class Family {
     const child = this.#children.get(part);
     // Even in haste Postgres gets a second to leave its sessions behind; recovery does the rest.
     const haste = part === 'postgres' ? [{ signal: 'SIGQUIT' as const, waitMs: 1_000 }] : [];
-    await child?.stop(inHaste ? haste : FAREWELL[part]);
+    await child?.stop(inHaste ? haste : SHUTDOWN_STEPS[part]);
     crossOut(this.#runDir, part);
   }
 }

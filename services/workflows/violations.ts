@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { Template } from '../../db/models/template.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
 import { badRequest } from '../../platform/errors.ts';
-import { referenceFaults } from '../segments/references.ts';
+import { referenceViolations } from '../segments/references.ts';
 import type { Graph, Step } from './graph.ts';
 import { parseConditionConfig } from './steps/condition.ts';
 import { stepTypes } from './steps/index.ts';
@@ -10,14 +10,14 @@ import { type SendEmailConfig, templateOf } from './steps/send-email.ts';
 import { entriesOf } from './walk.ts';
 
 /** What keeps a workflow from being started. */
-export interface GraphFault {
+export interface GraphViolation {
   /** Of the step that it is about; null when it is about the whole. */
   stepId: string | null;
   message: string;
 }
 
 /** Everything that is wrong with a graph, so that it can be put right at one go. */
-export async function graphFaults(db: Db, projectId: string, graph: Graph): Promise<GraphFault[]> {
+export async function graphViolations(db: Db, projectId: string, graph: Graph): Promise<GraphViolation[]> {
   const templates = await templatesOf(db, projectId, graph);
   const faults = shapeFaults(graph);
   for (const step of graph.steps) {
@@ -27,7 +27,7 @@ export async function graphFaults(db: Db, projectId: string, graph: Graph): Prom
   return faults;
 }
 
-export function triggerFaults({ triggerType, triggerConfig }: Workflow): GraphFault[] {
+export function triggerViolations({ triggerType, triggerConfig }: Workflow): GraphViolation[] {
   const about = (message: string) => [{ stepId: null, message }];
   if (triggerType === 'EVENT' && !triggerConfig.eventName)
     return about('the trigger does not say which event starts it');
@@ -35,7 +35,7 @@ export function triggerFaults({ triggerType, triggerConfig }: Workflow): GraphFa
   return [];
 }
 
-export function requireNoFaults(faults: GraphFault[], verb: 'enabled' | 'run' = 'enabled'): void {
+export function requireNoFaults(faults: GraphViolation[], verb: 'enabled' | 'run' = 'enabled'): void {
   if (faults.length === 0) return;
   const errors = faults.map(({ stepId, message }) => ({
     field: stepId ? `steps.${stepId}` : 'workflow',
@@ -48,7 +48,7 @@ export function requireNoFaults(faults: GraphFault[], verb: 'enabled' | 'run' = 
   });
 }
 
-function shapeFaults(graph: Graph): GraphFault[] {
+function shapeFaults(graph: Graph): GraphViolation[] {
   const entries = entriesOf(graph);
   const about = (message: string) => [{ stepId: null, message }];
   if (graph.steps.length === 0) return about('there are no steps');
@@ -76,7 +76,7 @@ async function outsideFaults(db: Db, projectId: string, step: Step, templates: T
   if (step.type === 'SEND_EMAIL') return mailFaults(step as Step<SendEmailConfig>, templates);
   if (step.type !== 'CONDITION') return [];
   const { parsed } = parseConditionConfig(step.config);
-  const faults = parsed ? await referenceFaults(db, projectId, parsed, '') : [];
+  const faults = parsed ? await referenceViolations(db, projectId, parsed, '') : [];
   return faults.map(({ message }) => `has a fault: ${message}`);
 }
 

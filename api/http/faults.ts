@@ -1,1 +1,0 @@
-export { faultsOf, fieldOf, refuse } from '../../platform/joi-faults.ts';

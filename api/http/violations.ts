@@ -1,0 +1,1 @@
+export { faultsOf, fieldOf, refuse } from '../../platform/joi-violations.ts';
