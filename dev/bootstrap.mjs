@@ -1,5 +1,5 @@
-// The door of every npm script: plain JavaScript, so that it runs before anything is installed.
-// Installs what package-lock.json asks for when it is not there, then runs the TypeScript file it is given.
+// Entry point of every npm script, in plain JavaScript: it runs before any package is installed.
+// Installs the packages of package-lock.json when they are missing, then runs the given TypeScript file.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -7,13 +7,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Whether npm's own record of what it installed has every package of the lockfile in its version. */
+/** Returns whether npm's record of installed packages has every package of the lockfile in its version. */
 function isInstalled() {
   const packagesOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
   try {
-    const there = packagesOf('node_modules/.package-lock.json');
+    const installed = packagesOf('node_modules/.package-lock.json');
     return Object.entries(packagesOf('package-lock.json')).every(
-      ([path, wanted]) => path === '' || wanted.optional || there[path]?.version === wanted.version,
+      ([path, wanted]) => path === '' || wanted.optional || installed[path]?.version === wanted.version,
     );
   } catch {
     return false;
@@ -26,7 +26,7 @@ function install() {
   const [command, before] = npm ? [process.execPath, [npm]] : ['npm', []];
   const { status } = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
   if (status === 0) return;
-  console.error('npm ci failed (see above). Is the package registry within reach?');
+  console.error('npm ci failed (see above). Is the package registry reachable?');
   process.exit(status ?? 1);
 }
 

@@ -1,4 +1,4 @@
-// `npm run build`: the program as plain JavaScript, and the workflow code bundled for Temporal's sandbox beside it.
+// `npm run build`: compiles the program to JavaScript and bundles the workflow code for Temporal's sandbox.
 import { join, resolve } from 'node:path';
 import { writeBundle } from '../worker/bundle.ts';
 import { BUNDLE, compile } from './compile.ts';

@@ -1,4 +1,4 @@
-// A long-running part of the stack as a child process with a log file.
+// Runs a long-running part of the stack as a child process with a log file.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,7 +15,7 @@ export interface ChildOptions {
   gid?: number;
   /** Sent when this process ends without having stopped the child. */
   signalOnExit?: NodeJS.Signals;
-  /** Hears of the child as soon as there is one, long before it is ready. */
+  /** Called as soon as the child is spawned, before it is ready. */
   onSpawn?: (child: Child) => void;
 }
 
@@ -30,7 +30,7 @@ export interface Child {
   logFile: string;
   exited: Promise<Exit>;
   hasExited(): boolean;
-  /** Sends each signal in turn, and SIGKILL at the end, until the child is gone. */
+  /** Sends each signal in order, and SIGKILL at the end, until the child has exited. */
   stop(steps: StopStep[]): Promise<Exit>;
   kill(): Promise<Exit>;
   lastLines(count?: number): string;
@@ -41,16 +41,16 @@ export interface StopStep {
   waitMs: number;
 }
 
-const living = new Map<ChildProcess, NodeJS.Signals>();
+const runningChildren = new Map<ChildProcess, NodeJS.Signals>();
 
-// The last net: nothing may outlive us, however we end. Only SIGKILL gets past this one; the next start sweeps then.
+// Ends all children when this process exits. After a SIGKILL, the next start stops the orphans (stack/orphans.ts).
 process.on('exit', () => {
-  for (const [child, signal] of living) signalGroup(child, signal);
+  for (const [child, signal] of runningChildren) signalGroup(child, signal);
 });
 
 /**
- * Every child leads its own process group: Ctrl-C in a terminal reaches us alone, and we decide who ends when.
- * Its output goes straight to a file, so that it is not hurt when we die first.
+ * Every child leads its own process group: Ctrl-C in a terminal reaches only this process, which stops the children in
+ * order. Output goes straight to a file, so that the child can still write when this process dies first.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
   mkdirSync(dirname(options.logFile), { recursive: true });
@@ -62,16 +62,16 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     child.once('spawn', resolve);
     child.once('error', (error) => reject(new Error(`${options.name} cannot be started: ${error.message}`)));
   });
-  living.set(child, options.signalOnExit ?? 'SIGKILL');
-  const started = handle(options, child);
+  runningChildren.set(child, options.signalOnExit ?? 'SIGKILL');
+  const started = childHandle(options, child);
   options.onSpawn?.(started);
   return started;
 }
 
-function handle({ name, logFile }: ChildOptions, child: ChildProcess): Child {
+function childHandle({ name, logFile }: ChildOptions, child: ChildProcess): Child {
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
-      living.delete(child);
+      runningChildren.delete(child);
       resolve({ code, signal });
     });
   });
@@ -80,9 +80,9 @@ function handle({ name, logFile }: ChildOptions, child: ChildProcess): Child {
     for (const { signal, waitMs } of steps) {
       if (hasExited()) break;
       child.kill(signal);
-      const enough = new AbortController();
-      await Promise.race([exited, sleep(waitMs, undefined, { signal: enough.signal }).catch(() => {})]);
-      enough.abort();
+      const timeout = new AbortController();
+      await Promise.race([exited, sleep(waitMs, undefined, { signal: timeout.signal }).catch(() => {})]);
+      timeout.abort();
     }
     if (!hasExited()) signalGroup(child, 'SIGKILL');
     return exited;
@@ -117,14 +117,14 @@ export function lastLines(file: string, count: number): string {
 
 export const exitText = ({ code, signal }: Exit): string => (signal ? `killed by ${signal}` : `exit code ${code}`);
 
-/** Asks again and again until the answer is yes; a child that dies meanwhile, or too long a wait, is an error. */
+/** Polls `ready` until it returns true. Throws when the child exits meanwhile or the timeout passes. */
 export async function waitUntilReady(child: Child, timeoutMs: number, ready: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  for (let pause = 20; ; pause = Math.min(pause * 1.5, 250)) {
+  for (let delayMs = 20; ; delayMs = Math.min(delayMs * 1.5, 250)) {
     if (child.hasExited()) throw new Error(failure(child, `ended at once (${exitText(await child.exited)})`));
     if (await ready().catch(() => false)) return;
     if (Date.now() > deadline) throw new Error(failure(child, `is not ready after ${timeoutMs / 1000} s`));
-    await sleep(pause);
+    await sleep(delayMs);
   }
 }
 

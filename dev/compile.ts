@@ -1,4 +1,4 @@
-// The program as plain JavaScript. Whoever calls puts the workflow code beside it, bundled for Temporal's sandbox.
+// Compiles the program to JavaScript. The caller adds the workflow code, bundled for Temporal's sandbox.
 import { cpSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { run } from './run.ts';
@@ -7,12 +7,12 @@ const root = resolve(import.meta.dirname, '..');
 
 export const BUNDLE = 'workflow-bundle.js';
 
-/** `flags` are more of those that tsc knows. */
+/** `flags` are passed on to tsc. */
 export async function compile(target: string, flags: string[] = []): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target, ...flags], { cwd: root });
-  // Pages and SQL are read at run time.
+  // Templates and SQL files are read at run time.
   for (const folder of ['web', 'db'])
     cpSync(join(root, folder), join(target, folder), { recursive: true, filter: (file) => !file.endsWith('.ts') });
 }

@@ -1,65 +1,65 @@
-// A lock between processes, made of a file that names its holder. The lock of a dead process is taken over.
+// A lock between processes: a file that names its owner. The lock of a dead process is taken over.
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identityOf, isIdentity, isRunning, type ProcessIdentity } from './process-identity.ts';
 
-export interface Holder extends ProcessIdentity {
+export interface LockOwner extends ProcessIdentity {
   token: string;
 }
 
-export interface HeldLock {
+export interface AcquiredLock {
   release(): void;
 }
 
-/** Takes the lock, or answers with the living holder. */
-export function tryLock(file: string): HeldLock | { heldBy: Holder | undefined } {
+/** Acquires the lock, or returns the running process that owns it. */
+export function tryLock(file: string): AcquiredLock | { owner: LockOwner | undefined } {
   mkdirSync(dirname(file), { recursive: true });
   const token = randomUUID();
   for (let tries = 0; tries < 3; tries++) {
-    if (claim(file, token)) return { release: () => removeIf(file, token) };
-    const holder = readHolder(file);
-    if (holder && isRunning(holder)) return { heldBy: holder };
-    if (!removeDead(file, holder)) break;
+    if (createLockFile(file, token)) return { release: () => removeIf(file, token) };
+    const owner = readOwner(file);
+    if (owner && isRunning(owner)) return { owner };
+    if (!removeDead(file, owner)) break;
   }
-  return { heldBy: readHolder(file) };
+  return { owner: readOwner(file) };
 }
 
-/** Waits for the lock; `onWait` hears once a second for how long, and who holds it. */
+/** Waits for the lock and calls `onWait` once a second with the owner and the time waited so far. */
 export async function lock(
   file: string,
-  onWait: (heldBy: Holder | undefined, waitedMs: number) => void,
-): Promise<HeldLock> {
+  onWait: (owner: LockOwner | undefined, waitedMs: number) => void,
+): Promise<AcquiredLock> {
   const started = Date.now();
   for (;;) {
-    const held = tryLock(file);
-    if ('release' in held) return held;
-    onWait(held.heldBy, Date.now() - started);
+    const result = tryLock(file);
+    if ('release' in result) return result;
+    onWait(result.owner, Date.now() - started);
     await sleep(1_000);
   }
 }
 
-// Written beside and linked into place, so that nobody ever reads a lock without its holder.
-function claim(file: string, token: string): boolean {
-  const mine = `${file}.${token}`;
-  writeFileSync(mine, JSON.stringify({ ...identityOf(process.pid), token }));
+// The file is written under another name and linked into place: a lock without an owner is never visible.
+function createLockFile(file: string, token: string): boolean {
+  const ownFile = `${file}.${token}`;
+  writeFileSync(ownFile, JSON.stringify({ ...identityOf(process.pid), token }));
   try {
-    linkSync(mine, file);
+    linkSync(ownFile, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    rmSync(mine, { force: true });
+    rmSync(ownFile, { force: true });
   }
 }
 
-function readHolder(file: string): Holder | undefined {
+function readOwner(file: string): LockOwner | undefined {
   try {
-    const holder: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return isIdentity(holder) && 'token' in holder && typeof holder.token === 'string'
-      ? { ...holder, token: holder.token }
+    const owner: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return isIdentity(owner) && 'token' in owner && typeof owner.token === 'string'
+      ? { ...owner, token: owner.token }
       : undefined;
   } catch {
     return undefined;
@@ -67,11 +67,11 @@ function readHolder(file: string): Holder | undefined {
 }
 
 /**
- * Of all who see the same dead holder only one may remove its lock: the one that links the marker of that holder.
- * It looks again under the marker, since a slow comer may hold yesterday's news. False: somebody else is at it.
+ * Of the processes that see the same dead owner, only the one that creates the marker file removes its lock. It reads the
+ * lock again under the marker, because the owner may have changed. Returns false when another process removes it.
  */
-function removeDead(file: string, holder: Holder | undefined): boolean {
-  const marker = `${file}.dead-${holder?.token ?? 'unreadable'}`;
+function removeDead(file: string, owner: LockOwner | undefined): boolean {
+  const marker = `${file}.dead-${owner?.token ?? 'unreadable'}`;
   if (ageMs(marker) > 10_000) rmSync(marker, { force: true });
   try {
     writeFileSync(marker, String(process.pid), { flag: 'wx' });
@@ -79,7 +79,7 @@ function removeDead(file: string, holder: Holder | undefined): boolean {
     return false;
   }
   try {
-    removeIf(file, holder?.token);
+    removeIf(file, owner?.token);
     return true;
   } finally {
     rmSync(marker, { force: true });
@@ -87,7 +87,7 @@ function removeDead(file: string, holder: Holder | undefined): boolean {
 }
 
 function removeIf(file: string, token: string | undefined): void {
-  if (readHolder(file)?.token === token) rmSync(file, { force: true });
+  if (readOwner(file)?.token === token) rmSync(file, { force: true });
 }
 
 function ageMs(file: string): number {

@@ -2,20 +2,20 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Report } from './report.ts';
 
-/** A port that nobody listens on just now. */
+/** Returns a port that is not in use. */
 export async function freePort(): Promise<number> {
   const port = await listenOn(0, '127.0.0.1');
   if (typeof port === 'string') throw new Error(`No port is free on 127.0.0.1: ${port}`);
   return port;
 }
 
-// `localhost` may lead to either family: a stranger on ::1 would answer in our place.
+// `localhost` may resolve to IPv4 or IPv6: another program on ::1 would answer instead of ours.
 async function isFree(port: number): Promise<boolean> {
   const [v4, v6] = [await listenOn(port, '127.0.0.1'), await listenOn(port, '::1')];
   return typeof v4 === 'number' && v6 !== 'EADDRINUSE';
 }
 
-/** The wanted port, or a free one, and a line that says so. `taken` holds what was given out but is not in use yet. */
+/** Returns the wanted port, or reports and returns a free one. `taken`: ports that were returned but are not in use yet. */
 export async function portOrFree(
   what: string,
   wanted: number,
@@ -40,12 +40,12 @@ async function listenOn(port: number, host: string): Promise<number | string> {
   });
 }
 
-/** Resolves once something accepts connections on the port; `goOn` tells whether there is still hope. */
-export async function accepts(port: number, timeoutMs: number, goOn: () => boolean = () => true): Promise<void> {
+/** Resolves once the port accepts connections. Throws when `isAlive` returns false: the program has ended. */
+export async function accepts(port: number, timeoutMs: number, isAlive: () => boolean = () => true): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await canConnect(port))) {
-    if (!goOn()) throw new Error(`The program that was to listen on port ${port} has ended.`);
-    if (Date.now() > deadline) throw new Error(`Nobody listens on port ${port} after ${timeoutMs / 1000} s.`);
+    if (!isAlive()) throw new Error(`The program that was to listen on port ${port} has ended.`);
+    if (Date.now() > deadline) throw new Error(`Nothing listens on port ${port} after ${timeoutMs / 1000} s.`);
     await sleep(50);
   }
 }

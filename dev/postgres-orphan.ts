@@ -1,27 +1,27 @@
-// What an earlier stack that was killed left in a data directory: a postmaster without a parent, or its pid file.
+// Cleans up a data directory whose stack was killed: an orphaned postmaster, or its stale pid file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandLineOf, identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
-/** Ends the postmaster that still works in the data directory, so that a new one can start there. */
+/** Stops a postmaster that still runs in the data directory, so that a new one can start there. */
 export async function stopOrphanedPostgres(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postmaster.pid');
   const lines = readLines(file);
   const pid = Number(lines[0]);
   const identity = Number.isInteger(pid) && pid > 0 ? identityOf(pid) : undefined;
-  // Postgres itself deals with the file of a dead postmaster, and looks for its living sessions by what is in it.
+  // Postgres handles the file of a dead postmaster itself, and uses its content to look for sessions that still run.
   if (!identity) return;
   if (commandLineOf(pid).includes(dataDir)) {
-    await end(identity, dataDir);
+    await stopPostmaster(identity, dataDir);
     return;
   }
-  // The number now belongs to somebody else, at whose sight Postgres would refuse to start. Our own number it takes
-  // for stale, as its parent's; the rest of the file stays, since it leads to sessions that may still be alive.
+  // The pid was reused by another process, and Postgres would refuse to start because of it. Postgres treats the pid of its
+  // own parent (this process) as stale. The other lines stay: they identify the shared memory of sessions that still run.
   writeFileSync(file, [String(process.pid), ...lines.slice(1)].join('\n'));
 }
 
-async function end(postmaster: ProcessIdentity, dataDir: string): Promise<void> {
+async function stopPostmaster(postmaster: ProcessIdentity, dataDir: string): Promise<void> {
   for (const [signal, waitMs] of [
     ['SIGINT', 30_000],
     ['SIGQUIT', 10_000],
@@ -33,7 +33,7 @@ async function end(postmaster: ProcessIdentity, dataDir: string): Promise<void> 
       await sleep(50);
     }
   }
-  throw new Error(`Another Postgres (pid ${postmaster.pid}) works in ${dataDir} and cannot be ended.`);
+  throw new Error(`Another Postgres (pid ${postmaster.pid}) runs in ${dataDir} and cannot be stopped.`);
 }
 
 function readLines(file: string): string[] {

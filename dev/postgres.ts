@@ -14,7 +14,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Child, startChild, waitUntilReady } from './child.ts';
-import { type Account, giveTo, postgresAccount } from './postgres-account.ts';
+import { type Account, changeOwner, postgresAccount } from './postgres-account.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
 import { stopOrphanedPostgres } from './postgres-orphan.ts';
 import { execute } from './run.ts';
@@ -22,7 +22,7 @@ import { execute } from './run.ts';
 export interface PostgresOptions {
   dataDir: string;
   port: number;
-  /** Made when it is not there. */
+  /** Created when it does not exist. */
   database?: string;
   settings?: Record<string, string>;
   logFile?: string;
@@ -41,7 +41,7 @@ export interface Postgres {
 const USER = 'everpost';
 const SHARED_MEMORY_IN_USE = /pre-existing shared memory block/;
 
-/** Starts Postgres on 127.0.0.1 with its data in `dataDir`, which is made and filled when it is not there. */
+/** Starts Postgres on 127.0.0.1 with its data in `dataDir`, which is initialized when it does not exist. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const { port, database = 'postgres' } = options;
   const dataDir = resolve(options.dataDir);
@@ -50,17 +50,17 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const account = postgresAccount(binaries.postgres, dirname(dataDir));
   await stopOrphanedPostgres(dataDir);
   if (!existsSync(dataDir)) await initialize(binaries, account, dataDir, options.settings?.fsync !== 'off');
-  giveTo(account, dataDir);
+  changeOwner(account, dataDir);
 
   const password = readPassword(dataDir);
   const urlOf = (name: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${name}`;
   const child = await startServer(binaries, account, { ...options, dataDir }, urlOf('postgres'));
-  // SIGINT is the fast shutdown: sessions are ended, everything is written. SIGQUIT leaves the rest to recovery.
-  const farewell = [
+  // SIGINT is a fast shutdown: it ends sessions and writes a checkpoint. SIGQUIT stops at once and leaves work to recovery.
+  const shutdownSteps = [
     { signal: 'SIGINT' as const, waitMs: 30_000 },
     { signal: 'SIGQUIT' as const, waitMs: 5_000 },
   ];
-  const stop = async () => void (await child.stop(farewell));
+  const stop = async () => void (await child.stop(shutdownSteps));
   try {
     if (database !== 'postgres') await createDatabaseIfMissing(urlOf('postgres'), database);
   } catch (error) {
@@ -81,7 +81,7 @@ function readPassword(dataDir: string): string {
   }
 }
 
-/** In a directory beside, renamed when whole: a data directory that is there is one that can be used. */
+/** Initializes a temporary directory and renames it at the end: an existing data directory is always complete. */
 async function initialize(
   { initdb }: PostgresBinaries,
   account: Account,
@@ -89,24 +89,24 @@ async function initialize(
   sync: boolean,
 ): Promise<void> {
   const parent = dirname(dataDir);
-  const beside = `.${basename(dataDir)}.init-`;
+  const tempPrefix = `.${basename(dataDir)}.init-`;
   for (const entry of readdirSync(parent)) {
-    if (entry.startsWith(beside)) rmSync(join(parent, entry), { recursive: true, force: true });
+    if (entry.startsWith(tempPrefix)) rmSync(join(parent, entry), { recursive: true, force: true });
   }
-  const work = mkdtempSync(join(parent, beside));
+  const tempDir = mkdtempSync(join(parent, tempPrefix));
   const password = randomBytes(24).toString('base64url');
-  writeFileSync(join(work, 'password'), password, { mode: 0o600 });
-  giveTo(account, work);
-  // The built-in C.UTF-8 sorts by code point and knows upper and lower case of all scripts, the same on every system.
+  writeFileSync(join(tempDir, 'password'), password, { mode: 0o600 });
+  changeOwner(account, tempDir);
+  // The built-in C.UTF-8 sorts by code point and maps the case of all scripts, the same on every system.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  const secrets = ['--auth=scram-sha-256', `--username=${USER}`, `--pwfile=${join(work, 'password')}`];
-  const flags = ['-D', join(work, 'data'), ...locale, ...secrets, ...(sync ? [] : ['--no-sync'])];
+  const secrets = ['--auth=scram-sha-256', `--username=${USER}`, `--pwfile=${join(tempDir, 'password')}`];
+  const flags = ['-D', join(tempDir, 'data'), ...locale, ...secrets, ...(sync ? [] : ['--no-sync'])];
   const [command = '', ...args] = [...account.prefix, initdb, ...flags];
   const { uid, gid } = account;
-  await execute(command, args, { uid, gid, cwd: work });
+  await execute(command, args, { uid, gid, cwd: tempDir });
   writeFileSync(passwordFile(dataDir), password, { mode: 0o600 });
-  renameSync(join(work, 'data'), dataDir);
-  rmSync(work, { recursive: true, force: true });
+  renameSync(join(tempDir, 'data'), dataDir);
+  rmSync(tempDir, { recursive: true, force: true });
 }
 
 async function startServer(
@@ -123,18 +123,18 @@ async function startServer(
   for (let tries = 1; ; tries++) {
     const child = await startChild({ ...options, signalOnExit: 'SIGINT', onSpawn });
     try {
-      await waitUntilReady(child, 60_000, () => answers(url));
+      await waitUntilReady(child, 60_000, () => acceptsQueries(url));
       return child;
     } catch (error) {
       await child.kill();
-      // After a SIGKILL of the postmaster its sessions take a moment to notice; Postgres rightly waits for them.
+      // After a SIGKILL of the postmaster its sessions need a moment to exit; Postgres refuses to start until then.
       if (tries > 40 || !SHARED_MEMORY_IN_USE.test(child.lastLines(5))) throw error;
       await sleep(250);
     }
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function acceptsQueries(url: string): Promise<boolean> {
   await query(url, 'select 1');
   return true;
 }
@@ -146,7 +146,7 @@ async function createDatabaseIfMissing(url: string, name: string): Promise<void>
 
 export async function query(url: string, sql: string, values: unknown[] = []): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // A server that goes down while we are connected is told to us twice; the rejected query says enough.
+  // A server that stops while the client is connected also emits 'error'; the rejected query reports it already.
   client.on('error', () => {});
   await client.connect();
   try {

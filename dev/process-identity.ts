@@ -1,4 +1,4 @@
-// A pid alone is not a name: it is handed to somebody else after its owner is gone. Pid and start time together are.
+// A pid is reused after its process has ended. Pid and start time together identify a process.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -12,7 +12,7 @@ export function identityOf(pid: number): ProcessIdentity | undefined {
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** True while the very process that was identified, and no later bearer of its pid, is running. */
+/** Returns whether the identified process still runs, as opposed to a later process with the same pid. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identityOf(identity.pid)?.startedAt === identity.startedAt;
 }
@@ -37,18 +37,18 @@ export function commandLineOf(pid: number): string {
   }
 }
 
-// Ticks since boot; the boot id keeps two boots apart. What has ended and only waits for its parent does not count.
+// The start time counts ticks since boot; the boot id tells two boots apart. Zombies count as ended.
 function startFromProc(pid: number): string | undefined {
   const stat = statOf(pid);
   if (!stat || stat[0] === 'Z' || stat[0] === 'X') return undefined;
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${stat[19]}`;
 }
 
-/** The fields of /proc/<pid>/stat from the state on. */
+/** Returns the fields of /proc/<pid>/stat, starting at the state. */
 function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command name, in parentheses, may hold spaces and parentheses itself: count from the last one.
+    // The command name, in parentheses, may contain spaces and parentheses: fields start after the last parenthesis.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;

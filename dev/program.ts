@@ -1,5 +1,5 @@
-// For tests: the program as `npm run build` makes it, from the source as it is now. From TypeScript every process would
-// take seconds to begin. Made once for every state of the source, and shared by all runs.
+// Compiles the program as `npm run build` does, for tests: started from TypeScript, every process would take seconds.
+// Compiled once for every state of the source and shared by all test runs.
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -17,50 +17,52 @@ import { BUNDLE, compile } from './compile.ts';
 import { lock } from './lock.ts';
 
 const root = resolve(import.meta.dirname, '..');
-// Below the checkout, where the packages are found.
-const shelf = join(root, 'node_modules', '.cache', 'everpost');
-const KEPT_MS = 24 * 3600 * 1000;
+// Inside node_modules, so that the compiled files resolve our packages.
+const cacheDir = join(root, 'node_modules', '.cache', 'everpost');
+const MAX_AGE_MS = 24 * 3600 * 1000;
 
-let found: Promise<string> | undefined;
+let programDir: Promise<string> | undefined;
 
-/** The directory that is like `dist/`. */
+/** Returns a directory with the content of `dist/`. */
 export function program(): Promise<string> {
-  found ??= find();
-  return found;
+  programDir ??= findOrCompile();
+  return programDir;
 }
 
-async function find(): Promise<string> {
-  const held = existsSync(shelved()) ? undefined : await lock(join(shelf, 'program.lock'), () => {});
+async function findOrCompile(): Promise<string> {
+  const buildLock = existsSync(dirForCurrentSource())
+    ? undefined
+    : await lock(join(cacheDir, 'program.lock'), () => {});
   try {
-    return existsSync(shelved()) ? shelved() : await make();
+    return existsSync(dirForCurrentSource()) ? dirForCurrentSource() : await compileCurrentSource();
   } finally {
-    held?.release();
+    buildLock?.release();
   }
 }
 
-const shelved = (): string => join(shelf, `program-${fingerprint()}`);
+const dirForCurrentSource = (): string => join(cacheDir, `program-${fingerprint()}`);
 
-async function make(): Promise<string> {
+async function compileCurrentSource(): Promise<string> {
   removeOld();
-  const draft = join(shelf, 'program-draft');
+  const draft = join(cacheDir, 'program-draft');
   for (;;) {
-    const target = shelved();
-    // `npm run typecheck` looks at types.
+    const target = dirForCurrentSource();
+    // `npm run typecheck` checks the types.
     await compile(draft, ['--noCheck']);
     copyFileSync((await workflowBundle()).codePath, join(draft, BUNDLE));
-    // Below node_modules nothing says so otherwise.
+    // node_modules has no package.json that declares ES modules.
     writeFileSync(join(draft, 'package.json'), '{ "type": "module" }');
-    // Edited meanwhile, it would stand under the name of a source that it was not made of.
-    if (shelved() !== target) continue;
+    // The source was edited while it was compiled: the output would be stored under the wrong fingerprint.
+    if (dirForCurrentSource() !== target) continue;
     renameSync(draft, target);
     return target;
   }
 }
 
 function removeOld(): void {
-  for (const name of readdirSync(shelf).filter((name) => name.startsWith('program-'))) {
-    const old = join(shelf, name);
-    if (Date.now() - statSync(old).mtimeMs > KEPT_MS) rmSync(old, { recursive: true, force: true });
+  for (const name of readdirSync(cacheDir).filter((name) => name.startsWith('program-'))) {
+    const old = join(cacheDir, name);
+    if (Date.now() - statSync(old).mtimeMs > MAX_AGE_MS) rmSync(old, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,4 @@
-// One line of news for whoever is waiting at the terminal.
+/** Prints one line of progress. */
 export type Report = (line: string) => void;
 
 export const toStderr: Report = (line) => {
@@ -7,12 +7,12 @@ export const toStderr: Report = (line) => {
 
 export const seconds = (since: number): string => `${Math.round((Date.now() - since) / 1000)} s`;
 
-// A person wants to see life every few seconds; a CI log wants few lines.
+// A terminal shows progress every 5 seconds; a CI log stays short.
 const everyMs = (): number => (process.stderr.isTTY && !process.env.CI ? 5_000 : 30_000);
 
 /**
- * Says what is going on and, while it lasts, for how long it has been going on.
- * `detail` is asked each time: a download gives its megabytes, a build its last line.
+ * Reports `what` at the start and the elapsed time while `work` runs.
+ * `detail` is called for each line: a download returns its megabytes, a build its last line.
  */
 export async function withProgress<T>(
   report: Report,
@@ -23,8 +23,8 @@ export async function withProgress<T>(
   const started = Date.now();
   report(`${what} …`);
   const timer = setInterval(() => {
-    const more = detail?.();
-    report(`  … ${seconds(started)}${more ? `, ${more}` : ''}`);
+    const suffix = detail?.();
+    report(`  … ${seconds(started)}${suffix ? `, ${suffix}` : ''}`);
   }, everyMs());
   try {
     return await work();

@@ -1,4 +1,4 @@
-// Short-lived commands: a build, a download, a look at a version.
+// Runs short-lived commands: a build, a download, a version check.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -9,19 +9,19 @@ export const execute = promisify(execFile);
 export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Hears every line the command prints. */
+  /** Called with every line that the command prints. */
   onLine?: (line: string) => void;
-  /** Aborting ends the command and all it started. */
+  /** Aborting kills the command and its process group. */
   signal?: AbortSignal;
 }
 
 const running = new Set<ChildProcess>();
 
 process.on('exit', () => {
-  for (const child of running) endGroup(child);
+  for (const child of running) killGroup(child);
 });
 
-/** Runs a command to its end; a failure carries the last lines it printed. */
+/** Runs a command until it exits. The error of a failed one contains the last lines of its output. */
 export async function run(command: string, args: string[], options: RunOptions = {}): Promise<void> {
   const child = spawn(command, args, {
     cwd: options.cwd,
@@ -30,8 +30,8 @@ export async function run(command: string, args: string[], options: RunOptions =
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
-  const end = () => endGroup(child);
-  options.signal?.addEventListener('abort', end, { once: true });
+  const abort = () => killGroup(child);
+  options.signal?.addEventListener('abort', abort, { once: true });
   const tail: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     eachLine(stream, (line) => {
@@ -48,24 +48,24 @@ export async function run(command: string, args: string[], options: RunOptions =
     if (status !== 0) throw new Error(`${command} ended with ${status}:\n${tail.join('\n')}`);
   } finally {
     running.delete(child);
-    options.signal?.removeEventListener('abort', end);
+    options.signal?.removeEventListener('abort', abort);
   }
 }
 
-function eachLine(stream: NodeJS.ReadableStream, hear: (line: string) => void): void {
+function eachLine(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');
   stream.on('data', (chunk: string) => {
     const lines = (rest + chunk).split(/\r?\n/);
     rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim()) hear(line);
+    for (const line of lines) if (line.trim()) onLine(line);
   });
   stream.on('end', () => {
-    if (rest.trim()) hear(rest);
+    if (rest.trim()) onLine(rest);
   });
 }
 
-function endGroup(child: ChildProcess): void {
+function killGroup(child: ChildProcess): void {
   try {
     if (child.pid) process.kill(-child.pid, 'SIGKILL');
   } catch {

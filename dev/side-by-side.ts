@@ -1,4 +1,4 @@
-// Two programs at once, and an output that can be read: the first one's as it comes, then all of the second one's.
+// Runs two programs at once and keeps their output apart: first all output of the first, then all of the second.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,31 +11,34 @@ export interface Program {
 }
 
 export interface Options {
-  /** Keeps the output of the second while the first one speaks. */
+  /** Buffers the output of the second program while the first one writes to the terminal. */
   file: string;
-  /** A signal that both are to be given. */
-  told: Promise<NodeJS.Signals>;
-  say(text: string | Uint8Array): unknown;
+  /** Resolves with a signal to pass on to both programs. */
+  stopSignal: Promise<NodeJS.Signals>;
+  write(text: string | Uint8Array): unknown;
 }
 
-/** Runs both with Node; `endedBy`: they were told to end, and have nothing more to say. */
+/** Runs both programs with Node. `endedBy` is the signal that stopped them; the second one's output is not shown then. */
 export async function runSideBySide(
   first: Program,
   second: Program,
-  { file, told, say }: Options,
+  { file, stopSignal, write }: Options,
 ): Promise<{ exits: [Exit, Exit]; endedBy: NodeJS.Signals | undefined }> {
-  const kept = openSync(file, 'a');
-  const children = [start(first, ['inherit', 'inherit', 'inherit']), start(second, ['ignore', kept, kept])] as const;
-  closeSync(kept);
+  const outputFile = openSync(file, 'a');
+  const children = [
+    start(first, ['inherit', 'inherit', 'inherit']),
+    start(second, ['ignore', outputFile, outputFile]),
+  ] as const;
+  closeSync(outputFile);
   let endedBy: NodeJS.Signals | undefined;
-  void told.then((signal) => {
+  void stopSignal.then((signal) => {
     endedBy = signal;
     for (const child of children) child.kill(signal);
   });
-  const ends = [exitOf(children[0]), exitOf(children[1])] as const;
-  await ends[0];
-  if (!endedBy) await copy(file, ends[1], say);
-  return { exits: await Promise.all(ends), endedBy };
+  const exits = [exitOf(children[0]), exitOf(children[1])] as const;
+  await exits[0];
+  if (!endedBy) await copy(file, exits[1], write);
+  return { exits: await Promise.all(exits), endedBy };
 }
 
 type Stdio = 'inherit' | 'ignore' | number;
@@ -50,8 +53,8 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-/** What has been written to the file, and what is still to come. */
-async function copy(file: string, end: Promise<unknown>, say: Options['say']): Promise<void> {
+/** Copies the file to `write`, and what is appended to it, until `end` resolves. */
+async function copy(file: string, end: Promise<unknown>, write: Options['write']): Promise<void> {
   const from = openSync(file, 'r');
   let isOver = false;
   void end.then(() => {
@@ -59,13 +62,13 @@ async function copy(file: string, end: Promise<unknown>, say: Options['say']): P
   });
   try {
     for (;;) {
-      // Looked at before reading: what was written until the end is read after it.
+      // Checked before reading: what was written before the end is still read afterwards.
       const isLast = isOver;
       for (;;) {
         const piece = Buffer.alloc(65_536);
         const length = readSync(from, piece);
         if (length === 0) break;
-        say(piece.subarray(0, length));
+        write(piece.subarray(0, length));
       }
       if (isLast) return;
       await Promise.race([end, sleep(200)]);

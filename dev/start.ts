@@ -1,4 +1,4 @@
-// `npm start`: the whole platform in one terminal. `npm start -- --fresh` begins anew.
+// `npm start`: runs the whole platform in one terminal. `npm start -- --fresh` deletes all data first.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
@@ -7,54 +7,54 @@ import type { Report } from './report.ts';
 import { banner } from './stack/banner.ts';
 import { Home } from './stack/home.ts';
 import { launcherGone } from './stack/launcher.ts';
-import { endOrphans } from './stack/orphans.ts';
-import { Family } from './stack/process-group.ts';
+import { stopOrphans } from './stack/orphans.ts';
+import { ProcessGroup } from './stack/process-group.ts';
 import { removeStackFile, stackFile, startStack } from './stack/stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const say: Report = (line) => console.log(line);
+const print: Report = (line) => console.log(line);
 
 async function main(args: string[]): Promise<number> {
   const unknown = args.filter((arg) => arg !== '--fresh');
   if (unknown.length > 0)
-    throw new Error(`Unknown argument ${unknown.join(' ')}. There is only --fresh, to begin anew.`);
+    throw new Error(`Unknown argument ${unknown.join(' ')}. The only one is --fresh, which deletes all data first.`);
   const envFile = join(root, '.env');
   if (existsSync(envFile)) loadEnvFile(envFile);
   const settings = readSettings(process.env);
   const home = new Home(resolve(root, settings.home));
   const lock = home.lock();
-  const family = new Family(home.room('run'));
-  const ground = { home, family };
-  // Whatever happens, an address that nobody answers is not left standing.
+  const processGroup = new ProcessGroup(home.directory('run'));
+  const context = { home, processGroup };
+  // stack.json must not outlive the stack, however it ends.
   process.once('exit', () => {
-    removeStackFile(ground);
+    removeStackFile(context);
     lock.release();
   });
-  removeStackFile(ground);
-  const told = signalled();
-  void told.second.then(() => family.end(true));
+  removeStackFile(context);
+  const signals = listenForSignals();
+  void signals.second.then(() => processGroup.stop(true));
   const start = async (): Promise<void> => {
-    await endOrphans(home.room('run'), say);
+    await stopOrphans(home.directory('run'), print);
     if (args.includes('--fresh')) home.makeFresh();
-    console.log(banner(await startStack(ground, settings, say), stackFile(ground)));
+    console.log(banner(await startStack(context, settings, print), stackFile(context)));
   };
-  const failed = new Promise<string>((tell) => start().catch((error: unknown) => tell(messageOf(error))));
-  const fault = await Promise.race([told.first, launcherGone(), family.death, failed]);
-  removeStackFile(ground);
-  if (fault) console.error(`\n${fault}\n`);
+  const failed = new Promise<string>((resolve) => start().catch((error: unknown) => resolve(messageOf(error))));
+  const failureMessage = await Promise.race([signals.first, launcherGone(), processGroup.unexpectedExit, failed]);
+  removeStackFile(context);
+  if (failureMessage) console.error(`\n${failureMessage}\n`);
   console.log('Stopping …');
-  await family.end();
+  await processGroup.stop();
   console.log('Everything has ended.');
-  return fault ? 1 : 0;
+  return failureMessage ? 1 : 0;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * The first signal asks for a clean end; one that comes later says that it takes too long. Ctrl-C reaches us twice, from
- * the terminal and from npm, which passes it on: what follows at once is the same wish.
+ * The first signal asks for a clean shutdown, a later one for an immediate one. Ctrl-C arrives twice, from the terminal
+ * and from npm, which passes it on: a second signal within a second counts as the first.
  */
-function signalled(): { first: Promise<undefined>; second: Promise<undefined> } {
+function listenForSignals(): { first: Promise<undefined>; second: Promise<undefined> } {
   let [firstAt, callFirst, callSecond] = [0, () => {}, () => {}];
   const first = new Promise<undefined>((call) => {
     callFirst = () => call(undefined);
@@ -72,7 +72,7 @@ function signalled(): { first: Promise<undefined>; second: Promise<undefined> } 
   return { first, second };
 }
 
-// A terminal that is closed takes our output away, which is no reason to leave the children behind.
+// A closed terminal breaks stdout and stderr; the children must be stopped all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 main(process.argv.slice(2)).then(

@@ -1,29 +1,29 @@
-// Several ways lead to the same thing; the first one that works is taken, and the reasons against the others are kept.
+// Tries several strategies for the same result, in order, and reports why each one failed.
 import type { Report } from './report.ts';
 
-export interface Way {
+export interface Strategy {
   name: string;
-  /** Throws, with the reason, where this way does not lead there. */
-  take(): Promise<void>;
+  /** Throws with the reason when this strategy does not work. */
+  run(): Promise<void>;
 }
 
-export async function firstWorkingStrategy(ways: Way[], report: Report, help: string): Promise<void> {
+export async function firstWorkingStrategy(strategies: Strategy[], report: Report, help: string): Promise<void> {
   const reasons: string[] = [];
-  for (const way of ways) {
+  for (const strategy of strategies) {
     try {
-      await way.take();
+      await strategy.run();
       return;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      report(`  ${way.name}: no (${brief(reason)})`);
-      reasons.push(`  - ${way.name}: ${reason}`);
+      report(`  ${strategy.name}: no (${shorten(reason)})`);
+      reasons.push(`  - ${strategy.name}: ${reason}`);
     }
   }
   throw new Error(`${help}\nWhat was tried:\n${reasons.join('\n')}`);
 }
 
-// The whole reason is in the error at the end, should there be one.
-function brief(reason: string): string {
+// The complete reason is part of the error at the end.
+function shorten(reason: string): string {
   const [line = ''] = reason.split('\n');
   return line.length > 120 ? `${line.slice(0, 120)} …` : line;
 }

@@ -1,4 +1,4 @@
-// Where the Temporal dev server comes from: a setting, the PATH, the cache, a download, or a build with go.
+// Finds the Temporal dev server: in a setting, on the PATH, in the cache, by download, or by a build with Go.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, cached } from './cache.ts';
@@ -7,7 +7,7 @@ import { execute, isExecutable, onPath, run } from './run.ts';
 import { firstWorkingStrategy } from './strategies.ts';
 import { sdkDownload } from './temporal-sdk-download.ts';
 
-// 1.6 and newer carry a `replace` in their go.mod and cannot be installed by `go install`.
+// 1.6 and newer have a `replace` in their go.mod, which `go install` rejects.
 const VERSION = 'v1.5.1';
 const PACKAGE = `github.com/temporalio/cli/cmd/temporal@${VERSION}`;
 const CACHE_NAME = `temporal-cli/${VERSION}-${process.platform}-${process.arch}`;
@@ -29,29 +29,29 @@ export async function findTemporalCli(report: Report): Promise<string> {
     report(`Temporal dev server: ${installed} (found on the PATH)`);
     return installed;
   }
-  const wasThere = existsSync(join(cacheDir(), CACHE_NAME));
-  if (!wasThere) report('Temporal dev server: not on this machine yet');
+  const wasCached = existsSync(join(cacheDir(), CACHE_NAME));
+  if (!wasCached) report('Temporal dev server: not on this machine yet');
   const file = join(
     await cached(CACHE_NAME, report, (dir) => fetchCli(join(dir, 'temporal'), dir, report)),
     'temporal',
   );
-  if (wasThere) report(`Temporal dev server: ${file} (from the cache)`);
+  if (wasCached) report(`Temporal dev server: ${file} (from the cache)`);
   return file;
 }
 
 async function fetchCli(target: string, dir: string, report: Report): Promise<void> {
-  const ways = [
-    { name: "the SDK's download", take: () => sdkDownload('dev-server', target, report, VERSION) },
-    { name: 'a build with go', take: () => buildWithGo(dir, report) },
+  const strategies = [
+    { name: "the SDK's download", run: () => sdkDownload('dev-server', target, report, VERSION) },
+    { name: 'a build with go', run: () => buildWithGo(dir, report) },
   ];
-  await firstWorkingStrategy(ways, report, HELP);
+  await firstWorkingStrategy(strategies, report, HELP);
   await execute(target, ['--version']);
 }
 
 async function buildWithGo(dir: string, report: Report): Promise<void> {
   const go = onPath('go');
   if (!go) throw new Error('go is not on the PATH');
-  // A foreign GOOS or GOARCH would make go refuse GOBIN, and would be of no use here.
+  // With another GOOS or GOARCH, go rejects GOBIN.
   const { GOOS: _os, GOARCH: _arch, ...env } = process.env;
   let current = 'fetching modules';
   await withProgress(

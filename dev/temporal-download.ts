@@ -1,4 +1,4 @@
-// Lets the Temporal SDK download its own server, in a process of its own, so that a download that hangs can be ended.
+// Makes the Temporal SDK download its server, in a separate process, so that a stalled download can be killed.
 // node --import tsx dev/temporal-download.ts <dev-server|test-server> <directory> [version]
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
@@ -6,7 +6,7 @@ const [kind, downloadDir, version] = process.argv.slice(2);
 
 async function download(): Promise<void> {
   const server = { executable: { type: 'cached-download' as const, downloadDir, version } };
-  // The SDK offers no download without a start. That is as well: what is kept has been seen to run.
+  // The SDK cannot download without starting the server, which also proves that the binary runs.
   const environment =
     kind === 'test-server'
       ? await TestWorkflowEnvironment.createTimeSkipping({ server })

@@ -6,7 +6,7 @@ import { isExecutable, run } from './run.ts';
 
 const GIVE_UP_AFTER_MS = 20_000;
 
-/** Puts the SDK's own download at `target`. Gives up when nothing has arrived for 20 seconds. */
+/** Writes the SDK's own download to `target`. Gives up when nothing arrived for 20 seconds. */
 export async function sdkDownload(
   kind: 'dev-server' | 'test-server',
   target: string,
@@ -17,7 +17,7 @@ export async function sdkDownload(
   mkdirSync(dir, { recursive: true });
   const stalled = new AbortController();
   let [bytes, grewAt] = [0, Date.now()];
-  const watch = setInterval(() => {
+  const progressTimer = setInterval(() => {
     const now = bytesIn(dir);
     if (now !== bytes) [bytes, grewAt] = [now, Date.now()];
     else if (Date.now() - grewAt > GIVE_UP_AFTER_MS) stalled.abort();
@@ -31,12 +31,12 @@ export async function sdkDownload(
       () => run(process.execPath, args, { signal: stalled.signal }),
       () => `${(bytes / 1e6).toFixed(0)} MB`,
     );
-    renameSync(theBinaryIn(dir), target);
+    renameSync(binaryIn(dir), target);
   } catch (error) {
     if (stalled.signal.aborted) throw new Error(`nothing arrived for ${GIVE_UP_AFTER_MS / 1000} s`);
     throw error instanceof Error ? new Error(error.message.split('\n').at(-1)) : error;
   } finally {
-    clearInterval(watch);
+    clearInterval(progressTimer);
     rmSync(dir, { recursive: true, force: true });
   }
 }
@@ -46,7 +46,7 @@ const filesIn = (dir: string): string[] => readdirSync(dir).map((name) => join(d
 const bytesIn = (dir: string): number =>
   filesIn(dir).reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 
-function theBinaryIn(dir: string): string {
+function binaryIn(dir: string): string {
   const binary = filesIn(dir).find(isExecutable);
   if (!binary) throw new Error('the download holds no executable file');
   return binary;

@@ -1,4 +1,4 @@
-// The one door to Temporal's servers: finds each, says which way it took, and starts the dev server.
+// Finds and starts Temporal's servers.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
@@ -11,11 +11,11 @@ export { findTestServer, warmUp } from './temporal-test-server.ts';
 export interface DevServerOptions {
   cli: string;
   port: number;
-  /** Without it there is no Web UI. */
+  /** Unset: no web UI. */
   uiPort?: number;
-  /** Without it the server keeps everything in memory. */
+  /** Unset: the server keeps its data in memory. */
   dbFile?: string;
-  /** Dynamic config beside ours, as Temporal names it. */
+  /** Additional dynamic config, by Temporal's names. */
   config?: Record<string, string>;
   logFile?: string;
   onSpawn?: (child: Child) => void;
@@ -46,7 +46,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   });
   const address = `${HOST}:${port}`;
   try {
-    await waitUntilReady(child, 60_000, async () => (await canConnect(port)) && answers(address));
+    await waitUntilReady(child, 60_000, async () => (await canConnect(port)) && namespaceIsReady(address));
   } catch (error) {
     await child.kill();
     throw error;
@@ -57,13 +57,13 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     uiUrl: uiPort ? `http://localhost:${uiPort}` : undefined,
     pid: child.pid,
     child,
-    // What is only in memory needs no farewell.
+    // A server that keeps its data in memory is killed at once.
     stop: async () => void (await child.stop(options.dbFile ? [{ signal: 'SIGTERM', waitMs: 10_000 }] : [])),
     kill: async () => void (await child.kill()),
   };
 }
 
-/** Measured on two cores: one partition gives half as many workflows again, WAL nearly three times as many on a file. */
+/** Measured on two cores: one partition gives 1.5 times the workflows, WAL nearly 3 times as many with a file. */
 function devServerArguments({ port, uiPort, dbFile, config = {} }: DevServerOptions): string[] {
   const ui = uiPort ? ['--ui-port', String(uiPort)] : ['--headless'];
   const pragmas = ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'];
@@ -80,10 +80,10 @@ function devServerArguments({ port, uiPort, dbFile, config = {} }: DevServerOpti
 }
 
 /**
- * The port opens before the namespace can be used; only the latter means ready. To be asked once the port is open:
- * gRPC waits a whole second after a refused connection.
+ * Returns whether the namespace can be used, which is later than the port opens. Call it only once the port is open: gRPC
+ * waits a whole second after a refused connection.
  */
-async function answers(address: string): Promise<boolean> {
+async function namespaceIsReady(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
   try {
     await connection.withDeadline(Date.now() + 2_000, () =>

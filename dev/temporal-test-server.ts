@@ -1,4 +1,4 @@
-// Where the time-skipping test server comes from: a setting, the cache, a download, or Maven and a small wrapper.
+// Finds the time-skipping test server: in a setting, in the cache, by download, or by Maven with a wrapper script.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,11 +28,11 @@ export async function findTestServer(report: Report): Promise<string> {
     report(`Temporal test server: ${named} (TEMPORAL_TEST_SERVER_PATH)`);
     return named;
   }
-  const wasThere = existsSync(join(cacheDir(), CACHE_NAME));
-  if (!wasThere) report('Temporal test server: not on this machine yet');
+  const wasCached = existsSync(join(cacheDir(), CACHE_NAME));
+  if (!wasCached) report('Temporal test server: not on this machine yet');
   const dir = await cached(CACHE_NAME, report, (into) => fetchTestServer(into, report));
   const file = join(dir, FILE_NAME);
-  if (wasThere) report(`Temporal test server: ${file} (from the cache)`);
+  if (wasCached) report(`Temporal test server: ${file} (from the cache)`);
   if (existsSync(join(dir, 'lib')) && !onPath('java')) {
     throw new Error(`The Temporal test server in ${dir} needs \`java\`, which is no longer on the PATH.`);
   }
@@ -45,11 +45,11 @@ async function fetchTestServer(dir: string, report: Report): Promise<void> {
     if (process.arch !== 'x64') throw new Error('it is offered for x86_64 only');
     await sdkDownload('test-server', target, report);
   };
-  const ways = [
-    { name: "the SDK's download", take: download },
-    { name: 'Maven', take: () => fetchWithMaven(dir, target, report) },
+  const strategies = [
+    { name: "the SDK's download", run: download },
+    { name: 'Maven', run: () => fetchWithMaven(dir, target, report) },
   ];
-  await firstWorkingStrategy(ways, report, HELP);
+  await firstWorkingStrategy(strategies, report, HELP);
   await warmUp(target);
 }
 
@@ -77,7 +77,7 @@ async function fetchWithMaven(dir: string, target: string, report: Report): Prom
   chmodSync(target, 0o755);
 }
 
-/** The first start reads forty jars from disk and can take longer than the five seconds that the SDK allows. */
+/** Starts the server once: reading its forty jars can take longer than the five seconds that the SDK allows. */
 export async function warmUp(testServer: string): Promise<void> {
   const port = await freePort();
   const server = spawn(testServer, [String(port)], { stdio: 'ignore' });
@@ -94,7 +94,7 @@ export async function warmUp(testServer: string): Promise<void> {
 const dependency = (group: string, artifact: string, version: string): string =>
   `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version></dependency>`;
 
-// slf4j-nop keeps the server's log library from complaining that it has nowhere to log to.
+// slf4j-nop silences the warning of SLF4J about a missing log provider.
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>everpost</groupId><artifactId>temporal-test-server</artifactId><version>1</version><packaging>pom</packaging>

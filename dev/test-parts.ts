@@ -1,28 +1,28 @@
-// The whole of the tests in two parts that run side by side, and what the two say together.
+// Splits the tests into two parts that run side by side, and sums up their results.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Exit, exitText } from './child.ts';
 
-/** What the reporter writes down when the last test of a part is over. */
+/** Written by the reporter after the last test of a part. */
 export interface Counts {
   passed: number;
   failed: number;
-  /** The full names of those that failed. */
+  /** The full titles of the failed tests. */
   failures: string[];
 }
 
 export interface Outcome {
   name: string;
   exit: Exit;
-  /** Missing when the process ended before its tests did. */
+  /** Missing when the process exited before its tests finished. */
   counts?: Counts;
 }
 
 /**
- * These mostly wait: for leases, for timeouts, for processes that start. The others keep a core busy meanwhile. On two
- * cores both parts take about the same time; mocha tells each part's at its end.
+ * These folders mostly wait for leases, timeouts and starting processes, while the others keep a core busy. On two cores
+ * both parts take about the same time; mocha prints the time of each part at its end.
  */
-const WAITING = ['cli', 'dev', 'e2e', 'worker'];
+const WAITING_FOLDERS = ['cli', 'dev', 'e2e', 'worker'];
 
 export function testFiles(root: string): string[] {
   return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
@@ -42,29 +42,29 @@ export function inTwoParts(files: string[]): [Part, Part] {
     const own = files.filter(isIn);
     return { name: `test/{${[...new Set(own.map(folderOf))]}}`, files: own };
   };
-  const waits = (file: string) => WAITING.includes(folderOf(file));
-  return [part((file) => !waits(file)), part(waits)];
+  const isWaiting = (file: string) => WAITING_FOLDERS.includes(folderOf(file));
+  return [part((file) => !isWaiting(file)), part(isWaiting)];
 }
 
-/** The lines that end the run; the last of them is the sum, alone, for CI. */
+/** Returns the last lines of the output. The very last one is the sum, for CI. */
 export function summary(outcomes: Outcome[]): { lines: string[]; passed: number; failed: number } {
   const lines: string[] = [];
   let [passed, failed] = [0, 0];
   for (const outcome of outcomes) {
     const { name, counts } = outcome;
-    const fault = faultOf(outcome);
+    const crash = crashOf(outcome);
     passed += counts?.passed ?? 0;
-    // What the tests themselves do not know counts as one failure more: the sum alone must tell that not all is well.
-    failed += (counts?.failed ?? 0) + (fault ? 1 : 0);
+    // A crash of the process counts as one more failure, so that the sum alone shows that the run failed.
+    failed += (counts?.failed ?? 0) + (crash ? 1 : 0);
     lines.push(`${name}: ${counts ? `${counts.passed} passed, ${counts.failed} failed` : 'no result'}`);
-    if (fault) lines.push(`  FAILED: ${fault}`);
+    if (crash) lines.push(`  FAILED: ${crash}`);
     for (const title of counts?.failures ?? []) lines.push(`  FAILED: ${title}`);
   }
   lines.push(`${passed} passed, ${failed} failed`);
   return { lines, passed, failed };
 }
 
-function faultOf({ exit, counts }: Outcome): string | undefined {
+function crashOf({ exit, counts }: Outcome): string | undefined {
   if (!counts) return `it ended before its tests did (${exitText(exit)})`;
   if (counts.passed + counts.failed === 0) return 'it ran no test at all';
   if (counts.failed === 0 && exit.code !== 0) return `its tests passed, but it did not end well (${exitText(exit)})`;

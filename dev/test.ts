@@ -1,4 +1,4 @@
-// `npm test`: gets what the tests stand on (with progress, once), then runs mocha: for all tests twice, side by side.
+// `npm test`: fetches the Temporal servers once, then runs mocha. All tests run in two mochas, side by side.
 // Extra arguments go to a single mocha: `npm test -- test/api/track.test.ts`, `npm test -- --grep 'wait for'`.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,10 +33,10 @@ async function main(args: string[]): Promise<number> {
 const isSpec = (arg: string): boolean => /\.test\.ts$/.test(arg) || arg.startsWith('test/');
 
 function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
-  // Mocha adds the files it is named to those of its configuration; who names files wants only these.
+  // Mocha adds the files of its arguments to those of its configuration; only the named files are to run.
   const config = configuration(join(folder, 'mocharc.json'), args.some(isSpec) ? { spec: [] } : {});
   const child = spawn(process.execPath, [...config, ...args], { cwd: root, env, stdio: 'inherit' });
-  void told().then((signal) => child.kill(signal));
+  void stopSignal().then((signal) => child.kill(signal));
   return new Promise((done, failed) => {
     child.once('error', failed);
     child.once('exit', (code, signal) => done(code ?? exitCodeOf(signal)));
@@ -44,19 +44,23 @@ function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promis
 }
 
 async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
-  // Before the clock of any test runs, and before both parts want it at once.
+  // Compiled before any test timeout runs, and before both parts need it at once.
   await withProgress(toStderr, 'Compiling the program', program);
   const parts = inTwoParts(testFiles(root));
   const resultOf = (n: number) => join(folder, `result-${n}.json`);
   const [first, second] = parts.map(({ files }, n): Program => {
     const config = configuration(join(folder, `mocharc-${n}.json`), { spec: files });
-    // The one whose output is kept in a file does not see the terminal by itself.
+    // A mocha whose output goes to a file does not detect the terminal.
     const color = process.stdout.isTTY ? ['--color'] : [];
     return { args: [...config, ...color, '--reporter-option', `result=${resultOf(n)}`], env, cwd: root };
   }) as [Program, Program];
   toStderr(`${parts[0].name} follow; ${parts[1].name} run beside, and are shown after.`);
-  const say = (text: string | Uint8Array) => process.stdout.write(text);
-  const { exits, endedBy } = await runSideBySide(first, second, { file: join(folder, 'output'), told: told(), say });
+  const write = (text: string | Uint8Array) => process.stdout.write(text);
+  const { exits, endedBy } = await runSideBySide(first, second, {
+    file: join(folder, 'output'),
+    stopSignal: stopSignal(),
+    write,
+  });
   if (endedBy) return exitCodeOf(endedBy);
   const outcomes = parts.map(({ name }, n) => ({ name, exit: exits[n] as Exit, counts: readCounts(resultOf(n)) }));
   const { lines, failed } = summary(outcomes);
@@ -64,15 +68,15 @@ async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-/** That we are to end: by a signal, which may have gone to us alone, or because npm, which got it, is gone. */
-function told(): Promise<NodeJS.Signals> {
-  const signals = new Promise<NodeJS.Signals>((tell) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, tell);
+/** Resolves when this process must end: at a signal, which npm may not have received, or when npm has exited. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  const signals = new Promise<NodeJS.Signals>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, resolve);
   });
   return Promise.race([signals, launcherGone().then(() => 'SIGTERM' as const)]);
 }
 
-/** Arguments of Node for mocha itself: its launcher would start a second Node, and not pass every signal on to it. */
+/** Returns Node's arguments for mocha itself: mocha's launcher starts a second Node and does not pass every signal on. */
 function configuration(file: string, changes: { spec?: string[] }): string[] {
   const config = JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8')) as { import: string; spec: string[] };
   const { import: loader, ...rest } = { ...config, ...changes };

@@ -1,7 +1,7 @@
-// The part of Mailpit's API that scripts use, in Mailpit's shapes.
+// The part of Mailpit's API that scripts use, with Mailpit's JSON.
 import { headersByName, headersOf } from './headers.ts';
 import { contentOf, parseMail } from './message.ts';
-import type { Caught, MailStore } from './store.ts';
+import type { CaughtMail, MailStore } from './store.ts';
 
 export interface Reply {
   status: number;
@@ -10,13 +10,13 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
-export interface Asked {
+export interface CatcherRequest {
   method: string;
   url: URL;
   body: string;
 }
 
-type Handler = (store: MailStore, asked: Asked, ...path: string[]) => Reply | Promise<Reply>;
+type Handler = (store: MailStore, request: CatcherRequest, ...path: string[]) => Reply | Promise<Reply>;
 
 export const json = (body: unknown, status = 200): Reply => ({
   status,
@@ -34,7 +34,7 @@ const DEFAULT_LIMIT = 50;
 
 export const apiRoutes: [method: string, path: RegExp, handler: Handler][] = [
   ['GET', /^\/api\/v1\/messages$/, (store, { url }) => list(store, store.newestFirst(), url)],
-  ['GET', /^\/api\/v1\/search$/, async (store, { url }) => list(store, await searched(store, url), url)],
+  ['GET', /^\/api\/v1\/search$/, async (store, { url }) => list(store, await search(store, url), url)],
   ['GET', /^\/api\/v1\/message\/([\w-]+)$/, withMail(async (store, mail) => json(await store.describe(mail)))],
   [
     'GET',
@@ -47,27 +47,27 @@ export const apiRoutes: [method: string, path: RegExp, handler: Handler][] = [
   ['GET', /^\/(livez|readyz)$/, () => plain('ok')],
 ];
 
-function withMail(use: (store: MailStore, mail: Caught, ...path: string[]) => Reply | Promise<Reply>): Handler {
-  return (store, _asked, id = '', ...path) => {
+function withMail(handle: (store: MailStore, mail: CaughtMail, ...path: string[]) => Reply | Promise<Reply>): Handler {
+  return (store, _request, id = '', ...path) => {
     const mail = store.get(id);
-    return mail ? use(store, mail, ...path) : notFound();
+    return mail ? handle(store, mail, ...path) : notFound();
   };
 }
 
-const searched = (store: MailStore, url: URL): Promise<Caught[]> => store.search(url.searchParams.get('query') ?? '');
+const search = (store: MailStore, url: URL): Promise<CaughtMail[]> => store.search(url.searchParams.get('query') ?? '');
 
-async function list(store: MailStore, found: Caught[], url: URL): Promise<Reply> {
-  const start = whole(url.searchParams.get('start'), 0);
-  const limit = whole(url.searchParams.get('limit'), DEFAULT_LIMIT);
+async function list(store: MailStore, found: CaughtMail[], url: URL): Promise<Reply> {
+  const start = parseWholeNumber(url.searchParams.get('start'), 0);
+  const limit = parseWholeNumber(url.searchParams.get('limit'), DEFAULT_LIMIT);
   if (start === undefined || limit === undefined) return json({ Error: 'start and limit must be whole numbers' }, 400);
   const page = found.slice(start, start + limit);
   const messages = await Promise.all(
     page.map(async (mail) => {
-      const { Attachments, Snippet } = await store.glimpse(mail);
+      const { Attachments, Snippet } = await store.preview(mail);
       return { ...mail.summary, Attachments, Snippet };
     }),
   );
-  const unread = (mails: Caught[]) => mails.filter(({ summary }) => !summary.Read).length;
+  const unread = (mails: CaughtMail[]) => mails.filter(({ summary }) => !summary.Read).length;
   return json({
     total: store.size,
     unread: unread(store.newestFirst()),
@@ -80,22 +80,22 @@ async function list(store: MailStore, found: Caught[], url: URL): Promise<Reply>
   });
 }
 
-function whole(text: string | null, fallback: number): number | undefined {
+function parseWholeNumber(text: string | null, fallback: number): number | undefined {
   if (text === null || text === '') return fallback;
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-async function part(store: MailStore, mail: Caught, partId = ''): Promise<Reply> {
+async function part(store: MailStore, mail: CaughtMail, partId = ''): Promise<Reply> {
   const { attachments } = await parseMail(store.raw(mail));
   const found = attachments[Number(partId) - 1];
   if (!found) return notFound();
-  // Never shown in place, whatever it says it is: an attached HTML page would run in the origin of this one.
+  // Not shown inline: an attached HTML page would run in this origin.
   const isImage = /^image\/(png|jpeg|gif|webp)$/.test(found.mimeType);
   const disposition = `${isImage ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(found.filename ?? 'part')}`;
   return { status: 200, type: found.mimeType, body: contentOf(found), headers: { 'content-disposition': disposition } };
 }
 
-function remove(store: MailStore, { body }: Asked): Reply {
+function remove(store: MailStore, { body }: CatcherRequest): Reply {
   let ids: unknown;
   try {
     const given: unknown = body.trim() ? JSON.parse(body) : {};

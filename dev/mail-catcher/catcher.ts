@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { apiRoutes, json, plain, type Reply } from './api.ts';
 import { pageRoutes } from './pages.ts';
-import { startSmtpSide } from './smtp.ts';
+import { startSmtpServer } from './smtp.ts';
 import { MailStore } from './store.ts';
 
 export interface CatcherOptions {
@@ -22,10 +22,10 @@ export interface Catcher {
 
 const routes = [...apiRoutes, ...pageRoutes];
 
-/** Takes mail over SMTP and shows it over HTTP, to people and to scripts. */
+/** Receives mail over SMTP and shows it over HTTP, as pages and as JSON. */
 export async function startCatcher({ dir, smtpPort, httpPort, limit }: CatcherOptions): Promise<Catcher> {
   const store = new MailStore(dir, limit);
-  const smtp = await startSmtpSide(store, smtpPort);
+  const smtp = await startSmtpServer(store, smtpPort);
   const http = createServer((request, response) => void serve(store, request, response));
   http.listen(httpPort, '127.0.0.1');
   await once(http, 'listening');
@@ -43,21 +43,25 @@ export async function startCatcher({ dir, smtpPort, httpPort, limit }: CatcherOp
 }
 
 async function serve(store: MailStore, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const reply = await answer(store, request).catch((error: unknown) => {
+  const reply = await respond(store, request).catch((error: unknown) => {
     console.error(error);
     return json({ Error: 'the mail catcher failed; see its log' }, 500);
   });
-  const always = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
-  response.writeHead(reply.status, { 'content-type': reply.type, ...always, ...reply.headers });
+  const securityHeaders = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+  };
+  response.writeHead(reply.status, { 'content-type': reply.type, ...securityHeaders, ...reply.headers });
   response.end(request.method === 'HEAD' ? undefined : reply.body);
 }
 
-async function answer(store: MailStore, request: IncomingMessage): Promise<Reply> {
+async function respond(store: MailStore, request: IncomingMessage): Promise<Reply> {
   const url = new URL(request.url ?? '/', 'http://catcher');
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
   const body = await text(request);
-  for (const [wanted, path, handler] of routes) {
-    const match = wanted === method ? path.exec(url.pathname) : undefined;
+  for (const [routeMethod, path, handler] of routes) {
+    const match = routeMethod === method ? path.exec(url.pathname) : undefined;
     if (match) return handler(store, { method, url, body }, ...match.slice(1));
   }
   return plain('There is nothing here.', 404);

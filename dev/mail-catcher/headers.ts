@@ -1,4 +1,4 @@
-// The head of a message, without its body: all that lists and most searches need.
+// Parses the headers of a message without its body: all that lists and most searches need.
 import { addressParser, decodeWords } from 'postal-mime';
 
 export interface Mailbox {
@@ -15,7 +15,7 @@ export function headersOf(raw: Buffer): HeaderList {
   for (const line of lines) {
     const last = headers.at(-1);
     const colon = line.indexOf(':');
-    // RFC 5322, 2.2.3: a line that starts with white space goes on with the one before.
+    // RFC 5322, 2.2.3: a line that starts with white space continues the previous one.
     if (/^[ \t]/.test(line)) {
       if (last) last[1] = `${last[1]} ${line.trim()}`;
     } else if (colon > 0) headers.push([line.slice(0, colon).trim(), line.slice(colon + 1).trim()]);
@@ -35,8 +35,8 @@ export const mailboxesOf = (headers: HeaderList, name: string): Mailbox[] =>
   }));
 
 /**
- * Mailpit is written in Go and spells names its way (`Message-Id`). Scripts are as often written against the usual
- * spelling (`Message-ID`); where the two differ, both are there.
+ * Mailpit is written in Go and returns canonical names (`Message-Id`). Scripts often use the usual spelling
+ * (`Message-ID`); where the two differ, both are returned.
  */
 export function headersByName(headers: HeaderList): Record<string, string[]> {
   const byName: Record<string, string[]> = Object.create(null);

@@ -1,4 +1,4 @@
-// The mail catcher as a process: node --import tsx dev/mail-catcher/main.ts <directory> <SMTP port> <HTTP port>
+// Runs the mail catcher: node --import tsx dev/mail-catcher/main.ts <directory> <SMTP port> <HTTP port>
 import { startCatcher } from './catcher.ts';
 
 const [dir = '.everpost/mail', smtpPort = '1025', httpPort = '8025'] = process.argv.slice(2);

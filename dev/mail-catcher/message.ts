@@ -1,9 +1,8 @@
-// A caught mail in the shapes of Mailpit's API.
-
+// Converts a caught mail to the JSON of Mailpit's API.
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import { type HeaderList, headersOf, headerValue, type Mailbox, mailboxesOf, textOf } from './headers.ts';
 import type { MailRecord } from './segments.ts';
-import { wordsOf } from './text.ts';
+import { textOfHtml } from './text.ts';
 
 export interface Summary {
   ID: string;
@@ -20,8 +19,8 @@ export interface Summary {
   Size: number;
 }
 
-/** What a list shows of a mail beyond its head; it takes a look at the body. */
-export interface Glimpse {
+/** What a list shows of a mail besides its headers; reads the body. */
+export interface Preview {
   Attachments: number;
   Snippet: string;
   text: string;
@@ -65,9 +64,9 @@ export function summarize(record: MailRecord, raw: Buffer): Summary {
   };
 }
 
-/** Whom the envelope names and the head does not was a blind copy. */
-function hiddenRecipients(record: MailRecord, headers: HeaderList, shown: Mailbox[]): Mailbox[] {
-  const known = new Set(shown.map(({ Address }) => Address.toLowerCase()));
+/** Returns the recipients that the envelope names and the headers do not: blind copies. */
+function hiddenRecipients(record: MailRecord, headers: HeaderList, visible: Mailbox[]): Mailbox[] {
+  const known = new Set(visible.map(({ Address }) => Address.toLowerCase()));
   const named = mailboxesOf(headers, 'bcc');
   for (const { Address } of named) known.add(Address.toLowerCase());
   const others = record.to.filter((address) => !known.has(address.toLowerCase()));
@@ -76,12 +75,16 @@ function hiddenRecipients(record: MailRecord, headers: HeaderList, shown: Mailbo
 
 export const parseMail = (raw: Buffer): Promise<Email> => PostalMime.parse(raw);
 
-export async function glimpse(raw: Buffer): Promise<Glimpse> {
+export async function previewOf(raw: Buffer): Promise<Preview> {
   const email = await parseMail(raw).catch(() => undefined);
-  const text = (email?.text ?? wordsOf(email?.html ?? '')).replace(/\s+/g, ' ').trim();
+  const text = (email?.text ?? textOfHtml(email?.html ?? '')).replace(/\s+/g, ' ').trim();
   const attachments = email?.attachments.filter((part) => !isInline(part)) ?? [];
-  const more = text.length > SNIPPET_LENGTH ? '...' : '';
-  return { Attachments: attachments.length, Snippet: text.slice(0, SNIPPET_LENGTH) + more, text: text.toLowerCase() };
+  const ellipsis = text.length > SNIPPET_LENGTH ? '...' : '';
+  return {
+    Attachments: attachments.length,
+    Snippet: text.slice(0, SNIPPET_LENGTH) + ellipsis,
+    text: text.toLowerCase(),
+  };
 }
 
 export async function describeMail(record: MailRecord, raw: Buffer): Promise<Message> {
@@ -93,7 +96,7 @@ export async function describeMail(record: MailRecord, raw: Buffer): Promise<Mes
     ...summary,
     ReturnPath: record.from,
     Date: email.date ?? created,
-    Text: email.text ?? wordsOf(email.html ?? ''),
+    Text: email.text ?? textOfHtml(email.html ?? ''),
     HTML: email.html ?? '',
     Inline: parts.filter((_part, index) => inline.has(index)),
     Attachments: parts.filter((_part, index) => !inline.has(index)),

@@ -1,11 +1,11 @@
-// The small page for people: a list, a mail. Everything in a mail is a stranger's: escaped, or locked in a frame.
+// Web pages: a list, and a mail. Content of a mail is untrusted: escaped, or shown in a sandboxed frame.
 import nunjucks from 'nunjucks';
-import { type Asked, plain, type Reply } from './api.ts';
+import { type CatcherRequest, plain, type Reply } from './api.ts';
 import type { Message } from './message.ts';
 import type { MailStore } from './store.ts';
 
 const PAGE_SIZE = 50;
-// No scripts, no forms, no access to this origin; links open outside, pictures load as they would in a mail program.
+// No scripts, no forms, no access to this origin; links open outside, images load as in a mail program.
 const FRAME = 'allow-popups allow-popups-to-escape-sandbox';
 const FRAME_POLICY = `sandbox ${FRAME}; default-src 'none'; img-src * data:; style-src 'unsafe-inline'; font-src * data:`;
 const PAGE_POLICY =
@@ -26,39 +26,39 @@ const page = (template: string, values: object): Reply => ({
 export const pageRoutes: [
   method: string,
   path: RegExp,
-  handler: (store: MailStore, asked: Asked, ...path: string[]) => Promise<Reply>,
+  handler: (store: MailStore, request: CatcherRequest, ...path: string[]) => Promise<Reply>,
 ][] = [
   ['GET', /^\/$/, listPage],
   ['GET', /^\/view\/([\w-]+)$/, messagePage],
   ['GET', /^\/view\/([\w-]+)\.html$/, bodyPage],
 ];
 
-async function listPage(store: MailStore, { url }: Asked): Promise<Reply> {
+async function listPage(store: MailStore, { url }: CatcherRequest): Promise<Reply> {
   const query = url.searchParams.get('query') ?? '';
   const start = Math.max(0, Math.trunc(Number(url.searchParams.get('start'))) || 0);
   const found = query ? await store.search(query) : store.newestFirst();
   const mails = await Promise.all(
-    found.slice(start, start + PAGE_SIZE).map(async (mail) => ({ ...mail.summary, ...(await store.glimpse(mail)) })),
+    found.slice(start, start + PAGE_SIZE).map(async (mail) => ({ ...mail.summary, ...(await store.preview(mail)) })),
   );
   const older = start + PAGE_SIZE < found.length ? start + PAGE_SIZE : undefined;
   const newer = start > 0 ? Math.max(0, start - PAGE_SIZE) : undefined;
   return page('list.njk', { mails, query, total: found.length, older, newer });
 }
 
-async function messagePage(store: MailStore, _asked: Asked, id = ''): Promise<Reply> {
+async function messagePage(store: MailStore, _request: CatcherRequest, id = ''): Promise<Reply> {
   const mail = store.get(id);
   if (!mail) return plain('There is no such mail.', 404);
   const message = await store.describe(mail);
   return page('message.njk', { message, sandbox: FRAME });
 }
 
-async function bodyPage(store: MailStore, _asked: Asked, id = ''): Promise<Reply> {
+async function bodyPage(store: MailStore, _request: CatcherRequest, id = ''): Promise<Reply> {
   const mail = store.get(id);
   if (!mail) return plain('There is no such mail.', 404);
   return {
     status: 200,
     type: 'text/html; charset=utf-8',
-    body: linksOutside(withInlineImages(await store.describe(mail))),
+    body: openLinksOutside(withInlineImages(await store.describe(mail))),
     headers: { 'content-security-policy': FRAME_POLICY },
   };
 }
@@ -70,7 +70,7 @@ function withInlineImages({ ID, HTML, Inline }: Message): string {
   );
 }
 
-function linksOutside(html: string): string {
+function openLinksOutside(html: string): string {
   const base = '<base target="_blank">';
   return /<head[^>]*>/i.test(html) ? html.replace(/<head[^>]*>/i, (head) => head + base) : base + html;
 }

@@ -1,4 +1,4 @@
-// Mails on disk: files that are only ever appended to. A record is a line of JSON and, for a mail, its bytes behind it.
+// Stores mails in append-only files. A record is a line of JSON and, for a mail, its bytes after it.
 import {
   closeSync,
   fstatSync,
@@ -21,7 +21,7 @@ export interface MailRecord {
   size: number;
 }
 
-export interface Place {
+export interface MailLocation {
   segment: number;
   offset: number;
   size: number;
@@ -53,8 +53,11 @@ export class Segments {
     return found.map(Number).sort((a, b) => a - b);
   }
 
-  /** Reads all that is there; what was cut off by a crash in mid-write is dropped. */
-  scan(mail: (record: MailRecord, raw: Buffer, place: Place) => void, deleted: (ids: string[]) => void): void {
+  /** Reads all records. Truncates a record that a crash cut off. */
+  scan(
+    mail: (record: MailRecord, raw: Buffer, location: MailLocation) => void,
+    deleted: (ids: string[]) => void,
+  ): void {
     for (const segment of this.numbers()) {
       const bytes = readFileSync(this.#file(segment));
       let at = 0;
@@ -77,7 +80,7 @@ export class Segments {
     this.#bytes = fstatSync(this.#fd(this.#last())).size;
   }
 
-  append(record: MailRecord, raw: Buffer): Place {
+  append(record: MailRecord, raw: Buffer): MailLocation {
     if (this.#bytes > this.#segmentBytes) this.#open(this.#last() + 1);
     const segment = this.#last();
     const head = Buffer.from(`${JSON.stringify(record)}\n`);
@@ -90,13 +93,13 @@ export class Segments {
     this.#write(Buffer.from(`${JSON.stringify({ deleted: ids })}\n`));
   }
 
-  read({ segment, offset, size }: Place): Buffer {
+  read({ segment, offset, size }: MailLocation): Buffer {
     const raw = Buffer.alloc(size);
     readSync(this.#fd(segment), raw, 0, size, offset);
     return raw;
   }
 
-  /** Only from the old end: a later segment may say what was deleted in an earlier one. */
+  /** Removes only the oldest segments: a later segment may contain deletions of an earlier one. */
   removeBefore(segment: number): void {
     for (const [old, fd] of this.#fds) {
       if (old >= segment || old === this.#last()) continue;

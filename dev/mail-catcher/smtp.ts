@@ -5,13 +5,13 @@ import type { MailStore } from './store.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Takes every mail for everybody, with any name and password or none. */
-export async function startSmtpSide(store: MailStore, port: number): Promise<SMTPServer> {
+/** Accepts every mail for every recipient, with any name and password or none. */
+export async function startSmtpServer(store: MailStore, port: number): Promise<SMTPServer> {
   const server = new SMTPServer({
     banner: 'Everpost mail catcher',
     authOptional: true,
     allowInsecureAuth: true,
-    // Offered with a certificate that nobody trusts, it would only make clients fail.
+    // Offered with an untrusted certificate, it would only make clients fail.
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,
     size: MAX_BYTES,
@@ -30,7 +30,7 @@ export async function startSmtpSide(store: MailStore, port: number): Promise<SMT
       );
     },
   });
-  // A client that hangs up in mid-sentence is no reason to end.
+  // A client that disconnects in mid-command must not end the process.
   server.on('error', (error) => console.error(error.message));
   const listening = once(server.server, 'listening');
   server.listen(port, '127.0.0.1');

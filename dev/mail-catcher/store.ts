@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { describeMail, type Glimpse, glimpse, type Message, type Summary, summarize } from './message.ts';
+import { describeMail, type Message, type Preview, previewOf, type Summary, summarize } from './message.ts';
 import { matches, parseQuery } from './search.ts';
-import { type MailRecord, type Place, Segments } from './segments.ts';
+import { type MailLocation, type MailRecord, Segments } from './segments.ts';
 
-export interface Caught {
+export interface CaughtMail {
   record: MailRecord;
   summary: Summary;
-  place: Place;
-  glimpse?: Glimpse;
+  location: MailLocation;
+  preview?: Preview;
 }
 
 export interface Envelope {
@@ -15,19 +15,19 @@ export interface Envelope {
   to: string[];
 }
 
-/** The newest mails: their heads in memory, their bytes on disk, where they outlive a restart. */
+/** The newest mails: headers in memory, content on disk, which survives a restart. */
 export class MailStore {
   #segments: Segments;
   #limit: number;
-  // A Map keeps the order of arrival: oldest first.
-  #mails = new Map<string, Caught>();
+  // A Map keeps the order of insertion: oldest first.
+  #mails = new Map<string, CaughtMail>();
 
   constructor(dir: string, limit = 20_000, segmentBytes?: number) {
     this.#segments = new Segments(dir, segmentBytes);
     this.#limit = limit;
     this.#segments.scan(
-      (record, raw, place) => this.#keep({ record, summary: summarize(record, raw), place }),
-      (ids) => this.#forget(ids),
+      (record, raw, location) => this.#index({ record, summary: summarize(record, raw), location }),
+      (ids) => this.#unindex(ids),
     );
     this.#trim();
   }
@@ -39,38 +39,38 @@ export class MailStore {
   add({ from, to }: Envelope, raw: Buffer): string {
     const id = randomBytes(16).toString('base64url').replace(/[-_]/g, 'x');
     const record = { id, created: new Date().toISOString(), from, to, size: raw.length };
-    this.#keep({ record, summary: summarize(record, raw), place: this.#segments.append(record, raw) });
+    this.#index({ record, summary: summarize(record, raw), location: this.#segments.append(record, raw) });
     this.#trim();
     return id;
   }
 
-  get(id: string): Caught | undefined {
+  get(id: string): CaughtMail | undefined {
     return id === 'latest' ? this.newestFirst()[0] : this.#mails.get(id);
   }
 
-  raw({ place }: Caught): Buffer {
-    return this.#segments.read(place);
+  raw({ location }: CaughtMail): Buffer {
+    return this.#segments.read(location);
   }
 
-  describe(mail: Caught): Promise<Message> {
+  describe(mail: CaughtMail): Promise<Message> {
     mail.summary.Read = true;
     return describeMail(mail.record, this.raw(mail));
   }
 
-  async glimpse(mail: Caught): Promise<Glimpse> {
-    mail.glimpse ??= await glimpse(this.raw(mail));
-    return mail.glimpse;
+  async preview(mail: CaughtMail): Promise<Preview> {
+    mail.preview ??= await previewOf(this.raw(mail));
+    return mail.preview;
   }
 
-  newestFirst(): Caught[] {
+  newestFirst(): CaughtMail[] {
     return [...this.#mails.values()].reverse();
   }
 
-  async search(query: string): Promise<Caught[]> {
+  async search(query: string): Promise<CaughtMail[]> {
     const terms = parseQuery(query);
-    const found: Caught[] = [];
+    const found: CaughtMail[] = [];
     for (const mail of this.newestFirst()) {
-      if (await matches(mail.summary, terms, () => this.glimpse(mail))) found.push(mail);
+      if (await matches(mail.summary, terms, () => this.preview(mail))) found.push(mail);
     }
     return found;
   }
@@ -84,18 +84,18 @@ export class MailStore {
     const known = ids.filter((id) => this.#mails.has(id));
     if (known.length === 0) return;
     this.#segments.markDeleted(known);
-    this.#forget(known);
+    this.#unindex(known);
   }
 
   close(): void {
     this.#segments.close();
   }
 
-  #keep(mail: Caught): void {
+  #index(mail: CaughtMail): void {
     this.#mails.set(mail.record.id, mail);
   }
 
-  #forget(ids: string[]): void {
+  #unindex(ids: string[]): void {
     for (const id of ids) this.#mails.delete(id);
   }
 
@@ -106,6 +106,6 @@ export class MailStore {
       this.#mails.delete(id);
     }
     const [oldest] = this.#mails.values();
-    if (oldest) this.#segments.removeBefore(oldest.place.segment);
+    if (oldest) this.#segments.removeBefore(oldest.location.segment);
   }
 }

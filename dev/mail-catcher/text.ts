@@ -1,7 +1,7 @@
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** The words of an HTML body; good enough for a preview and a search. */
-export function wordsOf(html: string): string {
+/** Returns the text of an HTML body, good enough for a preview and a search. */
+export function textOfHtml(html: string): string {
   return html
     .replace(/<(style|script|head|title)\b[\s\S]*?<\/\1\s*>/gi, ' ')
     .replace(/<br\s*\/?>|<\/(p|div|tr|li|h[1-6])\s*>/gi, '\n')

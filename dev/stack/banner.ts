@@ -1,6 +1,6 @@
 import type { Credentials } from './demo.ts';
 
-/** What `stack.json` holds; a part that runs elsewhere has no page of ours. */
+/** The content of `stack.json`. A URL is null when that part runs elsewhere. */
 export interface StackInfo extends Credentials {
   apiUrl: string;
   temporalAddress: string;

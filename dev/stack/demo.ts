@@ -1,4 +1,4 @@
-// The demo user, project, keys and domain: made at the first start, found again at every later one.
+// The demo user, project, keys and domain: created at the first start and reused by later ones.
 import { readFileSync } from 'node:fs';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
@@ -27,38 +27,38 @@ const DOMAIN = DEMO_DOMAIN;
 
 export interface DemoOptions {
   file: string;
-  /** A database that others may use too: a demo in it that is not ours is left alone, and we make one beside it. */
+  /** The database is not our own: a demo project of another stack is left alone, and a second one is created. */
   shared: boolean;
   report: Report;
-  /** Seal the key that mail of the demo is signed with. */
+  /** Encrypts the demo domain's DKIM key. */
   secretKeys?: SigningKeys;
 }
 
 export async function demoCredentials(db: Db, { file, shared, report, secretKeys }: DemoOptions): Promise<Credentials> {
-  const kept = read(file);
-  const ours = kept && (await ownerOf(db, kept.senderDomain)) === kept.projectId;
-  if (ours) {
-    const access = await findByKey(db, kept.secretKey);
-    if (access?.projectId === kept.projectId) return kept;
+  const stored = read(file);
+  const isOurs = stored && (await ownerOf(db, stored.senderDomain)) === stored.projectId;
+  if (isOurs) {
+    const access = await findByKey(db, stored.secretKey);
+    if (access?.projectId === stored.projectId) return stored;
     report(`The keys of the demo project have been changed since; those in ${file} no longer open it.`);
-    return kept;
+    return stored;
   }
   const existing = await ownerOf(db, DOMAIN);
-  // The file is written before the commit: keys that are shown may not work yet, but keys that work are never lost.
+  // The file is written before the commit: a crash between the two leaves keys that do not work, but loses none that do.
   return inTransaction(db, async (trx) => {
     const replace = existing && !shared;
     const domain = existing ? `demo-${randomText(8).toLowerCase()}.localhost` : DOMAIN;
-    const made = replace ? await makeNewSecrets(trx, existing) : await makeDemo(trx, domain, secretKeys);
-    writeSecretFile(file, made);
+    const credentials = replace ? await replaceSecrets(trx, existing) : await createDemo(trx, domain, secretKeys);
+    writeSecretFile(file, credentials);
     if (replace) report(`${file} was lost or belongs to other data: the demo project has new keys and a new password.`);
-    return made;
+    return credentials;
   });
 }
 
 const ownerOf = async (db: Db, domain: string): Promise<string | undefined> =>
   (await Domain.query(db).findOne({ domain, managed: true }))?.projectId;
 
-async function makeDemo(trx: Db, senderDomain: string, secretKeys?: SigningKeys): Promise<Credentials> {
+async function createDemo(trx: Db, senderDomain: string, secretKeys?: SigningKeys): Promise<Credentials> {
   const [email, password] = [`owner@${senderDomain}`, randomText(20)];
   const user = await createUser(trx, { email, password, emailVerified: true });
   const { project, publicKey, secretKey } = await createProject(trx, { name: 'Demo', ownerId: user.id });
@@ -66,8 +66,8 @@ async function makeDemo(trx: Db, senderDomain: string, secretKeys?: SigningKeys)
   return { projectId: project.id, publicKey, secretKey, senderDomain, user: { email, password } };
 }
 
-/** The demo is there, but what opens it has been lost: secrets cannot be read back, only replaced. */
-async function makeNewSecrets(trx: Db, projectId: string): Promise<Credentials> {
+/** Replaces keys and password of an existing demo whose credentials file was lost: only hashes are stored. */
+async function replaceSecrets(trx: Db, projectId: string): Promise<Credentials> {
   const password = randomText(20);
   const owner = await Membership.query(trx).findOne({ projectId, role: 'OWNER' }).throwIfNotFound();
   const user = await User.query(trx)

@@ -1,7 +1,7 @@
-// `.everpost/`: everything that a stack keeps, and the lock that lets one stack at a time use it.
+// `.everpost/`: the data of a stack, and the lock that lets one stack at a time use it.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type HeldLock, tryLock } from '../lock.ts';
+import { type AcquiredLock, tryLock } from '../lock.ts';
 
 export class AlreadyRunning extends Error {
   constructor(home: string, pid: number | undefined) {
@@ -12,7 +12,7 @@ export class AlreadyRunning extends Error {
   }
 }
 
-/** All that `--fresh` removes. By name: EVERPOST_HOME may be a directory that holds other things too. */
+/** What `--fresh` deletes. Listed by name, because EVERPOST_HOME may contain other files too. */
 const CONTENT = ['postgres', 'postgres.password', 'temporal', 'mail', 'uploads', 'logs', 'credentials.json'];
 
 export class Home {
@@ -20,18 +20,18 @@ export class Home {
 
   constructor(dir: string) {
     this.dir = dir;
-    // As root, Postgres runs under another account, which must be able to pass; what is secret is closed by itself.
+    // As root, Postgres runs under another account, which must be able to enter. Secret directories have their own mode.
     mkdirSync(dir, { recursive: true, mode: 0o755 });
   }
 
-  lock(): HeldLock {
-    const held = tryLock(join(this.room('run'), 'stack.lock'));
-    if ('release' in held) return held;
-    throw new AlreadyRunning(this.dir, held.heldBy?.pid);
+  lock(): AcquiredLock {
+    const result = tryLock(join(this.directory('run'), 'stack.lock'));
+    if ('release' in result) return result;
+    throw new AlreadyRunning(this.dir, result.owner?.pid);
   }
 
-  /** A directory for our eyes only. */
-  room(name: string): string {
+  /** Returns a directory that only the current user can read. */
+  directory(name: string): string {
     const dir = join(this.dir, name);
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     return dir;
@@ -41,9 +41,9 @@ export class Home {
     return join(this.dir, name);
   }
 
-  /** A log begins anew with each start; that of the start before is kept beside it. */
+  /** Starts a new log file and keeps the previous one as `.old`. */
   logFile(part: string): string {
-    const file = join(this.room('logs'), `${part}.log`);
+    const file = join(this.directory('logs'), `${part}.log`);
     if (existsSync(file)) renameSync(file, `${file}.old`);
     return file;
   }
@@ -51,7 +51,7 @@ export class Home {
   makeFresh(): void {
     for (const name of CONTENT) rmSync(join(this.dir, name), { recursive: true, force: true });
     for (const name of readdirSync(this.dir)) {
-      // Set-ups of Postgres that died half way.
+      // Initializations of Postgres that were interrupted.
       if (name.startsWith('.postgres.init-')) rmSync(join(this.dir, name), { recursive: true, force: true });
     }
   }

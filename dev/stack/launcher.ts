@@ -1,29 +1,29 @@
 import { commandLineOf, identityOf, parentOf } from '../process-identity.ts';
 
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /**
- * Resolves when the npm that runs us is gone. `npm start` is npm, a shell, and we: a signal to npm ends npm and the
- * shell, but the shell does not pass it on, and we would go on running with nobody to end us.
+ * Resolves when the npm that runs this process has exited. `npm start` runs npm, a shell and this process: a signal to npm
+ * ends npm and the shell, but the shell does not pass it on.
  */
 export function launcherGone(): Promise<undefined> {
-  // Started in any other way (a service, `nohup node …`) we may well outlive whoever started us.
+  // Started in another way (a service, `nohup node …`), this process may outlive its parent.
   if (!process.env.npm_lifecycle_event) return new Promise(() => {});
   const parent = process.ppid;
   const isShell = commandLineOf(parent).includes('dev/bootstrap.mjs');
   const npm = isShell ? parentOf(parent) : parent;
   return new Promise((resolve) => {
-    const look = setInterval(() => {
-      if (process.ppid === parent && (npm === undefined || isThere(npm))) return;
-      clearInterval(look);
+    const timer = setInterval(() => {
+      if (process.ppid === parent && (npm === undefined || isAlive(npm))) return;
+      clearInterval(timer);
       resolve(undefined);
-    }, LOOK_EVERY_MS);
-    look.unref();
+    }, POLL_INTERVAL_MS);
+    timer.unref();
   });
 }
 
-// A dead npm that nobody has buried yet still has its number; only Linux tells the two apart cheaply.
-function isThere(pid: number): boolean {
+// A zombie npm still has its pid; only Linux can tell cheaply.
+function isAlive(pid: number): boolean {
   if (process.platform === 'linux') return identityOf(pid) !== undefined;
   try {
     process.kill(pid, 0);

@@ -1,11 +1,11 @@
-// The five parts of the stack, each with its own start.
+// Starts the five parts of the stack.
 import { join, resolve } from 'node:path';
 import { type Child, type ChildOptions, startChild, waitUntilReady } from '../child.ts';
 import { startPostgres } from '../postgres.ts';
 import type { Report } from '../report.ts';
 import { findTemporalCli, startDevServer } from '../temporal-server.ts';
 import type { Home } from './home.ts';
-import type { Family } from './process-group.ts';
+import type { ProcessGroup } from './process-group.ts';
 import type { PartName } from './shutdown.ts';
 
 export interface Ports {
@@ -18,60 +18,60 @@ export interface Ports {
   mail: number;
 }
 
-export interface Ground {
+export interface StackContext {
   home: Home;
-  family: Family;
+  processGroup: ProcessGroup;
   ports: Ports;
 }
 
 const root = resolve(import.meta.dirname, '../..');
 
-export async function postgresPart({ home, family, ports }: Ground): Promise<string> {
+export async function postgresPart({ home, processGroup, ports }: StackContext): Promise<string> {
   const { url } = await startPostgres({
     dataDir: home.file('postgres'),
     port: ports.postgres,
     database: 'everpost',
     logFile: home.logFile('postgres'),
-    onSpawn: (child) => family.adopt('postgres', child),
+    onSpawn: (child) => processGroup.add('postgres', child),
   });
-  family.watch('postgres');
+  processGroup.watch('postgres');
   return url;
 }
 
-/** Found before anything is started: a first build takes minutes, in which nothing else has to wait. */
+/** `cli` is found before anything is started, because a first build takes minutes. */
 export async function temporalPart(
-  { home, family, ports }: Ground,
+  { home, processGroup, ports }: StackContext,
   cli: string,
 ): Promise<{ address: string; uiUrl?: string }> {
   const server = await startDevServer({
     cli,
     port: ports.temporal,
     uiPort: ports.temporalUi,
-    dbFile: join(home.room('temporal'), 'temporal.db'),
+    dbFile: join(home.directory('temporal'), 'temporal.db'),
     logFile: home.logFile('temporal'),
-    onSpawn: (child) => family.adopt('temporal', child),
+    onSpawn: (child) => processGroup.add('temporal', child),
   });
-  family.watch('temporal');
+  processGroup.watch('temporal');
   return server;
 }
 
 export const findTemporal = (report: Report): Promise<string> => findTemporalCli(report);
 
-export async function mailPart(ground: Ground): Promise<{ smtpUrl: string; mailUrl: string }> {
-  const { home, ports } = ground;
-  const args = ['dev/mail-catcher/main.ts', home.room('mail'), String(ports.smtp), String(ports.mail)];
-  await nodePart(ground, 'mail', 'the mail catcher', args, process.env, `http://127.0.0.1:${ports.mail}/readyz`);
+export async function mailPart(context: StackContext): Promise<{ smtpUrl: string; mailUrl: string }> {
+  const { home, ports } = context;
+  const args = ['dev/mail-catcher/main.ts', home.directory('mail'), String(ports.smtp), String(ports.mail)];
+  await nodePart(context, 'mail', 'the mail catcher', args, process.env, `http://127.0.0.1:${ports.mail}/readyz`);
   return { smtpUrl: `smtp://127.0.0.1:${ports.smtp}`, mailUrl: `http://localhost:${ports.mail}` };
 }
 
-export const apiPart = (ground: Ground, env: NodeJS.ProcessEnv): Promise<void> =>
-  nodePart(ground, 'api', 'the API', ['api/server.ts'], env, `http://127.0.0.1:${ground.ports.api}/ready`);
+export const apiPart = (context: StackContext, env: NodeJS.ProcessEnv): Promise<void> =>
+  nodePart(context, 'api', 'the API', ['api/server.ts'], env, `http://127.0.0.1:${context.ports.api}/ready`);
 
-export const workerPart = (ground: Ground, env: NodeJS.ProcessEnv): Promise<void> =>
-  nodePart(ground, 'worker', 'the worker', ['worker/main.ts'], env, `http://127.0.0.1:${ground.ports.worker}/ready`);
+export const workerPart = (context: StackContext, env: NodeJS.ProcessEnv): Promise<void> =>
+  nodePart(context, 'worker', 'the worker', ['worker/main.ts'], env, `http://127.0.0.1:${context.ports.worker}/ready`);
 
 async function nodePart(
-  { home, family }: Ground,
+  { home, processGroup }: StackContext,
   part: PartName,
   name: string,
   args: string[],
@@ -85,9 +85,9 @@ async function nodePart(
     cwd: root,
     env,
     logFile: home.logFile(part),
-    onSpawn: (child: Child) => family.adopt(part, child),
+    onSpawn: (child: Child) => processGroup.add(part, child),
   };
   const child = await startChild(options);
   await waitUntilReady(child, 120_000, async () => (await fetch(readyUrl)).ok);
-  family.watch(part);
+  processGroup.watch(part);
 }

@@ -1,52 +1,52 @@
 import { type Child, exitText, failure } from '../child.ts';
-import { crossOut, writeDown } from './orphans.ts';
-import { ENDING_ORDER, type PartName, SHUTDOWN_STEPS } from './shutdown.ts';
+import { forgetProcess, recordProcess } from './orphans.ts';
+import { type PartName, SHUTDOWN_ORDER, SHUTDOWN_STEPS } from './shutdown.ts';
 
-/** The children of a running stack: known from their first moment, ended in the right order, missed when they die. */
-export class Family {
+/** The child processes of a running stack: records them, stops them in order, and reports unexpected exits. */
+export class ProcessGroup {
   #runDir: string;
   #children = new Map<PartName, Child>();
-  #ending = false;
-  #bereave: (message: string) => void = () => {};
+  #stopping = false;
+  #onUnexpectedExit: (message: string) => void = () => {};
 
-  /** Resolves, with what there is to say about it, when a child dies that nobody has told to. */
-  readonly death: Promise<string>;
+  /** Resolves with a message when a child exits without having been stopped. */
+  readonly unexpectedExit: Promise<string>;
 
   constructor(runDir: string) {
     this.#runDir = runDir;
-    this.death = new Promise((resolve) => {
-      this.#bereave = resolve;
+    this.unexpectedExit = new Promise((resolve) => {
+      this.#onUnexpectedExit = resolve;
     });
   }
 
-  /** To be called as soon as the child is there. Postgres may try several times: the latest counts. */
-  adopt(part: PartName, child: Child): void {
+  /** To be called as soon as the child is spawned. Postgres may be started several times: the latest one counts. */
+  add(part: PartName, child: Child): void {
     this.#children.set(part, child);
-    writeDown(this.#runDir, part, child.pid);
-    if (this.#ending) void child.kill();
+    recordProcess(this.#runDir, part, child.pid);
+    if (this.#stopping) void child.kill();
   }
 
-  /** From now on the death of this child is the end of the stack. */
+  /** From now on, an exit of this child ends the stack. */
   watch(part: PartName): void {
     const child = this.#children.get(part);
     void child?.exited.then((exit) => {
-      if (!this.#ending) this.#bereave(failure(child, `has died (${exitText(exit)})`));
+      if (!this.#stopping) this.#onUnexpectedExit(failure(child, `has died (${exitText(exit)})`));
     });
   }
 
-  /** Call it again with `inHaste` when somebody presses Ctrl-C a second time. */
-  async end(inHaste = false): Promise<void> {
-    this.#ending = true;
-    for (const together of ENDING_ORDER) {
-      await Promise.all(together.map((part) => this.#end(part, inHaste)));
+  /** Stops all children. Call it again with `immediate` at a second Ctrl-C. */
+  async stop(immediate = false): Promise<void> {
+    this.#stopping = true;
+    for (const parts of SHUTDOWN_ORDER) {
+      await Promise.all(parts.map((part) => this.#stop(part, immediate)));
     }
   }
 
-  async #end(part: PartName, inHaste: boolean): Promise<void> {
+  async #stop(part: PartName, immediate: boolean): Promise<void> {
     const child = this.#children.get(part);
-    // Even in haste Postgres gets a second to leave its sessions behind; recovery does the rest.
-    const haste = part === 'postgres' ? [{ signal: 'SIGQUIT' as const, waitMs: 1_000 }] : [];
-    await child?.stop(inHaste ? haste : SHUTDOWN_STEPS[part]);
-    crossOut(this.#runDir, part);
+    // Even then Postgres gets a second to end its sessions; recovery does the rest.
+    const immediateSteps = part === 'postgres' ? [{ signal: 'SIGQUIT' as const, waitMs: 1_000 }] : [];
+    await child?.stop(immediate ? immediateSteps : SHUTDOWN_STEPS[part]);
+    forgetProcess(this.#runDir, part);
   }
 }

@@ -1,11 +1,11 @@
-// Who ends when, and how: those who use a part end before it.
+// The order and signals of a shutdown: a part stops after those that use it.
 import type { StopStep } from '../child.ts';
 
 export type PartName = 'api' | 'worker' | 'mail' | 'temporal' | 'postgres';
 
-export const ENDING_ORDER: PartName[][] = [['api', 'worker'], ['mail'], ['temporal'], ['postgres']];
+export const SHUTDOWN_ORDER: PartName[][] = [['api', 'worker'], ['mail'], ['temporal'], ['postgres']];
 
-/** SIGKILL follows where none of these is heeded. The worker lets activities finish for twenty seconds. */
+/** SIGKILL follows when none of these ends the process. The worker lets activities finish for twenty seconds. */
 export const SHUTDOWN_STEPS: Record<PartName, StopStep[]> = {
   api: [{ signal: 'SIGTERM', waitMs: 30_000 }],
   worker: [{ signal: 'SIGTERM', waitMs: 40_000 }],

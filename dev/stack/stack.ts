@@ -9,37 +9,37 @@ import { type Credentials, demoCredentials } from './demo.ts';
 import {
   apiPart,
   findTemporal,
-  type Ground,
   mailPart,
   type Ports,
   postgresPart,
+  type StackContext,
   temporalPart,
   workerPart,
 } from './parts.ts';
 import { writeSecretFile } from './secret-file.ts';
 
-/** Starts every part whose setting does not point elsewhere, and writes `stack.json` once all of them answer. */
+/** Starts every part that no setting replaces, and writes `stack.json` once all of them are ready. */
 export async function startStack(
-  ground: Omit<Ground, 'ports'>,
+  context: Omit<StackContext, 'ports'>,
   settings: Settings,
   report: Report,
 ): Promise<StackInfo> {
   const cli = settings.temporal.address ? undefined : await findTemporal(report);
-  const whole = { ...ground, ports: await choosePorts(settings, report) };
+  const contextWithPorts = { ...context, ports: await choosePorts(settings, report) };
   const [database, temporal, mail] = await Promise.all([
-    databaseFor(whole, settings, report),
-    cli ? temporalPart(whole, cli) : { address: settings.temporal.address ?? '', uiUrl: undefined },
-    settings.smtpUrl ? { smtpUrl: settings.smtpUrl, mailUrl: null } : mailPart(whole),
+    databaseFor(contextWithPorts, settings, report),
+    cli ? temporalPart(contextWithPorts, cli) : { address: settings.temporal.address ?? '', uiUrl: undefined },
+    settings.smtpUrl ? { smtpUrl: settings.smtpUrl, mailUrl: null } : mailPart(contextWithPorts),
   ]);
-  const baseUrl = process.env.BASE_URL ? settings.baseUrl : `http://localhost:${whole.ports.api}`;
-  const env = environment(whole, {
+  const baseUrl = process.env.BASE_URL ? settings.baseUrl : `http://localhost:${contextWithPorts.ports.api}`;
+  const env = environment(contextWithPorts, {
     baseUrl,
     databaseUrl: database.url,
     temporal: temporal.address,
     smtp: mail.smtpUrl,
   });
   report('Starting the API and the worker …');
-  await Promise.all([apiPart(whole, env), workerPart(whole, env)]);
+  await Promise.all([apiPart(contextWithPorts, env), workerPart(contextWithPorts, env)]);
   const info = {
     apiUrl: new URL(baseUrl).origin,
     temporalAddress: temporal.address,
@@ -49,14 +49,15 @@ export async function startStack(
     databaseUrl: database.url,
     ...database.credentials,
   };
-  writeSecretFile(stackFile(ground), info);
+  writeSecretFile(stackFile(context), info);
   return info;
 }
 
-export const stackFile = ({ home }: Pick<Ground, 'home'>): string => home.file('stack.json');
+export const stackFile = ({ home }: Pick<StackContext, 'home'>): string => home.file('stack.json');
 
-/** While it is there, the stack answers; so it goes first. */
-export const removeStackFile = (ground: Pick<Ground, 'home'>): void => rmSync(stackFile(ground), { force: true });
+/** Removed before anything else stops: while it exists, the stack answers. */
+export const removeStackFile = (context: Pick<StackContext, 'home'>): void =>
+  rmSync(stackFile(context), { force: true });
 
 async function choosePorts(settings: Settings, report: Report): Promise<Ports> {
   const taken = new Set<number>();
@@ -73,16 +74,16 @@ async function choosePorts(settings: Settings, report: Report): Promise<Ports> {
 }
 
 async function databaseFor(
-  ground: Ground,
+  context: StackContext,
   settings: Settings,
   report: Report,
 ): Promise<{ url: string; credentials: Credentials }> {
-  const url = settings.databaseUrl ?? (await postgresPart(ground));
+  const url = settings.databaseUrl ?? (await postgresPart(context));
   const applied = await migrate(url);
   if (applied.length > 0) report(`Database migrated: ${applied.join(', ')}`);
   const db = connectDb({ databaseUrl: url, poolSize: 2, name: 'everpost-start' });
   try {
-    const file = ground.home.file('credentials.json');
+    const file = context.home.file('credentials.json');
     const shared = settings.databaseUrl !== undefined;
     return { url, credentials: await demoCredentials(db, { file, shared, report, secretKeys: settings.secretKeys }) };
   } finally {
@@ -97,7 +98,10 @@ interface Addresses {
   smtp: string;
 }
 
-function environment({ home, ports }: Ground, { baseUrl, databaseUrl, temporal, smtp }: Addresses): NodeJS.ProcessEnv {
+function environment(
+  { home, ports }: StackContext,
+  { baseUrl, databaseUrl, temporal, smtp }: Addresses,
+): NodeJS.ProcessEnv {
   return {
     ...process.env,
     EVERPOST_HOME: home.dir,

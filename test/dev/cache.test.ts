@@ -27,13 +27,13 @@ describe('the cache', () => {
 
   const silent = () => {};
 
-  it('lives under XDG_CACHE_HOME, unless that is relative', () => {
+  it('is in XDG_CACHE_HOME, or in ~/.cache when that is relative', () => {
     expect(cacheDir()).to.equal(join(home, 'everpost'));
     process.env.XDG_CACHE_HOME = 'relative';
     expect(cacheDir()).to.match(/\/\.cache\/everpost$/);
   });
 
-  it('builds once and finds it the second time', async () => {
+  it('builds an entry once and reuses it', async () => {
     let builds = 0;
     const build = async (dir: string) => {
       builds++;
@@ -46,7 +46,7 @@ describe('the cache', () => {
     expect(builds).to.equal(1);
   });
 
-  it('leaves nothing behind when a build fails, and tries again', async () => {
+  it('leaves no files when a build fails, and builds again at the next call', async () => {
     const failing = cached('thing', silent, async (dir) => {
       writeFileSync(join(dir, 'half'), 'half');
       throw new Error('no luck');
@@ -62,16 +62,16 @@ describe('the cache', () => {
     expect(readdirSync(dir)).to.deep.equal([]);
   });
 
-  it('lets two at once share one build, and tells the waiter that it waits', async () => {
+  it('shares one build between two concurrent calls and reports that the second waits', async () => {
     let builds = 0;
-    const said: string[] = [];
+    const reported: string[] = [];
     const build = async () => {
       builds++;
       await sleep(300);
     };
-    await Promise.all([cached('slow', silent, build), cached('slow', (line) => said.push(line), build)]);
+    await Promise.all([cached('slow', silent, build), cached('slow', (line) => reported.push(line), build)]);
     expect(builds).to.equal(1);
-    expect(said.join('\n')).to.contain(`waiting for another run (pid ${process.pid})`);
+    expect(reported.join('\n')).to.contain(`waiting for another run (pid ${process.pid})`);
   });
 });
 
@@ -84,12 +84,12 @@ describe('a lock file', () => {
 
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('has one holder at a time and names it', () => {
+  it('has one owner at a time and names it', () => {
     const file = join(dir, 'a.lock');
-    const held = tryLock(file);
+    const acquired = tryLock(file);
     const refused = tryLock(file);
-    expect(refused).to.have.nested.property('heldBy.pid', process.pid);
-    if ('release' in held) held.release();
+    expect(refused).to.have.nested.property('owner.pid', process.pid);
+    if ('release' in acquired) acquired.release();
     expect(tryLock(file)).to.have.property('release');
   });
 
@@ -99,7 +99,7 @@ describe('a lock file', () => {
     const identity = identityOf(child.pid ?? 0);
     if (!identity) throw new Error('the child did not start');
     writeFileSync(file, JSON.stringify({ ...identity, token: 'theirs' }));
-    expect(tryLock(file)).to.have.nested.property('heldBy.token', 'theirs');
+    expect(tryLock(file)).to.have.nested.property('owner.token', 'theirs');
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(isRunning(identity)).to.equal(false);
@@ -107,7 +107,7 @@ describe('a lock file', () => {
     expect(readdirSync(dir)).to.deep.equal(['b.lock']);
   });
 
-  it('is taken over when its pid now belongs to somebody else', () => {
+  it('is taken over when its pid was reused by another process', () => {
     const file = join(dir, 'c.lock');
     writeFileSync(file, JSON.stringify({ pid: process.pid, startedAt: 'another time', token: 'old' }));
     expect(tryLock(file)).to.have.property('release');
@@ -119,7 +119,7 @@ describe('a lock file', () => {
     expect(tryLock(file)).to.have.property('release');
   });
 
-  it('is handed on to a waiter', async () => {
+  it('is acquired by a waiting caller after its release', async () => {
     const file = join(dir, 'e.lock');
     const first = tryLock(file);
     let waits = 0;

@@ -6,12 +6,12 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { type Catcher, startCatcher } from '../../dev/mail-catcher/catcher.ts';
 import { MailStore } from '../../dev/mail-catcher/store.ts';
 
-interface Box {
+interface Mailbox {
   Name: string;
   Address: string;
 }
 
-interface Listed {
+interface MessageList {
   total: number;
   count: number;
   messages_count: number;
@@ -19,9 +19,9 @@ interface Listed {
   messages: {
     ID: string;
     MessageID: string;
-    From: Box;
-    To: Box[];
-    Bcc: Box[];
+    From: Mailbox;
+    To: Mailbox[];
+    Bcc: Mailbox[];
     Subject: string;
     Created: string;
     Size: number;
@@ -30,7 +30,7 @@ interface Listed {
   }[];
 }
 
-interface Shown {
+interface MessageDetails {
   Attachments: { PartID: string; FileName: string; Size: number }[];
   Inline: { ContentID: string }[];
 }
@@ -63,9 +63,10 @@ describe('the mail catcher', () => {
     transport.close();
   };
   const get = (path: string) => fetch(`${catcher.url}${path}`);
-  const list = async (path = '/api/v1/messages'): Promise<Listed> => (await get(path)).json() as Promise<Listed>;
+  const list = async (path = '/api/v1/messages'): Promise<MessageList> =>
+    (await get(path)).json() as Promise<MessageList>;
   const search = (query: string) => list(`/api/v1/search?query=${encodeURIComponent(query)}`);
-  const subjects = ({ messages }: Listed) => messages.map(({ Subject }) => Subject);
+  const subjects = ({ messages }: MessageList) => messages.map(({ Subject }) => Subject);
 
   describe('GET /api/v1/messages', () => {
     it('lists the newest first, in the shape of Mailpit', async () => {
@@ -84,7 +85,7 @@ describe('the mail catcher', () => {
       expect(Date.parse(messages[0]?.Created ?? '')).to.be.closeTo(Date.now(), 10_000);
     });
 
-    it('pages by start and limit, and refuses what is no number', async () => {
+    it('pages by start and limit, and answers 400 to a limit that is no number', async () => {
       await send({ subject: '1' }, { subject: '2' }, { subject: '3' });
       const page = await list('/api/v1/messages?start=1&limit=1');
       expect(subjects(page)).to.deep.equal(['2']);
@@ -128,7 +129,7 @@ describe('the mail catcher', () => {
   });
 
   describe('GET /api/v1/message/:ID', () => {
-    it('shows both bodies, everybody, and the attachments', async () => {
+    it('returns both bodies, all recipients and the attachments', async () => {
       const html = '<p>Hi <b>Bob</b> <img src="cid:logo"></p>';
       await send({
         subject: 'All',
@@ -142,7 +143,7 @@ describe('the mail catcher', () => {
         ],
       });
       const [{ ID = '' } = {}] = (await list()).messages;
-      const message = (await (await get(`/api/v1/message/${ID}`)).json()) as Shown;
+      const message = (await (await get(`/api/v1/message/${ID}`)).json()) as MessageDetails;
       expect(message).to.deep.include({
         ID,
         Subject: 'All',
@@ -163,7 +164,7 @@ describe('the mail catcher', () => {
       expect(((await (await get('/api/v1/message/latest')).json()) as { ID: string }).ID).to.equal(ID);
     });
 
-    it('gives the headers by name, and the bytes as they came', async () => {
+    it('returns the headers by name and the unchanged bytes', async () => {
       await send({ subject: 'Raw', messageId: '<m@demo.localhost>', headers: { 'X-Mark': ['one', 'two'] } });
       const headers = (await (await get('/api/v1/message/latest/headers')).json()) as Record<string, string[]>;
       expect(headers).to.deep.include({ 'X-Mark': ['one', 'two'], Subject: ['Raw'] });
@@ -174,7 +175,7 @@ describe('the mail catcher', () => {
       expect(await raw.text()).to.contain('X-Mark: one\r\nX-Mark: two\r\n');
     });
 
-    it('answers 404 for a mail that is not there', async () => {
+    it('answers 404 for an unknown mail', async () => {
       for (const path of ['', '/headers', '/raw', '/part/1']) {
         expect((await get(`/api/v1/message/nothing${path}`)).status).to.equal(404);
       }
@@ -184,7 +185,7 @@ describe('the mail catcher', () => {
   describe('DELETE /api/v1/messages', () => {
     const remove = (body?: string) => fetch(`${catcher.url}/api/v1/messages`, { method: 'DELETE', body });
 
-    it('removes the mails it is named, or all, also after a restart', async () => {
+    it('deletes the named mails, or all, and they stay deleted after a restart', async () => {
       await send({ subject: '1' }, { subject: '2' }, { subject: '3' });
       const second = (await list()).messages[1]?.ID;
       expect((await remove(JSON.stringify({ IDs: [second] }))).status).to.equal(200);
@@ -197,7 +198,7 @@ describe('the mail catcher', () => {
       expect(await list()).to.include({ total: 0 });
     });
 
-    it('refuses what it cannot read, and removes nothing', async () => {
+    it('answers 400 to an invalid body and deletes nothing', async () => {
       await send({ subject: 'Stays' });
       expect((await remove('{')).status).to.equal(400);
       expect((await remove('{"IDs":"all"}')).status).to.equal(400);
@@ -206,7 +207,7 @@ describe('the mail catcher', () => {
   });
 
   describe('its files', () => {
-    it('bring every mail back after a restart, and only the owner can read them', async () => {
+    it('restore every mail after a restart, and are readable by their owner only', async () => {
       await send({ subject: 'Kept', text: 'Line\n.\nLine' });
       const before = await (await get('/api/v1/message/latest/raw')).text();
       await catcher.stop();
@@ -217,7 +218,7 @@ describe('the mail catcher', () => {
       for (const file of readdirSync(dir)) expect(statSync(join(dir, file)).mode & 0o077).to.equal(0);
     });
 
-    it('lose only the half record of a crash', async () => {
+    it('lose only the record that a crash cut off', async () => {
       await send({ subject: 'Whole' });
       await catcher.stop();
       const [file = ''] = readdirSync(dir);
@@ -229,7 +230,7 @@ describe('the mail catcher', () => {
       expect(subjects(await list())).to.deep.equal(['After', 'Whole']);
     });
 
-    it('hold so many mails and no more', async () => {
+    it('keep the newest mails up to the limit', async () => {
       await catcher.stop();
       await open(3);
       await send(...[1, 2, 3, 4, 5].map((n) => ({ subject: String(n) })));
@@ -241,7 +242,7 @@ describe('the mail catcher', () => {
   });
 
   describe('its files, many of them', () => {
-    it('are removed when all their mails are gone, and what was deleted stays deleted', () => {
+    it('are removed when all their mails are deleted, and deleted mails stay deleted', () => {
       const small = join(dir, 'small');
       const fill = (store: MailStore, count: number) =>
         Array.from({ length: count }, (_, n) =>
@@ -262,8 +263,8 @@ describe('the mail catcher', () => {
     });
   });
 
-  describe('its page', () => {
-    it('lists mails and shows one, with everything of the sender escaped', async () => {
+  describe('its pages', () => {
+    it('list mails and show one, with all content of the sender escaped', async () => {
       await send({ subject: '<script>alert(1)</script>', html: '<script>alert(2)</script><p>Hi</p>' });
       const page = await (await get('/')).text();
       expect(page).to.contain('&lt;script&gt;alert(1)').and.not.contain('<script');
@@ -280,7 +281,7 @@ describe('the mail catcher', () => {
       expect(await body.text()).to.contain('<p>Hi</p>');
     });
 
-    it('searches, and says when there is nothing', async () => {
+    it('search, and show a text when nothing is found', async () => {
       expect(await (await get('/')).text()).to.contain('No mail yet');
       await send({ subject: 'Findable' });
       expect(await (await get('/?query=subject:findable')).text()).to.contain('Findable');

@@ -18,25 +18,25 @@ describe('ports', () => {
     for (const server of servers.splice(0)) server.close();
   });
 
-  it('keeps the wanted port when it is free, without a word', async () => {
-    const said: string[] = [];
+  it('returns the wanted port when it is free, and reports nothing', async () => {
+    const reported: string[] = [];
     const port = await freePort();
-    expect(await portOrFree('the API', port, (line) => said.push(line))).to.equal(port);
-    expect(said).to.deep.equal([]);
+    expect(await portOrFree('the API', port, (line) => reported.push(line))).to.equal(port);
+    expect(reported).to.deep.equal([]);
   });
 
   for (const host of ['127.0.0.1', '0.0.0.0', ...(hasIpv6 ? ['::1'] : [])]) {
-    it(`takes another one when somebody listens on ${host}, and says so`, async () => {
-      const said: string[] = [];
+    it(`returns and reports another port when ${host} is in use`, async () => {
+      const reported: string[] = [];
       const port = await freePort();
       await occupy(port, host);
-      const given = await portOrFree('the API', port, (line) => said.push(line));
-      expect(given).to.not.equal(port);
-      expect(said).to.deep.equal([`Port ${port} is taken: the API listens on ${given} instead.`]);
+      const returned = await portOrFree('the API', port, (line) => reported.push(line));
+      expect(returned).to.not.equal(port);
+      expect(reported).to.deep.equal([`Port ${port} is taken: the API listens on ${returned} instead.`]);
     });
   }
 
-  it('never gives the same port out twice', async () => {
+  it('never returns the same port twice', async () => {
     const taken = new Set<number>();
     const port = await freePort();
     const first = await portOrFree('one', port, () => {}, taken);
@@ -44,12 +44,12 @@ describe('ports', () => {
     expect([first, second === first]).to.deep.equal([port, false]);
   });
 
-  it('waits until somebody listens, and not for ever', async () => {
+  it('waits until the port accepts connections, and times out', async () => {
     const port = await freePort();
     const late = accepts(port, 5_000);
     await occupy(port, '127.0.0.1');
     await late;
     const error = await accepts(await freePort(), 50).catch((reason: Error) => reason);
-    expect(error).to.be.an('error').with.property('message').that.contains('Nobody listens');
+    expect(error).to.be.an('error').with.property('message').that.contains('Nothing listens');
   });
 });

@@ -44,7 +44,7 @@ describe('the embedded Postgres', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('makes its data directory and the database, in UTF-8, with a password that only we can read', async () => {
+  it('creates its data directory and a UTF-8 database with a password that only the owner can read', async () => {
     const { url } = await start();
     const { rows } = await query(
       url,
@@ -53,14 +53,14 @@ describe('the embedded Postgres', () => {
     );
     expect(rows).to.deep.equal([{ name: 'everpost', lower: 'äö', encoding: 'UTF8' }]);
     expect(statSync(`${dataDir}.password`).mode & 0o777).to.equal(0o600);
-    const stranger = new URL(url);
-    stranger.password = 'guess';
-    const error = await query(stranger.href, 'select 1').catch((reason: Error) => reason);
+    const wrongPassword = new URL(url);
+    wrongPassword.password = 'guess';
+    const error = await query(wrongPassword.href, 'select 1').catch((reason: Error) => reason);
     expect(error).to.be.an('error').with.property('message').that.contains('password authentication failed');
     if (process.getuid?.() === 0) expect(statSync(dataDir).uid).to.not.equal(0);
   });
 
-  it('keeps its data over a stop and a start, on whatever port', async () => {
+  it('keeps its data over a restart on another port', async () => {
     const first = await start();
     await query(first.url, 'create table kept (n int); insert into kept values (7)');
     await first.stop();
@@ -70,7 +70,7 @@ describe('the embedded Postgres', () => {
     expect((await query(second.url, 'select n from kept')).rows).to.deep.equal([{ n: 7 }]);
   });
 
-  it('starts again right after a SIGKILL, while sessions of the dead one are still around', async () => {
+  it('starts right after a SIGKILL, while sessions of the killed server still run', async () => {
     const first = await start();
     await query(first.url, 'create table kept (n int); insert into kept values (7)');
     const busy = query(first.url, 'select pg_sleep(60)').catch(() => 'cut off');
@@ -81,7 +81,7 @@ describe('the embedded Postgres', () => {
     expect(await busy).to.equal('cut off');
   });
 
-  it('ends the postmaster that a killed stack left behind', async () => {
+  it('stops the postmaster that a killed stack left behind', async () => {
     const orphan = await start();
     const identity = identityOf(orphan.pid);
     port = await freePort();
@@ -91,22 +91,22 @@ describe('the embedded Postgres', () => {
     expect(readFileSync(orphan.child.logFile, 'utf8')).to.contain('received fast shutdown request');
   });
 
-  it('leaves a stranger alone that bears the number in a stale pid file', async () => {
+  it('does not touch another process whose pid is in a stale pid file', async () => {
     const first = await start();
     const pidFile = join(dataDir, 'postmaster.pid');
     const lines = readFileSync(pidFile, 'utf8').split('\n');
     await first.stop();
-    const stranger = spawn('sleep', ['60']);
+    const other = spawn('sleep', ['60']);
     try {
-      writeFileSync(pidFile, [String(stranger.pid), ...lines.slice(1)].join('\n'));
+      writeFileSync(pidFile, [String(other.pid), ...lines.slice(1)].join('\n'));
       await start();
-      expect(stranger.exitCode ?? stranger.signalCode).to.equal(null);
+      expect(other.exitCode ?? other.signalCode).to.equal(null);
     } finally {
-      stranger.kill('SIGKILL');
+      other.kill('SIGKILL');
     }
   });
 
-  it('starts over when an earlier set-up died half way', async () => {
+  it('initializes again when an earlier initialization was interrupted', async () => {
     mkdirSync(join(dir, '.data.init-half', 'data'), { recursive: true });
     writeFileSync(join(dir, '.data.init-half', 'data', 'PG_VERSION'), '18');
     const { url } = await start();
@@ -114,20 +114,20 @@ describe('the embedded Postgres', () => {
     expect(readdirSync(dir).sort()).to.deep.equal(['data', 'data.password', 'log']);
   });
 
-  it('changes hands when the way in is closed to the account it ran under', async () => {
+  it('changes the owner of its files when its account can no longer enter the directory', async () => {
     await (await start()).stop();
     chmodSync(dir, 0o700);
     const { url } = await start();
     expect((await query(url, 'select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('says what Postgres said when it cannot start', async () => {
+  it('fails with the message of Postgres when it cannot start', async () => {
     const failing = startPostgres({ dataDir, port, settings: { shared_buffers: 'plenty' }, logFile: join(dir, 'log') });
     const error = await failing.catch((reason: Error) => reason);
     expect(error).to.be.an('error').with.property('message').that.contains('shared_buffers');
   });
 
-  it('works below a directory that only its owner may enter', async () => {
+  it('runs in a directory that only its owner may enter', async () => {
     rmSync(dir, { recursive: true });
     useDirectory(tmpdir(), 0o700);
     const { url } = await start();

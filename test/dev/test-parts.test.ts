@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { inTwoParts, type Outcome, summary, testFiles } from '../../dev/test-parts.ts';
 
-const well = { code: 0, signal: null };
+const success = { code: 0, signal: null };
 const part = (name: string, passed: number, failures: string[] = []): Outcome => ({
   name,
   exit: { code: failures.length, signal: null },
@@ -10,7 +10,7 @@ const part = (name: string, passed: number, failures: string[] = []): Outcome =>
 });
 
 describe('the two parts of the tests', () => {
-  it('have every file of tests, each once', () => {
+  it('contain every test file once', () => {
     const files = testFiles(resolve(import.meta.dirname, '../..'));
     expect(files).to.include.members(['test/dev/test-parts.test.ts', 'test/api/accounts/billing.test.ts']);
     const [first, second] = inTwoParts(files);
@@ -32,13 +32,13 @@ describe('the two parts of the tests', () => {
     ]);
   });
 
-  it('are added up in the last line, alone on it', () => {
+  it('are summed up in the last line', () => {
     const { lines, ...sum } = summary([part('api', 20), part('e2e', 3)]);
     expect(sum).to.deep.equal({ passed: 23, failed: 0 });
     expect(lines).to.deep.equal(['api: 20 passed, 0 failed', 'e2e: 3 passed, 0 failed', '23 passed, 0 failed']);
   });
 
-  it('name the failures of both', () => {
+  it('list the failures of both', () => {
     const { lines, ...sum } = summary([
       part('api', 20, ['track > answers']),
       part('e2e', 3, ['killing > loses nothing']),
@@ -48,16 +48,16 @@ describe('the two parts of the tests', () => {
     expect(lines.at(-1)).to.equal('23 passed, 2 failed');
   });
 
-  describe('fail together, and say why, when one of them', () => {
+  describe('count one more failure, and name its cause, when a part', () => {
     const cases: [string, Omit<Outcome, 'name'>, RegExp][] = [
       ['crashes', { exit: { code: 7, signal: null } }, /ended before its tests did \(exit code 7\)/],
       ['is killed', { exit: { code: null, signal: 'SIGKILL' } }, /ended before its tests did \(killed by SIGKILL\)/],
-      ['ends well without a result', { exit: well }, /ended before its tests did \(exit code 0\)/],
-      ['runs no test', { exit: well, counts: { passed: 0, failed: 0, failures: [] } }, /no test at all/],
+      ['exits with 0 but without a result', { exit: success }, /ended before its tests did \(exit code 0\)/],
+      ['runs no test', { exit: success, counts: { passed: 0, failed: 0, failures: [] } }, /no test at all/],
       [
         'leaves something open',
         { exit: { code: 1, signal: null }, counts: { passed: 5, failed: 0, failures: [] } },
-        /did not end well \(exit code 1\)/,
+        /did not end success \(exit code 1\)/,
       ],
     ];
     for (const [what, outcome, words] of cases) {
