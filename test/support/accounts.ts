@@ -1,4 +1,4 @@
-// People with accounts, as the API sees them.
+// Users with a session, and the mail that they get from us.
 import type { Db } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
@@ -15,7 +15,7 @@ export interface Person extends Client {
 
 let people = 0;
 
-/** A user with a session; `role` makes them a member of that project. */
+/** Creates a user with a session; `member` adds them to a project. */
 export async function person(
   api: Pick<TestApi, 'db' | 'url'>,
   member?: { project: string; role: Role },
@@ -29,14 +29,14 @@ export async function person(
   return { id, email, password, cookie, ...client(api.url, { cookie }) };
 }
 
-interface Sent {
+interface SystemMail {
   subject: string;
   paragraphs: string[];
   link?: { url: string; text: string };
 }
 
-/** Our own mail to an address, oldest first. */
-export async function systemMails(db: Db, to: string): Promise<Sent[]> {
+/** Returns our own mails to an address, oldest first. */
+export async function systemMails(db: Db, to: string): Promise<SystemMail[]> {
   const rows = await db('emailContents')
     .where({ projectId: SYSTEM_PROJECT_ID, toEmail: to })
     .orderBy('emailId')
@@ -44,14 +44,14 @@ export async function systemMails(db: Db, to: string): Promise<Sent[]> {
   return rows.map(({ variables }) => variables.systemMail);
 }
 
-/** What the link in the newest mail of ours to this address ends in. */
+/** Returns the token at the end of the link in our newest mail to the address. */
 export async function tokenTo(db: Db, to: string): Promise<string> {
   const url = (await systemMails(db, to)).findLast(({ link }) => link)?.link?.url;
   if (!url) throw new Error(`there is no mail with a link to ${to}`);
   return url.slice(url.lastIndexOf('/') + 1);
 }
 
-/** The session that an answer gave, as a cookie to send. */
+/** Returns the session cookie that an answer set. */
 export function cookieOf(answer: ApiAnswer): string {
   const [pair = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
   return pair;

@@ -1,8 +1,8 @@
-/** A statement of the API that may use a tenant's table without naming the project. */
+/** A statement of the API that may use a tenant table without naming the project. */
 export interface AllowedStatement {
-  /** The name of a prepared statement, or the text as the watcher reports it. */
+  /** The name of a prepared statement, or the normalized text that the watcher reports. */
   statement: string;
-  /** The tables and functions it may use this way; any other still fails. */
+  /** The tables and functions that it may use this way; any other still fails. */
   tables: string[];
   reason: string;
 }
@@ -12,31 +12,31 @@ const allow = (reason: string, tables: string[], ...statements: string[]): Allow
 
 export const allowedStatements: AllowedStatement[] = [
   ...allow(
-    'A key leads to its project.',
+    'A key identifies its project.',
     ['projects'],
     'select "id", "key_generation", "disabled", "disabled_reason", "billing_capped" from "projects" where "secret_key_hash" = $n',
     'select "id", "key_generation", "disabled", "disabled_reason", "billing_capped" from "projects" where "public_key" = $n',
   ),
   ...allow(
-    'A user sees the projects of their own memberships.',
+    'A user reads the projects of their own memberships.',
     ['memberships', 'projects'],
     'select "memberships".* from "memberships" where "user_id" = $n order by "project_id" asc',
     'select "projects".*, "m"."role" from "projects" inner join "memberships" as "m" on "m"."project_id" = "projects"."id" where "m"."user_id" = $n and "m"."status" = $n and "projects"."deleted_at" is null order by "projects"."id" asc',
   ),
   ...allow(
-    'A token of an account is found by its hash or its user; only that of an invitation has a project.',
+    'An account token is found by its hash or its user; only an invitation has a project.',
     ['user_tokens'],
     'select "user_id", "project_id" from "user_tokens" where "token_hash" = $n and "purpose" = $n and "expires_at" > CURRENT_TIMESTAMP limit $n',
     'delete from "user_tokens" where "token_hash" = $n and "purpose" = $n and "expires_at" > CURRENT_TIMESTAMP returning "user_id", "project_id"',
     'delete from "user_tokens" where "user_id" = $n and "purpose" in ($n)',
   ),
   ...allow(
-    'A signed link in a mail leads to its contact, and that to the project.',
+    'A signed link in a mail identifies its contact, and the contact its project.',
     ['contacts', 'emails', 'projects'],
     'subscription-read',
   ),
   ...allow(
-    'Notices name a mail by a signed link or by the id that the provider gave it; its project follows from the mail.',
+    "A notice identifies a mail by a signed link or by the provider's id; the project follows from the mail.",
     ['email_notices'],
     'notices-append',
   ),
@@ -46,23 +46,23 @@ export const allowedStatements: AllowedStatement[] = [
     'update "project_billing" set "subscription_id" = $n, "subscription_status" = $n, "period_start" = $n, "period_end" = $n, "event_at" = $n, "updated_at" = CURRENT_TIMESTAMP where "customer_id" = $n and ("event_at" is null or "event_at" <= $n) returning "project_id"',
   ),
   ...allow(
-    'Uploads are public: whoever knows the key may see them.',
+    'Uploads are public to every client that knows the key.',
     ['uploads'],
     'select "content_type" from "uploads" where "key" = $n limit $n',
   ),
   ...allow(
-    'A domain name is claimed across all projects.',
+    'A domain name is unique across all projects.',
     ['domains'],
     'select "domains".* from "domains" where "domain" = $n',
   ),
-  ...allow('The id of the attachment set was made for this request.', ['email_attachments'], 'attachment-store'),
+  ...allow('The id of the attachment set was created in this request.', ['email_attachments'], 'attachment-store'),
   ...allow(
-    'A set of attachments goes with the last mail that names it; the sets are those of mails of the project.',
+    'A set of attachments is deleted with the last mail that names it; the sets belong to mails of the project.',
     ['email_contents'],
     'delete from email_attachments a where a.set_id = any ($n::uuid[]) and not exists (select 1 from email_contents c where c.attachment_set = a.set_id)',
   ),
   ...allow(
-    'The id of the erasure was made by the request that resets the project; the worker goes on by the same id.',
+    'The id of the erasure was created by the request that resets the project; the worker uses the same id.',
     ['project_erasures'],
     'select * from "project_erasures" where "id" = $n limit $n',
     'select * from "project_erasures" where "id" = $n and "done" = $n limit $n for update',
@@ -70,15 +70,11 @@ export const allowedStatements: AllowedStatement[] = [
     'update "project_erasures" set "deleted" = "deleted" + $n where "id" = $n returning "deleted"',
     'update "project_erasures" set "done" = $n, "completed_at" = CURRENT_TIMESTAMP where "id" = $n',
   ),
-  ...allow('The worker calls it without a project; the API always gives one.', ['emails'], 'emails-release'),
+  ...allow('The worker calls it without a project; the API always passes one.', ['emails'], 'emails-release'),
   ...allow(
-    'Segments and contacts were read within the project; the ids of the new events are beside them.',
+    'Segments and contacts were read within the project; the ids of the new events belong to them.',
     ['segment_members', 'segments'],
     'segments-move',
   ),
-  ...allow(
-    'Counts members anew for whatever project waits for it.',
-    ['segment_recounts', 'segments'],
-    'segments-recount',
-  ),
+  ...allow('Recounts the members of segments of any project.', ['segment_recounts', 'segments'], 'segments-recount'),
 ];

@@ -16,7 +16,7 @@ export type { ApiAnswer } from './chai-answers.ts';
 type HeaderMap = Record<string, string>;
 export type Send = (path: string, body?: unknown, headers?: HeaderMap) => Promise<ApiAnswer>;
 
-/** Speaks to one address, with the headers it was made with. A body that is no string goes out as JSON. */
+/** Sends requests to one address, with the headers it was created with. A body that is not a string is sent as JSON. */
 export interface Client {
   get(path: string, headers?: HeaderMap): Promise<ApiAnswer>;
   post: Send;
@@ -26,38 +26,42 @@ export interface Client {
   request(method: string, path: string, body?: unknown, headers?: HeaderMap): Promise<ApiAnswer>;
 }
 
-export function client(url: string, always: HeaderMap = {}): Client {
+export function client(url: string, baseHeaders: HeaderMap = {}): Client {
   const request: Client['request'] = async (method, path, body, headers = {}) => {
     const asJson = body !== undefined && typeof body !== 'string' && !(body instanceof FormData);
     const response = await fetch(url + path, {
       method,
-      headers: { ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }), ...always, ...headers },
+      headers: {
+        ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }),
+        ...baseHeaders,
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: asJson ? JSON.stringify(body) : (body as string | FormData) }),
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
     return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
   };
-  const sending =
+  const sender =
     (method: string): Send =>
     (path, body, headers) =>
       request(method, path, body, headers);
   return {
     request,
     get: (path, headers) => request('GET', path, undefined, headers),
-    post: sending('POST'),
-    put: sending('PUT'),
-    patch: sending('PATCH'),
-    delete: sending('DELETE'),
+    post: sender('POST'),
+    put: sender('PUT'),
+    patch: sender('PATCH'),
+    delete: sender('DELETE'),
   };
 }
 
 export interface ApiProject extends TestProject {
-  /** With the public key. */
+  /** Uses the public key. */
   browser: Client;
-  /** With the secret key. */
+  /** Uses the secret key. */
   server: Client;
-  /** With a session of the owner. */
+  /** Uses a session of the owner. */
   owner: Client;
   cookie: string;
 }
@@ -66,24 +70,24 @@ export interface TestApi extends Client {
   url: string;
   db: Db;
   databaseUrl: string;
-  /** What was logged, parsed. */
+  /** The log records, parsed. */
   logs: Record<string, unknown>[];
-  /** A project with an owner, keys and a verified domain, and clients that act for it. */
+  /** Creates a project with an owner, keys and a verified domain, and clients for it. */
   project(): Promise<ApiProject>;
   stop(): Promise<void>;
 }
 
 export interface TestApiOptions {
-  /** Settings, by their names; the database and a free port are given. */
+  /** Settings by name; the database and a free port are filled in. */
   env?: HeaderMap;
-  /** To run several on one database; otherwise it gets one of its own, which goes with it. */
+  /** Runs several APIs on one database. Unset: a new database, dropped at the end. */
   world?: World;
   checkTemporal?: () => Promise<boolean>;
   moreRoutes?: RouteGroup[];
   oauthAt?: ApiOptions['oauthAt'];
 }
 
-/** The real API in this process, on a port of its own. */
+/** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { env = {}, world, moreRoutes = [], checkTemporal = async () => true, oauthAt } = options;
   const own = world ? undefined : await openWorld(5);
@@ -114,7 +118,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   };
 }
 
-/** The same for an API that runs elsewhere, in a process of its own. */
+/** Creates a project with clients for an API that runs in another process. */
 export async function actingProject(db: Db, url: string): Promise<ApiProject> {
   const project = await makeProject(db);
   const cookie = `everpost_session=${await createSession(db, project.userId)}`;

@@ -1,4 +1,4 @@
-/** Everything that may be wrong with an address. */
+/** Invalid addresses, by what is wrong with them. */
 export const badAddresses: [string, unknown][] = [
   ['empty', ''],
   ['no address', 'ann at example'],
@@ -6,7 +6,7 @@ export const badAddresses: [string, unknown][] = [
   ['without a dot in its domain', 'ann@localhost'],
   ['two addresses', 'ann@example.com, bob@example.com'],
   ['with a line break', 'ann\r\n@example.com'],
-  ['with a line break behind it and more', 'ann@example.com\nBcc: eve@example.com'],
+  ['with a line break and a header after it', 'ann@example.com\nBcc: eve@example.com'],
   ['with an invisible character', 'ann\u200b@example.com'],
   ['with a NUL', 'ann\u0000@example.com'],
   ['over 64 characters before the @', `${'a'.repeat(65)}@example.com`],

@@ -1,4 +1,4 @@
-// Campaigns and their recipients, and a run of one without Temporal: what its workflow would call, in its order.
+// Creates campaigns and recipients, and runs a campaign without Temporal by calling the activities of its workflow.
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { Email } from '../../db/models/email.ts';
@@ -15,7 +15,7 @@ import type { TestProject } from './world.ts';
 
 export const limits = { campaignMaxBounceRate: 0.1, campaignMaxComplaintRate: 0.005 };
 
-/** So many contacts, subscribed unless told otherwise: `p0@example.com`, `p1@example.com` … */
+/** Adds contacts `p0@example.com`, `p1@example.com` …, subscribed by default. */
 export async function addContacts(
   db: Db,
   project: TestProject,
@@ -56,7 +56,7 @@ export interface CampaignWorker {
   sender: CampaignSender;
   advance(id: string, now?: Date): Promise<NextStep>;
   slice(id: string, calls?: { stop?: AbortSignal; abort?: AbortSignal; durationMs?: number }): Promise<SliceEnd>;
-  /** Goes on until it ends or must wait, and says which. */
+  /** Sends until the campaign ends or has to wait, and returns which of the two. */
   run(id: string): Promise<NextStep>;
   close(): void;
 }
@@ -99,14 +99,14 @@ export function campaignWorker(
   return worker;
 }
 
-/** How a campaign stands by its counts; that these agree with its rows, and add up, is asserted on the way. */
+/** Returns the counts of a campaign, and asserts that they add up to its recipients. */
 export async function standing(db: Db, project: TestProject, id: string): Promise<CampaignView['counts']> {
   const { counts, totalRecipients } = await showCampaign(db, project.id, id);
   expect(totalOf(counts)).to.equal(totalRecipients);
   return counts;
 }
 
-/** The same counted from the rows. */
+/** Returns the same counts, computed from the rows. */
 export async function rowsOf(db: Db, id: string): Promise<Record<string, number>> {
   const rows: { state: string; count: number }[] = await db('emails')
     .where({ campaignId: id })

@@ -1,4 +1,4 @@
-// Certificates made on the spot: Node can read them, but not write them.
+// Creates certificates: Node can read them, but not write them.
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 export interface TestCertificate {
@@ -6,7 +6,7 @@ export interface TestCertificate {
   privateKey: KeyObject;
 }
 
-/** Self-signed, for RSA with SHA-256 (RFC 5280), with the least that a certificate must have. */
+/** Creates a minimal self-signed certificate, RSA with SHA-256 (RFC 5280). */
 export function makeCertificate({ from = -86_400_000, to = 86_400_000 } = {}): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const algorithm = sequence(Buffer.from('06092a864886f70d01010b0500', 'hex'));

@@ -1,11 +1,11 @@
 import { Assertion, expect } from 'chai';
 import type { ErrorCode } from '../../platform/errors.ts';
 
-/** An HTTP answer, read to its end. */
+/** An HTTP answer with its complete body. */
 export interface ApiAnswer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test says by its assertions what the body is
+  // biome-ignore lint/suspicious/noExplicitAny: the assertions of a test determine the shape of the body
   body: any;
 }
 
@@ -13,11 +13,11 @@ declare global {
   namespace Chai {
     interface Assertion {
       status(status: number): Assertion;
-      /** The error envelope of the contract, whole, with this status and code. */
+      /** The complete error envelope of the contract, with this status and code. */
       envelope(status: number, code: ErrorCode): Assertion;
       /** `{ error: "<text>" }` and nothing else. */
       plainError(status: number): Assertion;
-      /** 422 with a fault of this code on this field. */
+      /** 422 with a validation error of this code on this field. */
       fault(field: string, code: string): Assertion;
     }
   }
@@ -50,7 +50,7 @@ Assertion.addMethod('plainError', function (this: Chai.AssertionStatic, status: 
 Assertion.addMethod('fault', function (this: Chai.AssertionStatic, field: string, code: string) {
   expect(this._obj).to.be.envelope(422, 'VALIDATION_ERROR');
   const { errors } = (this._obj as ApiAnswer).body.error;
-  const found = errors.map((fault: { field: string; code: string }) => `${fault.field}: ${fault.code}`);
+  const found = errors.map((error: { field: string; code: string }) => `${error.field}: ${error.code}`);
   expect(found).to.include(`${field}: ${code}`);
-  for (const fault of errors) expect(fault.message).to.be.a('string').and.not.equal('');
+  for (const error of errors) expect(error.message).to.be.a('string').and.not.equal('');
 });

@@ -1,52 +1,52 @@
-// What a test run starts once and shares (servers, directories) is ended here, last come first.
+// Ends what a test run starts once and shares (servers, directories), newest first.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-type End = () => Promise<void> | void;
+type Cleanup = () => Promise<void> | void;
 
-const ends: End[] = [];
+const cleanups: Cleanup[] = [];
 let directory: string | undefined;
 
-export function atEnd(end: End): void {
-  ends.push(end);
+export function atEnd(cleanup: Cleanup): void {
+  cleanups.push(cleanup);
 }
 
-/** A directory for this run alone, gone at its end. */
+/** Returns a directory of this run, which is removed at its end. */
 export function runDirectory(): string {
   if (!directory) {
-    const made = mkdtempSync(join(tmpdir(), 'everpost-test-'));
-    // As root, Postgres runs under an account of its own, which must be able to get here.
-    chmodSync(made, 0o755);
-    directory = made;
-    const remove = () => rmSync(made, { recursive: true, force: true, maxRetries: 10 });
+    const created = mkdtempSync(join(tmpdir(), 'everpost-test-'));
+    // As root, Postgres runs under another account, which must be able to enter.
+    chmodSync(created, 0o755);
+    directory = created;
+    const remove = () => rmSync(created, { recursive: true, force: true, maxRetries: 10 });
     atEnd(() => {
       directory = undefined;
       remove();
     });
-    // A run that is interrupted comes only here; servers that are just ending may still write.
+    // An interrupted run reaches only this handler; servers that are stopping may still write.
     process.once('exit', () => directory && remove());
   }
   return directory;
 }
 
 export async function endAll(): Promise<void> {
-  const faults: unknown[] = [];
-  for (let end = ends.pop(); end; end = ends.pop()) {
+  const errors: unknown[] = [];
+  for (let cleanup = cleanups.pop(); cleanup; cleanup = cleanups.pop()) {
     try {
-      await end();
-    } catch (fault) {
-      faults.push(fault);
+      await cleanup();
+    } catch (error) {
+      errors.push(error);
     }
   }
-  if (faults.length > 0) throw new AggregateError(faults, 'Not everything that the tests started could be ended.');
+  if (errors.length > 0) throw new AggregateError(errors, 'Some of what the tests started could not be stopped.');
 }
 
-/** Calls `make` the first time only: for servers that all test files of a run share. */
+/** Calls `make` only the first time: for servers that all test files of a run share. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+  let created: Promise<T> | undefined;
   return () => {
-    made ??= make();
-    return made;
+    created ??= make();
+    return created;
   };
 }

@@ -11,21 +11,21 @@ export interface DnsValues {
   AAAA: string[];
   CNAME: string[];
   MX: { preference: number; exchange: string }[];
-  /** One item per record; a record of several strings (over 255 bytes they must be) is an array. */
+  /** One item per record; a record of several strings (needed above 255 bytes) is an array. */
   TXT: (string | string[])[];
 }
 
-export type DnsFault = 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+export type DnsFailure = 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export interface DnsStandIn {
-  /** `ip:port`, as DNS_SERVERS wants it. */
+  /** `ip:port`, in the format of DNS_SERVERS. */
   address: string;
   queries: { name: string; type: string; over: 'udp' | 'tcp' }[];
   set<T extends DnsType>(name: string, type: T, values: DnsValues[T]): void;
   remove(name: string, type?: DnsType): void;
-  /** For one name, or for `*`, everything; `undefined` ends it. */
-  fail(name: string, fault: DnsFault | undefined): void;
-  /** From now on each answer over UDP takes so long. */
+  /** Makes one name fail, or `*` for all; `undefined` ends it. */
+  fail(name: string, failure: DnsFailure | undefined): void;
+  /** Delays each answer over UDP from now on. */
   slow(ms: number): void;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface DnsStandIn {
 const RCODE = { NXDOMAIN: 3, SERVFAIL: 2 } as const;
 const UDP_LIMIT = 512;
 
-/** A name server that knows only what it is told; over UDP and TCP on the same port, as RFC 7766 has it. */
+/** A name server with configured records, over UDP and TCP on the same port (RFC 7766). */
 export async function startDns(): Promise<DnsStandIn> {
   const zone = new Zone();
   const queries: DnsStandIn['queries'] = [];
@@ -49,9 +49,9 @@ export async function startDns(): Promise<DnsStandIn> {
     if (!found) return undefined;
     const flags = packet.AUTHORITATIVE_ANSWER | packet.RECURSION_AVAILABLE | found.rcode;
     const base = { type: 'response' as const, id: query.id, questions: [question] };
-    // The encoder turns the strings of a TXT record into buffers in place; it gets a copy.
-    const whole = packet.encode({ ...base, flags, answers: structuredClone(found.answers) });
-    if (over === 'tcp' || whole.length <= UDP_LIMIT) return whole;
+    // The encoder changes the strings of a TXT record into buffers in place, so it gets a copy.
+    const complete = packet.encode({ ...base, flags, answers: structuredClone(found.answers) });
+    if (over === 'tcp' || complete.length <= UDP_LIMIT) return complete;
     return packet.encode({ ...base, flags: flags | packet.TRUNCATED_RESPONSE });
   };
 
@@ -60,7 +60,7 @@ export async function startDns(): Promise<DnsStandIn> {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => {});
-    framed(socket, (message) => answer(packet.decode(message), 'tcp'));
+    readMessages(socket, (message) => answer(packet.decode(message), 'tcp'));
   });
   udp.on('message', (message, from) => {
     const reply = answer(packet.decode(message), 'udp');
@@ -83,7 +83,7 @@ export async function startDns(): Promise<DnsStandIn> {
     queries,
     set: (name, type, values) => zone.set(name, type, values),
     remove: (name, type) => zone.remove(name, type),
-    fail: (name, fault) => zone.fail(name, fault),
+    fail: (name, failure) => zone.fail(name, failure),
     slow: (ms) => {
       delayMs = ms;
     },
@@ -91,7 +91,7 @@ export async function startDns(): Promise<DnsStandIn> {
   };
 }
 
-// The port that TCP was given may be in use over UDP; then another one is tried.
+// The port that TCP was assigned may be in use over UDP; then another one is tried.
 async function listen(udp: ReturnType<typeof createSocket>, tcp: ReturnType<typeof createServer>): Promise<number> {
   for (;;) {
     tcp.listen(0, '127.0.0.1');
@@ -107,8 +107,8 @@ async function listen(udp: ReturnType<typeof createSocket>, tcp: ReturnType<type
   }
 }
 
-/** Over TCP every message comes behind two bytes with its length (RFC 1035, 4.2.2). */
-function framed(socket: Socket, reply: (message: Buffer) => Buffer | undefined): void {
+/** Over TCP every message is prefixed with two bytes for its length (RFC 1035, 4.2.2). */
+function readMessages(socket: Socket, reply: (message: Buffer) => Buffer | undefined): void {
   let pending = Buffer.alloc(0);
   socket.on('data', (chunk) => {
     pending = Buffer.concat([pending, chunk]);
@@ -126,7 +126,7 @@ function framed(socket: Socket, reply: (message: Buffer) => Buffer | undefined):
 
 class Zone {
   #records = new Map<string, Map<string, Answer[]>>();
-  #faults = new Map<string, DnsFault>();
+  #failures = new Map<string, DnsFailure>();
 
   set<T extends DnsType>(name: string, type: T, values: DnsValues[T]): void {
     const key = name.toLowerCase();
@@ -143,16 +143,16 @@ class Zone {
     else this.#records.delete(name.toLowerCase());
   }
 
-  fail(name: string, fault: DnsFault | undefined): void {
-    if (fault) this.#faults.set(name.toLowerCase(), fault);
-    else this.#faults.delete(name.toLowerCase());
+  fail(name: string, failure: DnsFailure | undefined): void {
+    if (failure) this.#failures.set(name.toLowerCase(), failure);
+    else this.#failures.delete(name.toLowerCase());
   }
 
-  /** `undefined` is silence. A name with records of other types is there: no error, no answers. */
+  /** Returns undefined for no answer. A name with records of other types exists: no error, no records. */
   answer({ name, type }: Question): { rcode: number; answers: Answer[] } | undefined {
-    const fault = this.#faults.get(name.toLowerCase()) ?? this.#faults.get('*');
-    if (fault === 'silence') return undefined;
-    if (fault) return { rcode: RCODE[fault], answers: [] };
+    const failure = this.#failures.get(name.toLowerCase()) ?? this.#failures.get('*');
+    if (failure === 'silence') return undefined;
+    if (failure) return { rcode: RCODE[failure], answers: [] };
     const answers = this.#follow(name.toLowerCase(), type, 8);
     return { rcode: this.#records.has(name.toLowerCase()) ? 0 : RCODE.NXDOMAIN, answers };
   }

@@ -12,21 +12,21 @@ import { testLinks } from './links.ts';
 import { testRenderer } from './renderer.ts';
 import type { TestProject } from './world.ts';
 
-/** Steps by name, in a row unless there are arrows: `from -> to` or `from -yes-> to`. */
+/** Steps by name, in sequence unless there are arrows: `from -> to` or `from -yes-> to`. */
 export interface Sketch {
   steps: Record<string, [type: StepTypeName, config?: object]>;
   arrows?: string[];
-  /** Of the workflow's row. */
+  /** Columns of the workflow's row. */
   workflow?: object;
 }
 
 export interface Drawn {
   id: string;
-  /** Ids of the steps by their names. */
+  /** Step ids by name. */
   steps: Record<string, string>;
 }
 
-/** An enabled workflow, put into the database as the API would. */
+/** Inserts an enabled workflow as the API would. */
 export async function draw(
   db: Db,
   { id: projectId }: TestProject,
@@ -50,7 +50,7 @@ export async function draw(
 
 export function graphOf({ steps, arrows }: Sketch, ids: Record<string, string>): Graph {
   const names = Object.keys(steps);
-  const inARow = names.slice(1).map((name, place) => `${names[place]} -> ${name}`);
+  const sequence = names.slice(1).map((name, index) => `${names[index]} -> ${name}`);
   return {
     steps: Object.entries(steps).map(([name, [type, config = {}]]) => ({
       id: ids[name] ?? '',
@@ -59,7 +59,7 @@ export function graphOf({ steps, arrows }: Sketch, ids: Record<string, string>):
       config: config as Record<string, unknown>,
       templateId: null,
     })),
-    transitions: (arrows ?? inARow).map((arrow) => {
+    transitions: (arrows ?? sequence).map((arrow) => {
       const [, from = '', branch, to = ''] = /^(.+?) -(?:(\w+)-)?> (.+)$/.exec(arrow) ?? [];
       const ends = { fromStepId: ids[from] ?? '', toStepId: ids[to] ?? '' };
       return { id: newId(), ...ends, branch: (branch ?? null) as Transition['branch'] };
@@ -67,7 +67,7 @@ export function graphOf({ steps, arrows }: Sketch, ids: Record<string, string>):
   };
 }
 
-/** Takes executions forward by hand, at whatever time it is told to be. */
+/** Advances executions without Temporal, at a time that the test moves forward. */
 export class Walker {
   readonly db: Db;
   readonly project: TestProject;
@@ -85,7 +85,7 @@ export class Walker {
     this.offsetMs += ms;
   }
 
-  /** A contact enters by hand. */
+  /** Starts an execution for a contact by hand. */
   async start(workflow: Drawn, email: string, context: Record<string, unknown> = {}): Promise<string> {
     await this.contact(email);
     const { id } = await startExecution(this.db, this.project.access, workflow.id, { email, context });
@@ -97,7 +97,7 @@ export class Walker {
     return contactId;
   }
 
-  /** The contact does something, and the relay hears of it. */
+  /** Tracks an event and matches it, as the relay does. */
   async track(email: string, event: string, data: Record<string, unknown> = {}): Promise<void> {
     await trackEvent(this.db, this.project.access, { email, event, data });
     while ((await matchEvents(this.db)).events > 0);
@@ -116,7 +116,7 @@ export class Walker {
     return ExecutionStep.query(this.db).where({ executionId }).orderBy('visit');
   }
 
-  /** `name: STATUS` or `name: STATUS by branch`, in the order of the way. */
+  /** Returns `name: STATUS` or `name: STATUS by branch` for each visit, in order. */
   async way(executionId: string): Promise<string[]> {
     const steps = await this.steps(executionId);
     return steps.map(({ name, status, branch }) => `${name}: ${status}${branch ? ` by ${branch}` : ''}`);

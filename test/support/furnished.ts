@@ -1,8 +1,8 @@
-// A project with one of everything that a route can name.
+// Creates a project with one of every resource that a route can name.
 import { newId } from '../../platform/ids.ts';
 import type { ApiAnswer, ApiProject, TestApi } from './api.ts';
 
-/** By the names that paths give them; `id` depends on where it stands. */
+/** Ids by path parameter; `id` is looked up by the resource in the path. */
 export interface Belongings {
   contacts: string;
   templates: string;
@@ -19,7 +19,7 @@ export interface Belongings {
   executionId: string;
   userId: string;
   projectId: string;
-  /** Of a suppression. */
+  /** The address of a suppression. */
   email: string;
   eventName: string;
   field: string;
@@ -35,7 +35,7 @@ export async function furnish({ db }: TestApi, project: ApiProject): Promise<Bel
   const make = async (path: string, body: object) => bodyOf(await server.post(path, body));
   const from = `news@${senderDomain}`;
   const email = `${projectId}@example.com`;
-  // Names are no ids: those of another project must be others to tell whose was meant.
+  // Names are not globally unique like ids: they differ per project, so that a leak between projects is visible.
   const [eventName, key] = [`bought ${projectId}`, `plan ${projectId}`];
   const contact = await make('/contacts', { email, data: { [key]: 'pro' } });
   bodyOf(await project.browser.post('/v1/track', { email, event: eventName }));
@@ -69,13 +69,13 @@ export async function furnish({ db }: TestApi, project: ApiProject): Promise<Bel
   };
 }
 
-/** The path of a route with these in the places of its parameters. */
+/** Fills in the parameters of a route's path. */
 export function pathWith(belongings: Belongings, path: string): string {
   const [, resource = ''] = path.replace('/users/@me', '').split('/');
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const value = belongings[(name === 'id' ? resource : name) as keyof Belongings];
     if (value === undefined)
-      throw new Error(`${path}: nobody knows what {${name}} is; add it to test/support/furnished.ts`);
+      throw new Error(`${path}: unknown parameter {${name}}; add it to test/support/furnished.ts`);
     return encodeURIComponent(value);
   });
 }

@@ -4,37 +4,37 @@ import { join } from 'node:path';
 import { atEnd } from './cleanup.ts';
 import type { GrowthFault, GrowthMessage } from './growth-child.ts';
 
-/** No text path takes a hundredth of it over one filler: one that is silent for so long is not going to end. */
-const SILENCE_MS = 120_000;
+/** No text path needs a hundredth of this for one filler: one that reports nothing for so long never ends. */
+const TIMEOUT_MS = 120_000;
 
 export interface Growth {
-  /** What of the path's work grows faster than its text; the last of them with `ratio: Infinity` where it never ended. */
+  /** Returns the fillers whose work grows faster than the text; `ratio: Infinity` for one that never ended. */
   faultsOf(path: string): Promise<GrowthFault[]>;
   stop(): Promise<void>;
 }
 
-/** Measures text paths in a process of their own, which is replaced when it had to be killed. */
+/** Measures text paths in a child process, which is replaced when it had to be killed. */
 export function startGrowth(): Growth {
   let child: ChildProcess | undefined;
   const stop = async (): Promise<void> => {
-    const ending = child;
+    const running = child;
     child = undefined;
-    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
-    ending.kill('SIGKILL');
-    await once(ending, 'exit');
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    running.kill('SIGKILL');
+    await once(running, 'exit');
   };
   const start = async (): Promise<ChildProcess> => {
-    const made = fork(join(import.meta.dirname, 'growth-child.ts'), [], { execArgv: ['--import', 'tsx'] });
-    child = made;
-    await once(made, 'message');
-    return made;
+    const started = fork(join(import.meta.dirname, 'growth-child.ts'), [], { execArgv: ['--import', 'tsx'] });
+    child = started;
+    await once(started, 'message');
+    return started;
   };
   atEnd(stop);
   return {
     stop,
     faultsOf: async (path) => {
-      const running = child ?? (await start());
-      const answer = await outcome(running, path);
+      const measuring = child ?? (await start());
+      const answer = await outcome(measuring, path);
       if ('faults' in answer) return answer.faults;
       await stop();
       return [{ filler: answer.filler, ratio: Number.POSITIVE_INFINITY, length: 0 }];
@@ -42,7 +42,7 @@ export function startGrowth(): Growth {
   };
 }
 
-/** The faults of a path, or the filler that it did not come to an end with. */
+/** Resolves with the violations of a path, or with the filler that it did not finish. */
 function outcome(child: ChildProcess, path: string): Promise<{ faults: GrowthFault[] } | { filler: string }> {
   return new Promise((resolve, reject) => {
     let filler = '';
@@ -51,13 +51,13 @@ function outcome(child: ChildProcess, path: string): Promise<{ faults: GrowthFau
       clearTimeout(timer);
       child.off('message', onMessage).off('exit', onExit);
     };
-    const giveUp = (): void => {
+    const timeOut = (): void => {
       end();
       resolve({ filler });
     };
     const onMessage = (message: GrowthMessage): void => {
       clearTimeout(timer);
-      timer = setTimeout(giveUp, SILENCE_MS);
+      timer = setTimeout(timeOut, TIMEOUT_MS);
       if (message.kind === 'filler') filler = message.filler;
       if (message.kind !== 'done') return;
       end();
@@ -67,7 +67,7 @@ function outcome(child: ChildProcess, path: string): Promise<{ faults: GrowthFau
       end();
       reject(new Error(`"${path}" ended the process (${code}) with ${filler}`));
     };
-    timer = setTimeout(giveUp, SILENCE_MS);
+    timer = setTimeout(timeOut, TIMEOUT_MS);
     child.on('message', onMessage).on('exit', onExit);
     child.send(path);
   });

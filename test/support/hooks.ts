@@ -5,13 +5,13 @@ import fc from 'fast-check';
 import type { Context, Suite, Test } from 'mocha';
 import { testFiles } from '../../dev/test-parts.ts';
 import { endAll } from './cleanup.ts';
-import { setCurrentTest, watcherFaults } from './statement-watcher.ts';
+import { setCurrentTest, watcherViolations } from './statement-watcher.ts';
 
-// The same cases in every run, so that a failure can be looked at; FAST_CHECK_SEED=<number> looks at others.
+// Every run uses the same cases, so that a failure can be reproduced; FAST_CHECK_SEED=<number> selects others.
 fc.configureGlobal({ seed: Number(process.env.FAST_CHECK_SEED ?? 20_261_115) });
 
-// Told to end, Node would do so on the spot. This way what the tests have started ends as well: `dev/child.ts` sees to
-// its own, here to the others: the SDK's time-skipping server, renderers, an `npm start`.
+// Node would exit at once on a signal. `dev/child.ts` ends its own children at exit; this ends the others: the SDK's
+// time-skipping server, renderers, an `npm start`.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     spawnSync('pkill', ['-P', String(process.pid)]);
@@ -27,8 +27,8 @@ export const mochaHooks = {
     setCurrentTest(`a hook after ${this.currentTest?.titlePath().join(' > ')}`);
   },
   afterAll(this: Context) {
-    const faults = watcherFaults(this.test?.parent ? ranAllApiTests(this.test.parent) : false);
-    if (faults.length > 0) throw new Error(faults.join('\n'));
+    const violations = watcherViolations(this.test?.parent ? ranAllApiTests(this.test.parent) : false);
+    if (violations.length > 0) throw new Error(violations.join('\n'));
   },
 };
 
@@ -45,7 +45,7 @@ const LEAK_AFTER_MS = 15_000;
 
 export async function mochaGlobalTeardown(): Promise<void> {
   await endAll();
-  // Mocha waits for an empty event loop, so that a forgotten socket or timer is a fault and not a hidden leak.
+  // Mocha waits for an empty event loop, so that a forgotten socket or timer fails the run.
   setTimeout(() => {
     console.error(`The tests are over, but something is still open: ${process.getActiveResourcesInfo().join(', ')}`);
     process.exit(1);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd, once } from './cleanup.ts';
-import { eventually, type Patience } from './waiting.ts';
+import { eventually, type WaitOptions } from './waiting.ts';
 
 export interface ReceivedRequest {
   method: string;
@@ -18,36 +18,36 @@ export interface ReceivedRequest {
 export interface ReceiverAnswer {
   status?: number;
   headers?: Record<string, string>;
-  /** A string goes out as it is, anything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   body?: unknown;
   delayMs?: number;
-  /** `hang`: no answer at all. `drop`: the connection is cut. */
+  /** `hang`: no answer. `drop`: the connection is closed. */
   instead?: 'hang' | 'drop';
 }
 
-type Answering = ReceiverAnswer | ((request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer>);
+type AnswerSource = ReceiverAnswer | ((request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer>);
 
 export interface HttpReceiver {
   url: string;
-  /** `host:port`, as WEBHOOK_ALLOWED_HOSTS wants it. */
+  /** `host:port`, in the format of WEBHOOK_ALLOWED_HOSTS. */
   host: string;
   requests: ReceivedRequest[];
-  received(count: number, patience?: Patience): Promise<ReceivedRequest[]>;
-  /** What to answer from now on, everywhere or under one path. The default is 200 with an empty object. */
-  answer(answering: Answering, path?: string): void;
+  received(count: number, waitOptions?: WaitOptions): Promise<ReceivedRequest[]>;
+  /** Sets the answer from now on, for all paths or one. The default is 200 with an empty object. */
+  answer(source: AnswerSource, path?: string): void;
   redirect(path: string, to: string, status?: number): void;
   stop(): Promise<void>;
 }
 
 export async function startHttpReceiver(): Promise<HttpReceiver> {
   const requests: ReceivedRequest[] = [];
-  const answers = new Map<string, Answering>();
+  const answers = new Map<string, AnswerSource>();
   const server = createServer((request, response) => {
     receive(request)
-      .then(async (got) => {
-        requests.push(got);
-        const answering = answers.get(new URL(got.path, 'http://receiver').pathname) ?? answers.get('*') ?? {};
-        await reply(response, typeof answering === 'function' ? await answering(got) : answering);
+      .then(async (received) => {
+        requests.push(received);
+        const source = answers.get(new URL(received.path, 'http://receiver').pathname) ?? answers.get('*') ?? {};
+        await reply(response, typeof source === 'function' ? await source(received) : source);
       })
       .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
@@ -64,9 +64,9 @@ export async function startHttpReceiver(): Promise<HttpReceiver> {
     url: `http://${host}`,
     host,
     requests,
-    received: (count, patience) =>
-      eventually(() => requests.length >= count && requests, { what: `${count} requests`, ...patience }),
-    answer: (answering, path = '*') => void answers.set(path, answering),
+    received: (count, waitOptions) =>
+      eventually(() => requests.length >= count && requests, { what: `${count} requests`, ...waitOptions }),
+    answer: (source, path = '*') => void answers.set(path, source),
     redirect: (path, to, status = 302) => void answers.set(path, { status, headers: { location: to } }),
     stop,
   };

@@ -1,4 +1,4 @@
-// Mail as the accepting half of the ledger leaves it, in any state, for tests of the delivering half.
+// Inserts mails in any state, as if the API had accepted them, for tests of delivery.
 import type { Db } from '../../db/connect.ts';
 import { Email } from '../../db/models/email.ts';
 import { newId } from '../../platform/ids.ts';
@@ -18,7 +18,7 @@ export interface MailRow {
   replyTo: string;
 }
 
-/** One mail of the ledger; its address is made from its id where none is given. */
+/** Inserts one mail; its address is derived from its id by default. */
 export async function addMail(db: Db, mail: Partial<MailRow> & { project: string }): Promise<string> {
   const id = newId();
   await db('emails').insert({
@@ -52,7 +52,7 @@ export async function addMails(db: Db, count: number, mail: Partial<MailRow> & {
   return ids;
 }
 
-/** For tests that write results into the ledger by hand: leaves behind what delivery does, for mail not told of yet. */
+/** For tests that write results to `emails` directly: adds the `unpublished_email_results` that delivery would. */
 export async function leaveResults(db: Db): Promise<void> {
   await db.raw(
     `insert into unpublished_email_results (email_id, contact_id)
@@ -63,7 +63,7 @@ export async function leaveResults(db: Db): Promise<void> {
   );
 }
 
-/** A batch that is ready to be delivered. */
+/** Inserts a batch that is ready to be delivered. */
 export async function addBatch(db: Db, { priority = 0 } = {}): Promise<string> {
   const id = newId();
   await db('delivery_batches').insert({ id, priority });

@@ -1,6 +1,6 @@
 import { MailLinks } from '../../services/emails/links.ts';
 
-/** As the API of a test opens them (`startTestApi`). */
+/** Creates links that the API of `startTestApi` accepts. */
 export const testLinks = new MailLinks({
   baseUrl: 'http://app.test',
   secretKeys: ['everpost-development-secret-key'],

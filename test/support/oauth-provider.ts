@@ -1,4 +1,4 @@
-// An OAuth provider of our own: speaks what Google (OpenID Connect) and GitHub (OAuth 2 and an API) speak.
+// A stand-in for OAuth providers: Google (OpenID Connect) and GitHub (OAuth 2 and an API).
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,13 +11,13 @@ export interface Account {
 }
 
 export interface OAuthStandIn {
-  /** Where it is, for the app. */
+  /** Endpoints, for the app's settings. */
   at: Record<OAuthProvider, OAuthServer>;
-  /** Who will say yes next. */
+  /** The account that consents next. */
   account: Account;
-  /** What it does wrong. */
+  /** How the provider fails. */
   fault: 'down' | 'wrong nonce' | 'wrong audience' | 'denied' | undefined;
-  /** Plays the browser at the provider: where it is sent back to. */
+  /** Acts as the browser at the provider and returns the redirect back to the app. */
   consent(authorizeUrl: string): Promise<URL>;
   close(): Promise<void>;
 }
@@ -52,10 +52,10 @@ export async function startOAuthProvider(secret: string): Promise<OAuthStandIn> 
     const code = form.get('code') ?? '';
     const grant = codes.get(code);
     codes.delete(code);
-    const proof = createHash('sha256')
+    const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
-    if (!grant || proof !== grant.challenge || form.get('client_secret') !== secret)
+    if (!grant || challenge !== grant.challenge || form.get('client_secret') !== secret)
       return [400, { error: 'invalid_grant' }];
     const token = randomUUID();
     tokens.set(token, grant.account);
@@ -63,10 +63,10 @@ export async function startOAuthProvider(secret: string): Promise<OAuthStandIn> 
     const claims = {
       iss: base,
       sub: String(grant.account.id),
-      aud: stand.fault === 'wrong audience' ? 'somebody else' : grant.clientId,
+      aud: standIn.fault === 'wrong audience' ? 'another client' : grant.clientId,
       iat: now,
       exp: now + 300,
-      nonce: stand.fault === 'wrong nonce' ? 'another' : grant.nonce,
+      nonce: standIn.fault === 'wrong nonce' ? 'another' : grant.nonce,
     };
     const idToken = grant.nonce ? { id_token: jwt(claims) } : {};
     return [200, { access_token: token, token_type: 'bearer', ...idToken }];
@@ -86,7 +86,7 @@ export async function startOAuthProvider(secret: string): Promise<OAuthStandIn> 
     const send = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (stand.fault === 'down') return send(503, { error: 'down' });
+    if (standIn.fault === 'down') return send(503, { error: 'down' });
     if (pathname === '/token') return send(...(await tokenAnswer(request)));
     const account = tokens.get(request.headers.authorization?.replace(/^bearer /i, '') ?? '');
     const answer = answers[pathname];
@@ -97,7 +97,7 @@ export async function startOAuthProvider(secret: string): Promise<OAuthStandIn> 
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const shared = { issuer: base, authorize: `${base}/authorize`, token: `${base}/token` };
 
-  const stand: OAuthStandIn = {
+  const standIn: OAuthStandIn = {
     at: {
       google: { ...shared, userinfo: `${base}/userinfo` },
       github: { ...shared, userinfo: `${base}/user`, emails: `${base}/user/emails` },
@@ -105,20 +105,25 @@ export async function startOAuthProvider(secret: string): Promise<OAuthStandIn> 
     account: { id: 1, email: 'ann@provider.example', verified: true },
     fault: undefined,
     async consent(authorizeUrl) {
-      const asked = new URL(authorizeUrl).searchParams;
-      const back = new URL(asked.get('redirect_uri') ?? '');
-      back.searchParams.set('state', asked.get('state') ?? '');
-      if (stand.fault === 'denied') back.searchParams.set('error', 'access_denied');
+      const params = new URL(authorizeUrl).searchParams;
+      const redirect = new URL(params.get('redirect_uri') ?? '');
+      redirect.searchParams.set('state', params.get('state') ?? '');
+      if (standIn.fault === 'denied') redirect.searchParams.set('error', 'access_denied');
       else {
         const code = randomUUID();
-        const challenge = asked.get('code_challenge') ?? '';
-        const clientId = asked.get('client_id') ?? '';
-        codes.set(code, { challenge, nonce: asked.get('nonce'), clientId, account: { ...stand.account } });
-        back.searchParams.set('code', code);
+        const codeChallenge = params.get('code_challenge') ?? '';
+        const clientId = params.get('client_id') ?? '';
+        codes.set(code, {
+          challenge: codeChallenge,
+          nonce: params.get('nonce'),
+          clientId,
+          account: { ...standIn.account },
+        });
+        redirect.searchParams.set('code', code);
       }
-      return back;
+      return redirect;
     },
     close: () => new Promise((resolve) => void server.close(() => resolve())),
   };
-  return stand;
+  return standIn;
 }

@@ -1,4 +1,4 @@
-// A TCP proxy in front of Postgres that breaks connections in the ways that networks do.
+// A TCP proxy in front of Postgres that breaks connections as networks do.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -6,25 +6,25 @@ interface Link {
   client: Socket;
   server: Socket;
   isSilent: boolean;
-  /** The connection breaks with the answer to what was sent last. */
+  /** Breaks the connection at the answer to the last statement. */
   breaksOnAnswer: boolean;
 }
 
 export interface PostgresProxy {
   url: string;
-  /** How many connections were broken by `breakOn`. */
+  /** Returns how many connections `breakOn` broke. */
   broken(): number;
-  /** Open connections pass nothing on any more, in either direction, and stay open. New ones work. */
+  /** Open connections pass nothing on in either direction and stay open. New ones work. */
   silence(): void;
   /**
-   * Breaks every connection on which a client sends `text`: as soon as it is passed on, or when the server has answered
-   * that it is ready for the next statement, which it says after the commit. The answer never arrives.
+   * Breaks every connection on which a client sends `text`: as soon as it is passed on, or when the server answers
+   * ReadyForQuery, which follows the commit. The answer never arrives.
    */
   breakOn(text: string, when: 'sent' | 'answered'): void;
   close(): Promise<void>;
 }
 
-/** ReadyForQuery outside of a transaction, with which every answer ends. */
+/** ReadyForQuery outside of a transaction, the end of every answer. */
 const READY_AND_IDLE = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
@@ -39,28 +39,28 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   };
 
   const server = createServer((client) => {
-    const far = connect(Number(target.port), target.hostname);
-    const link: Link = { client, server: far, isSilent: false, breaksOnAnswer: false };
+    const upstream = connect(Number(target.port), target.hostname);
+    const link: Link = { client, server: upstream, isSilent: false, breaksOnAnswer: false };
     links.add(link);
     client.on('data', (chunk) => {
       if (link.isSilent) return;
-      far.write(chunk);
+      upstream.write(chunk);
       if (!rule || !chunk.includes(rule.text)) return;
       if (rule.when === 'sent') breakLink(link);
       else link.breaksOnAnswer = true;
     });
-    far.on('data', (chunk) => {
+    upstream.on('data', (chunk) => {
       if (link.isSilent) return;
       if (!link.breaksOnAnswer) client.write(chunk);
       else if (chunk.subarray(-READY_AND_IDLE.length).equals(READY_AND_IDLE)) breakLink(link);
     });
-    far.on('close', () => link.isSilent || client.destroy());
+    upstream.on('close', () => link.isSilent || client.destroy());
     client.on('close', () => {
       links.delete(link);
-      // Ended and not destroyed: the server reads what was sent before.
-      far.end();
+      // Ended, not destroyed: the server still reads what was sent before.
+      upstream.end();
     });
-    for (const socket of [client, far]) socket.on('error', () => {});
+    for (const socket of [client, upstream]) socket.on('error', () => {});
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -10,7 +10,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A Postgres of its own, for a test that stops or kills it. `start` works again after either, on the same port. */
+/** A separate Postgres for a test that stops or kills it. `start` restarts it on the same port. */
 export interface OwnPostgres {
   url: string;
   start(): Promise<void>;
@@ -18,7 +18,7 @@ export interface OwnPostgres {
   kill(): Promise<void>;
 }
 
-// Nothing here outlives the machine, so nothing is flushed to disk; commits keep their usual order and meaning.
+// The data need not survive a crash of the machine, so nothing is flushed to disk.
 const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'on', max_connections: '200' };
 const TEMPLATE = 'everpost_template';
 
@@ -29,7 +29,7 @@ const server = once(async (): Promise<Postgres> => {
   return postgres;
 });
 
-/** Migrated once; every test file then gets a copy, which takes a fraction of a second. */
+/** Migrated once and copied for every test file, which takes a fraction of a second. */
 const template = once(async () => {
   const { url } = await server();
   await query(url, `create database ${TEMPLATE}`);
@@ -47,7 +47,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A database without any table in it, for tests of the migrations themselves. */
+/** Creates a database without tables, for tests of the migrations. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const { url } = await server();
   const name = `empty_${randomUUID().replaceAll('-', '')}`;
@@ -61,14 +61,14 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const dataDir = join(runDirectory(), `postgres-${randomUUID()}`);
   const port = await freePort();
-  const begin = () => startPostgres({ dataDir, port, database: 'everpost', settings, logFile: `${dataDir}.log` });
-  let current: Postgres = await begin();
+  const startServer = () => startPostgres({ dataDir, port, database: 'everpost', settings, logFile: `${dataDir}.log` });
+  let current: Postgres = await startServer();
   atEnd(() => current.stop());
   await migrate(current.url);
   return {
     url: current.url,
     start: async () => {
-      if (current.child.hasExited()) current = await begin();
+      if (current.child.hasExited()) current = await startServer();
     },
     stop: () => current.stop(),
     kill: () => current.kill(),
@@ -76,7 +76,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
 }
 
 function withDatabase(url: string, name: string): string {
-  const other = new URL(url);
-  other.pathname = `/${name}`;
-  return other.href;
+  const target = new URL(url);
+  target.pathname = `/${name}`;
+  return target.href;
 }

@@ -1,4 +1,4 @@
-// The API and the worker as what they are in production: processes of their own, which a test may kill.
+// Runs the API and the worker as separate processes, as in production, which a test may kill.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -16,10 +16,10 @@ export interface ServiceProcess {
   pid: number;
   exited: Promise<Exit>;
   logs(): string;
-  /** SIGTERM, and all the time it takes to finish its work. */
+  /** Sends SIGTERM and waits until the process has finished its work. */
   stop(): Promise<Exit>;
   kill(): Promise<Exit>;
-  /** For SIGSTOP and SIGCONT: a process that is alive and does nothing. */
+  /** For SIGSTOP and SIGCONT, which pause a process. */
   signal(signal: NodeJS.Signals): void;
 }
 
@@ -27,7 +27,7 @@ const root = resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 60_000;
 const SHUTDOWN_STEPS = [{ signal: 'SIGTERM' as const, waitMs: 60_000 }];
 
-/** Runs until it is stopped, killed, or the tests are over. Answers when `GET /ready` is 200. */
+/** Resolves when `GET /ready` returns 200. Runs until it is stopped or killed, or the tests end. */
 export async function startApi(env: Env): Promise<ServiceProcess> {
   const port = env.PORT ? Number(env.PORT) : await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -51,10 +51,10 @@ async function startService(name: string, file: string, port: number, env: Env):
   atEnd(async () => void (await child.kill()));
   const url = `http://127.0.0.1:${port}`;
   await waitUntilReady(child, READY_WITHIN_MS, async () => (await fetch(`${url}/ready`)).ok);
-  return handle(child, url, port);
+  return serviceHandle(child, url, port);
 }
 
-function handle(child: Child, url: string, port: number): ServiceProcess {
+function serviceHandle(child: Child, url: string, port: number): ServiceProcess {
   return {
     url,
     port,
@@ -67,7 +67,7 @@ function handle(child: Child, url: string, port: number): ServiceProcess {
   };
 }
 
-/** A test says itself what its processes shall know; what the developer's shell says must not leak in. */
+/** Removes our settings from the environment: those of the developer's shell must not leak into tests. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !(name in settingsSchema)));
 }

@@ -3,22 +3,22 @@ import { newId } from '../../platform/ids.ts';
 import { refusalOfConnection } from '../../services/workflows/connections.ts';
 import { type Branch, branches, type Graph, type Step, type StepTypeName } from '../../services/workflows/graph.ts';
 
-// Graphs that the API would take: one entry, no circle without a wait, complete configs.
+// Generates graphs that the API accepts: one entry, no circle without a wait, complete configs.
 
-type Drawn = [type: StepTypeName, config: Record<string, unknown>];
+type StepSpec = [type: StepTypeName, config: Record<string, unknown>];
 
-const few = fc.integer({ min: 0, max: 2 });
+const smallNumber = fc.integer({ min: 0, max: 2 });
 const key = fc.constantFrom('a', 'b');
 export const eventNames = ['ping', 'pong'];
 const eventName = fc.constantFrom(...eventNames);
-/** Whole hours: scripted events come some minutes past, so that nothing happens at the very same time. */
+/** Whole hours: scripted events come some minutes later, so that no two things happen at the same time. */
 const hours = fc.integer({ min: 1, max: 30 });
-const span = hours.map((amount) => ({ amount, unit: 'hours' }));
+const duration = hours.map((amount) => ({ amount, unit: 'hours' }));
 
 const filter = fc.oneof(
-  fc.record({ field: key.map((name) => `data.${name}`), operator: fc.constant('equals'), value: few }),
+  fc.record({ field: key.map((name) => `data.${name}`), operator: fc.constant('equals'), value: smallNumber }),
   fc.record({ field: key.map((name) => `data.${name}`), operator: fc.constantFrom('exists', 'notExists') }),
-  fc.record({ field: key.map((name) => `event.${name}`), operator: fc.constant('greaterThan'), value: few }),
+  fc.record({ field: key.map((name) => `event.${name}`), operator: fc.constant('greaterThan'), value: smallNumber }),
   fc.record({ field: fc.constant('subscribed'), operator: fc.constant('equals'), value: fc.boolean() }),
   fc.record({
     field: eventName.map((name) => `event.${name}`),
@@ -40,32 +40,32 @@ const tree = fc.record({
   }),
 });
 
-const of = (type: StepTypeName, config: fc.Arbitrary<object>): fc.Arbitrary<Drawn> =>
-  config.map((made) => [type, made as Record<string, unknown>]);
+const of = (type: StepTypeName, config: fc.Arbitrary<object>): fc.Arbitrary<StepSpec> =>
+  config.map((value) => [type, value as Record<string, unknown>]);
 
-const data = fc.dictionary(key, fc.oneof(few, fc.constant(null)), { minKeys: 1, maxKeys: 2 });
+const data = fc.dictionary(key, fc.oneof(smallNumber, fc.constant(null)), { minKeys: 1, maxKeys: 2 });
 
-const step = (templateIds: string[]): fc.Arbitrary<Drawn> =>
+const step = (templateIds: string[]): fc.Arbitrary<StepSpec> =>
   fc.oneof(
     { weight: 3, arbitrary: of('UPDATE_CONTACT', fc.record({ data })) },
     { weight: 1, arbitrary: of('UPDATE_CONTACT', fc.record({ subscribed: fc.boolean() })) },
     { weight: 4, arbitrary: of('CONDITION', fc.oneof(tree, filter)) },
-    { weight: 3, arbitrary: of('DELAY', span) },
-    { weight: 3, arbitrary: of('WAIT_FOR_EVENT', fc.record({ eventName, timeout: span })) },
+    { weight: 3, arbitrary: of('DELAY', duration) },
+    { weight: 3, arbitrary: of('WAIT_FOR_EVENT', fc.record({ eventName, timeout: duration })) },
     { weight: 1, arbitrary: of('WAIT_FOR_EVENT', fc.record({ eventName })) },
     {
       weight: 1,
       arbitrary: of(
         'WAIT_FOR_EVENT',
-        fc.record({ eventName: fc.constantFrom('contact.unsubscribed', 'contact.subscribed'), timeout: span }),
+        fc.record({ eventName: fc.constantFrom('contact.unsubscribed', 'contact.subscribed'), timeout: duration }),
       ),
     },
     { weight: 1, arbitrary: of('EXIT', fc.record({ reason: fc.constantFrom('one', 'two') })) },
     ...templateIds.map((templateId) => ({ weight: 1, arbitrary: of('SEND_EMAIL', fc.constant({ templateId })) })),
   );
 
-/** Every step follows an earlier one; what is left open may lead anywhere, also back. */
-function connect(drawn: Drawn[], choices: number[]): Graph {
+/** Connects every step to an earlier one, and some of the remaining exits to any step, also back. */
+function connect(specs: StepSpec[], choices: number[]): Graph {
   const graph: Graph = { steps: [], transitions: [] };
   let chosen = 0;
   const choose = <T>(from: T[]): T | undefined => from[(choices[chosen++ % choices.length] ?? 0) % from.length];
@@ -75,7 +75,7 @@ function connect(drawn: Drawn[], choices: number[]): Graph {
         .map((branch: Branch | null) => ({ fromStepId, toStepId, branch }))
         .filter((connection) => refusalOfConnection(graph, connection) === undefined),
     );
-  for (const [n, [type, config]] of drawn.entries()) {
+  for (const [n, [type, config]] of specs.entries()) {
     const added: Step = { id: newId(), type, name: `${n} ${type}`, config, templateId: null };
     graph.steps.push(added);
     const connection = n === 0 ? undefined : choose(open(added.id).filter(({ fromStepId }) => fromStepId !== added.id));
@@ -95,12 +95,12 @@ export const graphs = (templateIds: string[] = []): fc.Arbitrary<Graph> =>
       fc.array(step(templateIds), { minLength: 2, maxLength: 12 }),
       fc.array(fc.nat(1000), { minLength: 20, maxLength: 20 }),
     )
-    .map(([drawn, choices]) => connect(drawn, choices));
+    .map(([specs, choices]) => connect(specs, choices));
 
 export interface ScriptedAfter {
   name: string;
   data: Record<string, unknown>;
-  /** Minutes after the start; each with a remainder of its own in the hour. */
+  /** Minutes after the start; each has a different remainder modulo an hour. */
   afterMinutes: number;
 }
 

@@ -8,7 +8,7 @@ export interface RawAnswer {
   body: string;
 }
 
-/** A connection on which a test says exactly what it wants, as no HTTP client would. */
+/** A connection on which a test sends arbitrary bytes, valid HTTP or not. */
 export class RawHttp {
   #received = Buffer.alloc(0);
   #socket: Socket;
@@ -18,7 +18,7 @@ export class RawHttp {
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
     });
-    // How a connection ends is for the test to look at.
+    // Tests check how a connection ends.
     socket.on('error', () => {});
   }
 
@@ -33,7 +33,7 @@ export class RawHttp {
     this.#socket.write(text, 'latin1');
   }
 
-  /** Writes, and waits until the other side has taken it. */
+  /** Writes, and waits until the data was passed to the kernel. */
   async drained(text: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#socket.write(text, 'latin1', (error) => (error ? reject(error) : resolve()));
@@ -52,7 +52,7 @@ export class RawHttp {
     if (!this.#socket.closed) await once(this.#socket, 'close');
   }
 
-  /** The next answer that has come in whole; it must say how long it is. */
+  /** Returns the next complete answer, which must have a content-length. */
   async answer(): Promise<RawAnswer> {
     return eventually(() => this.#take(), { what: 'an answer' });
   }

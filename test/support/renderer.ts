@@ -4,7 +4,7 @@ import { atEnd } from './cleanup.ts';
 
 let shared: Renderer | undefined;
 
-/** The real one, with one process; all tests of a run share it. */
+/** Returns the real renderer with one process, shared by all tests of a run. */
 export function testRenderer(): Renderer {
   if (!shared) {
     const renderer = createRenderer({ log: pino({ level: 'silent' }), processes: 1 });

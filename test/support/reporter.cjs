@@ -3,8 +3,8 @@ const { writeFileSync } = require('node:fs');
 const { reporters } = require('mocha');
 
 /**
- * The usual tree of sentences, and as the very last line the two numbers that CI looks for. One part of several
- * (`--reporter-option result=<file>`) writes them down instead, for `dev/test.ts` to add them up.
+ * The usual tree of titles, and as the last line the two numbers that CI reads. With
+ * `--reporter-option result=<file>` it writes them to a file instead, and `dev/test.ts` sums them up.
  */
 module.exports = class CountingSpec extends reporters.Spec {
   epilogue() {

@@ -1,13 +1,13 @@
-// Reports about mail, as mail servers and mailbox providers write them.
+// Bounce and complaint reports, as mail servers and mailbox providers send them.
 interface Report {
   to: string;
-  /** Of the mail that came back. */
+  /** Headers of the returned mail. */
   headers?: string;
 }
 
 const lines = (...all: string[]): string => all.join('\r\n');
 
-/** A delivery status notification, RFC 3464. */
+/** Returns a delivery status notification (RFC 3464). */
 export function bounceReport({
   to,
   action = 'failed',
@@ -48,7 +48,7 @@ export function bounceReport({
   );
 }
 
-/** A feedback report, RFC 5965. */
+/** Returns a feedback report (RFC 5965). */
 export function complaintReport({
   to,
   type = 'abuse',

@@ -1,11 +1,11 @@
-// The part of S3's API that uploads use, on a socket of our own.
+// A stand-in for the part of S3's API that uploads use.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface S3StandIn {
   url: string;
   objects: Map<string, { body: Buffer; contentType: string }>;
-  /** Whoever does not sign gets nothing. */
+  /** Counts requests without a signature, which are rejected. */
   unsigned: number;
   fault: 'down' | undefined;
   close(): Promise<void>;
@@ -19,27 +19,27 @@ export async function startS3(bucket: string): Promise<S3StandIn> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const end = (status: number, body: string | Buffer = '', type = 'application/xml') =>
       void response.writeHead(status, { 'content-type': type }).end(body);
-    if (stand.fault === 'down') return end(503, error('SlowDown'));
+    if (standIn.fault === 'down') return end(503, error('SlowDown'));
     if (!request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=our-id/')) {
-      stand.unsigned++;
+      standIn.unsigned++;
       return end(403, error('AccessDenied'));
     }
     const { pathname } = new URL(request.url ?? '/', 'http://s3.test');
-    const [, given, key = ''] = pathname.split('/');
-    if (given !== bucket) return end(404, error('NoSuchBucket'));
-    const object = stand.objects.get(key);
+    const [, requestedBucket, key = ''] = pathname.split('/');
+    if (requestedBucket !== bucket) return end(404, error('NoSuchBucket'));
+    const object = standIn.objects.get(key);
     if (request.method === 'PUT') {
-      stand.objects.set(key, { body: Buffer.concat(chunks), contentType: request.headers['content-type'] ?? '' });
+      standIn.objects.set(key, { body: Buffer.concat(chunks), contentType: request.headers['content-type'] ?? '' });
       return end(200);
     }
     if (request.method === 'DELETE') {
-      stand.objects.delete(key);
+      standIn.objects.delete(key);
       return end(204);
     }
     return object ? end(200, object.body, object.contentType) : end(404, error('NoSuchKey'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const stand: S3StandIn = {
+  const standIn: S3StandIn = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects: new Map(),
     unsigned: 0,
@@ -50,5 +50,5 @@ export async function startS3(bucket: string): Promise<S3StandIn> {
         server.closeAllConnections();
       }),
   };
-  return stand;
+  return standIn;
 }

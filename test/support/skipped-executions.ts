@@ -1,4 +1,4 @@
-// Executions on the time-skipping server: the real workflow and activities, the real database, and virtual time.
+// Runs executions on the time-skipping server: real workflow, activities and database, virtual time.
 import type { WorkflowHandle } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
@@ -26,7 +26,7 @@ const KEYWORD = 2;
 
 export interface SkippedExecutions {
   env: TestWorkflowEnvironment;
-  /** Carries out what is in the outbox, as the relay does. */
+  /** Processes the outbox, as the relay does. */
   relay(): Promise<void>;
   handle(executionId: string, generation?: number): WorkflowHandle;
   stop(): Promise<void>;
@@ -40,7 +40,7 @@ export async function skipExecutions(
   const env = await timeSkipping();
   const { connection, client } = env;
   const temporal = { connection, client, namespace: env.namespace ?? 'default' } as unknown as Temporal;
-  // The Java server cannot list them, but it wants to know them.
+  // The Java test server cannot list search attributes, but rejects unknown ones.
   const searchAttributes = Object.fromEntries(Object.values(attributeKeys).map(({ name }) => [name, KEYWORD]));
   await connection.operatorService.addSearchAttributes({ namespace: temporal.namespace, searchAttributes });
   const resolver = createResolver({ servers: [] });
@@ -59,9 +59,9 @@ export async function skipExecutions(
     now: () => now,
   });
   const skipped = {
-    advanceExecution: async (...given: Parameters<typeof activities.advanceExecution>) => {
+    advanceExecution: async (...args: Parameters<typeof activities.advanceExecution>) => {
       now = new Date(await env.currentTimeMs());
-      return activities.advanceExecution(...given);
+      return activities.advanceExecution(...args);
     },
   };
   const base = { connection: env.nativeConnection };
@@ -86,17 +86,17 @@ export async function skipExecutions(
   };
 }
 
-/** Until nothing is left: a row waits for earlier ones of its workflow id. */
+/** Repeats until the outbox is empty: a message waits for earlier ones of its workflow id. */
 async function relayAll(db: Db, temporal: Temporal): Promise<void> {
   for (const queue of ['starts', 'events', 'control', 'starts'] as const)
-    for (let intents = await claimOutboxMessages(db, queue, 100); intents.length > 0; ) {
+    for (let messages = await claimOutboxMessages(db, queue, 100); messages.length > 0; ) {
       const done: string[] = [];
-      for (const { id, projectId, ...intent } of intents) {
-        const verdict = await carryOut(temporal, { args: [], projectId, ...intent } as Order);
-        if (!verdict.done) throw new Error(verdict.message);
+      for (const { id, projectId, ...message } of messages) {
+        const outcome = await carryOut(temporal, { args: [], projectId, ...message } as Order);
+        if (!outcome.done) throw new Error(outcome.message);
         done.push(id);
       }
       await resolveOutboxMessages(db, { done, failed: [], unreachable: [] });
-      intents = await claimOutboxMessages(db, queue, 100);
+      messages = await claimOutboxMessages(db, queue, 100);
     }
 }

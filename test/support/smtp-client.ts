@@ -1,13 +1,13 @@
 import { createTransport } from 'nodemailer';
 
 export interface RawMail {
-  /** Empty for a report, as RFC 5321 has it. */
+  /** Empty for a report (RFC 5321). */
   from?: string;
   to: string[];
   raw: string | Buffer;
 }
 
-/** Hands a mail over as it is. Gives back what the server said; a refusal is an error with `responseCode`. */
+/** Submits a mail unchanged and returns the server's answer; a rejection is an error with `responseCode`. */
 export async function handOver(port: number, { from = '', to, raw }: RawMail): Promise<string> {
   const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
   try {

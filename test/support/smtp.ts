@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { atEnd } from './cleanup.ts';
-import { eventually, type Patience } from './waiting.ts';
+import { eventually, type WaitOptions } from './waiting.ts';
 
 export interface ReceivedMail {
   from: string;
@@ -16,19 +16,19 @@ export interface ReceivedMail {
 }
 
 /**
- * Where in the conversation the server misbehaves. `connect`: before the greeting. `recipient`: at RCPT TO. `text`: the
- * text of the mail comes, and is not read. `message`: the final dot has come, and the mail is NOT taken. `accepted`: the mail IS taken, and only then it happens,
- * so that the client never learns of it.
+ * The stage of the SMTP session at which the server fails. `connect`: before the greeting. `recipient`: at RCPT TO.
+ * `text`: the text of the mail arrives and is not read. `message`: after the final dot, the mail is NOT accepted.
+ * `accepted`: the mail IS accepted, and the failure keeps the client from learning it.
  */
-export type FaultPoint = 'connect' | 'recipient' | 'text' | 'message' | 'accepted';
+export type SmtpStage = 'connect' | 'recipient' | 'text' | 'message' | 'accepted';
 
-export interface Fault {
-  at: FaultPoint;
-  /** Say nothing more, cut the connection, answer later, or answer with an error. */
+export interface SmtpFailure {
+  at: SmtpStage;
+  /** Stop answering, drop the connection, answer later, or answer with an error. */
   do: 'hang' | 'drop' | { delayMs: number } | { code: number; text?: string };
-  /** Only where this address is among the recipients. */
+  /** Only when this address is among the recipients. */
   to?: string;
-  /** How often; without it until `behave()`. */
+  /** How often; unset: until `behave()`. */
   times?: number;
 }
 
@@ -37,12 +37,12 @@ export interface SmtpStandIn {
   port: number;
   mails: ReceivedMail[];
   mailsTo(address: string): ReceivedMail[];
-  /** Waits for so many mails (to that address) and gives them back. */
-  received(count: number, patience?: Patience & { to?: string }): Promise<ReceivedMail[]>;
-  misbehave(fault: Fault): void;
-  /** Ends every fault, or those for one address; whatever hangs goes on. */
+  /** Waits for the number of mails (to that address) and returns them. */
+  received(count: number, waitOptions?: WaitOptions & { to?: string }): Promise<ReceivedMail[]>;
+  misbehave(failure: SmtpFailure): void;
+  /** Ends all failures, or those for one address; hanging sessions continue. */
   behave(to?: string): void;
-  /** How many connections are open just now, and how many there have been. */
+  /** Returns how many connections are open, and how many there have been. */
   connections(): { open: number; total: number };
   close(): Promise<void>;
   reopen(): Promise<void>;
@@ -52,29 +52,29 @@ type Done = (error?: Error | null, message?: string) => void;
 
 export async function startSmtp(): Promise<SmtpStandIn> {
   const mails: ReceivedMail[] = [];
-  const faults = new Faults();
+  const failures = new SmtpFailures();
   const sockets = new Set<Socket>();
   let [server, total] = [undefined as SMTPServer | undefined, 0];
 
   const open = async (port: number): Promise<number> => {
-    const made = new SMTPServer(conversation(mails, faults, (session) => socketOf(session, sockets)));
-    made.server.on('connection', (socket: Socket) => {
+    const created = new SMTPServer(serverOptions(mails, failures, (session) => socketOf(session, sockets)));
+    created.server.on('connection', (socket: Socket) => {
       total++;
       sockets.add(socket);
       socket.on('error', () => {});
       socket.once('close', () => sockets.delete(socket));
     });
-    // A client that goes away in mid-sentence is what some tests are about.
-    made.on('error', () => {});
-    made.listen(port, '127.0.0.1');
-    await event(made.server, 'listening');
-    server = made;
-    return (made.server.address() as AddressInfo).port;
+    // Some tests disconnect a client in mid-session.
+    created.on('error', () => {});
+    created.listen(port, '127.0.0.1');
+    await event(created.server, 'listening');
+    server = created;
+    return (created.server.address() as AddressInfo).port;
   };
   const close = async (): Promise<void> => {
     const closing = server;
     server = undefined;
-    faults.clear();
+    failures.clear();
     if (!closing) return;
     const closed = new Promise<void>((resolve) => closing.close(resolve));
     for (const socket of sockets) socket.destroy();
@@ -89,22 +89,22 @@ export async function startSmtp(): Promise<SmtpStandIn> {
     port,
     mails,
     mailsTo,
-    received: (count, { to, ...patience } = {}) => {
+    received: (count, { to, ...waitOptions } = {}) => {
       const found = () => (to === undefined ? mails : mailsTo(to));
       const what = `${count} mails${to ? ` to ${to}` : ''}`;
-      return eventually(() => found().length >= count && found(), { what, ...patience });
+      return eventually(() => found().length >= count && found(), { what, ...waitOptions });
     },
-    misbehave: (fault) => faults.add(fault),
-    behave: (to) => faults.clear(to),
+    misbehave: (failure) => failures.add(failure),
+    behave: (to) => failures.clear(to),
     connections: () => ({ open: sockets.size, total }),
     close,
     reopen: async () => void (server ?? (await open(port))),
   };
 }
 
-function conversation(
+function serverOptions(
   mails: ReceivedMail[],
-  faults: Faults,
+  failures: SmtpFailures,
   socketFor: (session: SMTPServerSession) => Socket | undefined,
 ): SMTPServerOptions {
   const addressesIn = ({ envelope }: SMTPServerSession) => envelope.rcptTo.map(({ address }) => address.toLowerCase());
@@ -116,25 +116,25 @@ function conversation(
     closeTimeout: 100,
     size: 100 * 1024 * 1024,
     onAuth: (auth, _session, done) => done(null, { user: auth.username ?? 'anybody' }),
-    onConnect: (session, done: Done) => faults.meet('connect', [], socketFor(session), done),
+    onConnect: (session, done: Done) => failures.apply('connect', [], socketFor(session), done),
     onRcptTo: ({ address }, session, done: Done) =>
-      faults.meet('recipient', [address.toLowerCase()], socketFor(session), done),
+      failures.apply('recipient', [address.toLowerCase()], socketFor(session), done),
     onData: async (stream, session, done: Done) => {
       const [to, socket] = [addressesIn(session), socketFor(session)];
-      await new Promise<void>((resolve) => faults.meet('text', to, socket, () => resolve()));
+      await new Promise<void>((resolve) => failures.apply('text', to, socket, () => resolve()));
       const raw = await buffer(stream).catch(() => undefined);
       if (!raw) return;
-      faults.meet('message', to, socket, (refused) => {
-        if (refused) return done(refused);
+      failures.apply('message', to, socket, (rejection) => {
+        if (rejection) return done(rejection);
         const { mailFrom } = session.envelope;
-        mails.push(received(mailFrom ? mailFrom.address : '', to, raw));
-        faults.meet('accepted', to, socket, (error) => done(error, `queued as stand-in-${mails.length}`));
+        mails.push(receivedMail(mailFrom ? mailFrom.address : '', to, raw));
+        failures.apply('accepted', to, socket, (error) => done(error, `queued as stand-in-${mails.length}`));
       });
     },
   };
 }
 
-function received(from: string, to: string[], raw: Buffer): ReceivedMail {
+function receivedMail(from: string, to: string[], raw: Buffer): ReceivedMail {
   let parsed: Promise<Email> | undefined;
   const [head = ''] = raw.toString('latin1').split('\r\n\r\n', 1);
   return {
@@ -153,34 +153,34 @@ function received(from: string, to: string[], raw: Buffer): ReceivedMail {
 const socketOf = ({ remotePort }: SMTPServerSession, sockets: Set<Socket>): Socket | undefined =>
   [...sockets].find((socket) => socket.remotePort === remotePort);
 
-class Faults {
-  #active: Fault[] = [];
-  #hanging: { fault: Fault; goOn: () => void }[] = [];
+class SmtpFailures {
+  #active: SmtpFailure[] = [];
+  #hanging: { failure: SmtpFailure; resume: () => void }[] = [];
 
-  add(fault: Fault): void {
-    this.#active.push({ ...fault, to: fault.to?.toLowerCase() });
+  add(failure: SmtpFailure): void {
+    this.#active.push({ ...failure, to: failure.to?.toLowerCase() });
   }
 
   clear(to?: string): void {
-    const stays = (fault: Fault) => to !== undefined && fault.to !== to;
+    const isKept = (failure: SmtpFailure) => to !== undefined && failure.to !== to;
     const hanging = this.#hanging;
-    this.#active = this.#active.filter(stays);
-    this.#hanging = hanging.filter(({ fault }) => stays(fault));
-    for (const { fault, goOn } of hanging) if (!stays(fault)) goOn();
+    this.#active = this.#active.filter(isKept);
+    this.#hanging = hanging.filter(({ failure }) => isKept(failure));
+    for (const { failure, resume } of hanging) if (!isKept(failure)) resume();
   }
 
-  meet(at: FaultPoint, to: string[], socket: Socket | undefined, goOn: (error?: Error) => void): void {
-    const fault = this.#take(at, to);
-    if (!fault) goOn();
-    else if (fault.do === 'hang') this.#hanging.push({ fault, goOn: () => goOn() });
-    else if (fault.do === 'drop') socket?.destroy();
-    else if ('delayMs' in fault.do) setTimeout(goOn, fault.do.delayMs);
-    else goOn(Object.assign(new Error(fault.do.text ?? 'as told'), { responseCode: fault.do.code }));
+  apply(at: SmtpStage, to: string[], socket: Socket | undefined, resume: (error?: Error) => void): void {
+    const failure = this.#take(at, to);
+    if (!failure) resume();
+    else if (failure.do === 'hang') this.#hanging.push({ failure, resume: () => resume() });
+    else if (failure.do === 'drop') socket?.destroy();
+    else if ('delayMs' in failure.do) setTimeout(resume, failure.do.delayMs);
+    else resume(Object.assign(new Error(failure.do.text ?? 'configured failure'), { responseCode: failure.do.code }));
   }
 
-  #take(at: FaultPoint, to: string[]): Fault | undefined {
-    const fault = this.#active.find((one) => one.at === at && (one.to === undefined || to.includes(one.to)));
-    if (fault?.times !== undefined && --fault.times <= 0) this.#active.splice(this.#active.indexOf(fault), 1);
-    return fault;
+  #take(at: SmtpStage, to: string[]): SmtpFailure | undefined {
+    const failure = this.#active.find((one) => one.at === at && (one.to === undefined || to.includes(one.to)));
+    if (failure?.times !== undefined && --failure.times <= 0) this.#active.splice(this.#active.indexOf(failure), 1);
+    return failure;
   }
 }

@@ -1,4 +1,4 @@
-// The far side of Amazon SNS: signs messages, serves the certificate, takes confirmations.
+// A stand-in for Amazon SNS: signs messages, serves the certificate, accepts confirmations.
 import { createSign } from 'node:crypto';
 import { once as event } from 'node:events';
 import { createServer } from 'node:https';
@@ -10,13 +10,13 @@ import { atEnd, once } from './cleanup.ts';
 type Message = Record<string, string>;
 
 export interface SnsStandIn {
-  /** `host:port`, as SNS_CERT_HOSTS wants it. */
+  /** `host:port`, in the format of SNS_CERT_HOSTS. */
   host: string;
-  /** What was asked for. */
+  /** The requested paths. */
   requests: string[];
-  notification(told: unknown, more?: Message): Message;
+  notification(content: unknown, more?: Message): Message;
   confirmation(more?: Message): Message;
-  /** As it goes over the wire. */
+  /** Returns the message with its signature, as SNS posts it. */
   sign(message: Message, options?: { version?: '1' | '2'; by?: TestCertificate }): Message;
   stop(): Promise<void>;
 }
@@ -52,10 +52,10 @@ export async function startSns(files: Record<string, string> = {}): Promise<SnsS
   return {
     host,
     requests,
-    notification: (told, more = {}) => ({
+    notification: (content, more = {}) => ({
       Type: 'Notification',
       ...common(),
-      Message: typeof told === 'string' ? told : JSON.stringify(told),
+      Message: typeof content === 'string' ? content : JSON.stringify(content),
       ...more,
     }),
     confirmation: (more = {}) => ({

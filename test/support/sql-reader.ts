@@ -1,4 +1,4 @@
-// Finds its way through the tokens of a SQL statement: levels of parentheses, lists, clauses.
+// Navigates the tokens of a SQL statement: levels of parentheses, lists, clauses.
 import { isIdentifier, isSymbol, isWord, type Token } from './sql-tokens.ts';
 
 /** A range of tokens: from the first index to before the second. */
@@ -54,7 +54,7 @@ export class TokenReader {
     return Math.min(at, end);
   }
 
-  /** The next token on the same level. */
+  /** Returns the next token on the same level. */
   protected next(at: number): number {
     return this.tokens[at]?.close === undefined ? at + 1 : this.after(at);
   }
@@ -67,7 +67,7 @@ export class TokenReader {
     return [open + 1, this.tokens[open]?.close ?? open + 1];
   }
 
-  /** Without a cast at its end. */
+  /** Removes a cast at the end. */
   protected stripped([start, end]: Range): Range {
     let to = end;
     for (let at = start; at < end; at = this.next(at))

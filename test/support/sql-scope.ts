@@ -1,11 +1,11 @@
-// Finds the tenants' tables in a SQL statement, and what ties each of them to a project.
+// Finds the tenant tables in a SQL statement, and what binds each of them to a project.
 import { CLAUSES, JOINS, QUERY, type Range, TokenReader } from './sql-reader.ts';
 import { isIdentifier, isSymbol, isWord, type Token, tokenize } from './sql-tokens.ts';
 
 export interface Catalogue {
   /** The columns of each tenant table, by its name. */
   tables: Map<string, Set<string>>;
-  /** Tables without a `project_id`, and the column that leads to the row that has one. */
+  /** Tables without a `project_id`, and the column that references the parent row, which has one. */
   parents: Map<string, string>;
   /** Database functions that use a tenant table, and whether the project is one of their arguments. */
   functions: Map<string, { takesProject: boolean }>;
@@ -15,13 +15,13 @@ export interface Catalogue {
 export interface Ref {
   kind: 'table' | 'call' | 'query' | 'input';
   name: string;
-  /** Compared with a project that comes from outside the statement. */
+  /** Compared with a project that is passed in from outside the statement. */
   bound: boolean;
-  /** Numbers of the parameters whose values are ids of its rows or of their parents; each list suffices. */
+  /** Parameter numbers whose values are ids of its rows or of their parents; each list is sufficient. */
   keys: number[][];
-  /** Joined by an id: bound as soon as one of these is. */
+  /** Joined by an id: bound when one of these is. */
   joined: Set<Ref>;
-  /** Of an input: the parameters it is made of. */
+  /** For an input: the parameters it consists of. */
   params: number[];
 }
 
@@ -34,12 +34,12 @@ type Term = { ref: Ref; column: string } | { query: Ref } | { params: number[] }
 
 const isIdColumn = (column: string): boolean => /(^|_)id$|^ctid$/.test(column);
 
-/** The tenant tables and functions that a statement uses. */
+/** Returns the tenant tables and functions that a statement uses. */
 export function analyze(sql: string, catalogue: Catalogue): Ref[] {
   return new Analysis(tokenize(sql), catalogue).run();
 }
 
-/** Those that neither the statement nor `isTrusted`, for the parameters that are ids, ties to a project. */
+/** Returns those that neither the statement nor `isTrusted`, for parameters that are ids, binds to a project. */
 export function unbound(refs: Ref[], isTrusted: (params: number[]) => boolean = () => false): Ref[] {
   const bound = new Set(refs.filter((ref) => ref.bound || ref.keys.some(isTrusted)));
   for (let size = -1; size < bound.size; ) {
@@ -52,7 +52,7 @@ export function unbound(refs: Ref[], isTrusted: (params: number[]) => boolean = 
 class Analysis extends TokenReader {
   private readonly catalogue: Catalogue;
   private readonly refs: Ref[] = [];
-  /** Queries and calls by their first token: a condition and the search for queries both come by. */
+  /** Queries and calls by their first token: both `condition` and `walk` visit them. */
   private readonly seen = new Map<number, Ref>();
 
   constructor(tokens: Token[], catalogue: Catalogue) {
@@ -63,7 +63,7 @@ class Analysis extends TokenReader {
   run(): Ref[] {
     const end = this.tokens.findLastIndex((token) => !isSymbol(token, ';')) + 1;
     if (isWord(this.tokens[0], ...QUERY) || isSymbol(this.tokens[0], '(')) this.query([0, end], undefined);
-    // Any other kind of statement (LOCK, TRUNCATE, COPY) has no place for a project.
+    // Other statements (LOCK, TRUNCATE, COPY) cannot name a project.
     else for (const { text } of this.tokens) if (this.catalogue.tables.has(text)) this.add('table', text);
     return this.refs;
   }
@@ -74,7 +74,7 @@ class Analysis extends TokenReader {
     return ref;
   }
 
-  /** A whole query. Stands for its rows: with tenant tables in it they are checked there; without, it is an input. */
+  /** A complete query, which represents its rows. Without tenant tables in it, it is an input. */
   private query([start, end]: Range, outer: Scope | undefined): Ref {
     const known = this.seen.get(start);
     if (known) return known;
@@ -88,7 +88,7 @@ class Analysis extends TokenReader {
     return ref;
   }
 
-  /** Registers `WITH name AS (…), …` under its names, and returns what follows. */
+  /** Registers the names of `WITH name AS (…), …` and returns what follows. */
   private commonTables([start, end]: Range, scope: Scope): Range {
     if (!isWord(this.tokens[start], 'with')) return [start, end];
     let at = start + 1;
@@ -104,7 +104,7 @@ class Analysis extends TokenReader {
     }
   }
 
-  /** The sides of a UNION one by one, each with tables of its own. */
+  /** Analyzes the sides of a UNION one by one, each with its own tables. */
   private parts([start, end]: Range, outer: Scope): void {
     let from = start;
     for (let at = start; at <= end; at = this.next(at)) {
@@ -141,7 +141,7 @@ class Analysis extends TokenReader {
     const hasColumns = isSymbol(this.tokens[afterTable], '(');
     const columns = hasColumns ? this.list(this.inside(afterTable)).map(([at]) => this.tokens[at]?.text ?? '') : [];
     const at = hasColumns ? this.after(afterTable) : afterTable;
-    // A new project is nobody else's.
+    // A new project cannot belong to another tenant.
     if (columns.includes('project_id') || ref.name === 'projects') ref.bound = true;
     if (isWord(this.tokens[at], 'values')) {
       const position = columns.indexOf(this.catalogue.parents.get(ref.name) ?? '');
@@ -172,22 +172,22 @@ class Analysis extends TokenReader {
     let at = start;
     let join = '';
     while (at < end) {
-      const here = new Set<Ref>();
-      const already = new Set(scope.refs.values());
+      const added = new Set<Ref>();
+      const previous = new Set(scope.refs.values());
       if (isSymbol(this.tokens[at], '(') && !this.startsQuery(at + 1)) {
         this.fromList(this.inside(at), scope, conditions);
         at = this.after(at);
       } else at = this.fromItem(at, scope).at;
-      for (const ref of scope.refs.values()) if (!already.has(ref)) here.add(ref);
+      for (const ref of scope.refs.values()) if (!previous.has(ref)) added.add(ref);
       if (isWord(this.tokens[at], 'using') && isSymbol(this.tokens[at + 1], '(') && !this.startsQuery(at + 2)) {
         const columns = this.list(this.inside(at + 1)).map(([column]) => this.tokens[column]?.text ?? '');
         if (join !== 'right' && join !== 'full')
-          for (const column of columns.filter(isIdColumn)) this.link(here, already, column, join !== 'left');
+          for (const column of columns.filter(isIdColumn)) this.link(added, previous, column, join !== 'left');
         at = this.after(at + 1);
       } else if (isWord(this.tokens[at], 'on') && !isWord(this.tokens[at + 1], 'conflict')) {
         const until = this.conditionEnd(at + 1, end);
-        // An outer join keeps the rows of the other side, whatever its condition says of them.
-        const into = join === 'left' ? here : join === 'right' || join === 'full' ? new Set<Ref>() : undefined;
+        // An outer join keeps the rows of the other side, whatever its condition says about them.
+        const into = join === 'left' ? added : join === 'right' || join === 'full' ? new Set<Ref>() : undefined;
         conditions.push({ range: [at + 1, until], into });
         at = until;
       }
@@ -201,11 +201,11 @@ class Analysis extends TokenReader {
     return at;
   }
 
-  private link(here: Set<Ref>, others: Set<Ref>, column: string, bothWays: boolean): void {
-    for (const ref of here)
+  private link(added: Set<Ref>, others: Set<Ref>, column: string, bothWays: boolean): void {
+    for (const ref of added)
       for (const other of others) {
-        this.tie(ref, { ref: other, column }, column);
-        if (bothWays) this.tie(other, { ref, column }, column);
+        this.bind(ref, { ref: other, column }, column);
+        if (bothWays) this.bind(other, { ref, column }, column);
       }
   }
 
@@ -238,7 +238,7 @@ class Analysis extends TokenReader {
     return scope && (scope.refs.get(`with ${name}`) ?? this.commonTable(name, scope.outer));
   }
 
-  /** A function with its arguments: of ours that uses tenant tables, or any other. */
+  /** A function with its arguments: one of ours that uses tenant tables, or any other. */
   private call(at: number, scope: Scope): Ref {
     const seen = this.seen.get(at);
     if (seen) return seen;
@@ -249,11 +249,11 @@ class Analysis extends TokenReader {
     this.seen.set(at, ref);
     if (!known) return ref;
     ref.bound = known.takesProject;
-    for (const arg of this.list(args)) this.tie(ref, this.term(arg, scope));
+    for (const arg of this.list(args)) this.bind(ref, this.term(arg, scope));
     return ref;
   }
 
-  /** Looks for queries and calls wherever an expression may have them. */
+  /** Visits queries and calls anywhere in an expression. */
   private walk([start, end]: Range, scope: Scope): void {
     for (let at = start; at < end; at++) {
       const token = this.tokens[at];
@@ -265,7 +265,7 @@ class Analysis extends TokenReader {
     }
   }
 
-  /** What the AND-ed parts of a condition say. One with OR, NOT or CASE ties nothing. */
+  /** Applies the AND-ed parts of a condition. One with OR, NOT or CASE binds nothing. */
   private condition([start, end]: Range, scope: Scope, into: Set<Ref>): void {
     const isGroup = isSymbol(this.tokens[start], '(') && this.after(start) === end && !this.startsQuery(start + 1);
     if (isGroup) {
@@ -307,10 +307,10 @@ class Analysis extends TokenReader {
     }
     const terms = [this.term(left, scope), this.term(right, scope)] as const;
     for (const [one, other] of [terms, [terms[1], terms[0]] as const])
-      if (one && 'ref' in one && into.has(one.ref) && isIdColumn(one.column)) this.tie(one.ref, other, one.column);
+      if (one && 'ref' in one && into.has(one.ref) && isIdColumn(one.column)) this.bind(one.ref, other, one.column);
   }
 
-  private tie(ref: Ref, term: Term, column = 'id'): void {
+  private bind(ref: Ref, term: Term, column = 'id'): void {
     if (!term) return;
     const isProject = column === 'project_id' || (ref.name === 'projects' && column === 'id');
     if ('query' in term || ('ref' in term && term.ref.kind === 'input')) {
@@ -324,7 +324,7 @@ class Analysis extends TokenReader {
     else ref.keys.push(term.params);
   }
 
-  /** A column, a query, or something that is made of parameters alone. */
+  /** A column, a query, or an expression of parameters only. */
   private term(range: Range, scope: Scope): Term {
     let [start, end] = this.stripped(range);
     while (isWord(this.tokens[start], 'any', 'array') && this.after(start + 1) === end) {

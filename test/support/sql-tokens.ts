@@ -1,8 +1,8 @@
-/** A piece of a SQL statement. Identifiers are lower-case, without quotes; strings and comments are gone. */
+/** A token of a SQL statement. Identifiers are lower-case, without quotes; strings and comments are removed. */
 export interface Token {
   kind: 'word' | 'quoted' | 'param' | 'string' | 'number' | 'symbol';
   text: string;
-  /** Of an opening parenthesis: the index of the closing one. */
+  /** For an opening parenthesis: the index of the closing one. */
   close?: number;
 }
 
@@ -40,7 +40,7 @@ export const isWord = (token: Token | undefined, ...words: string[]): boolean =>
 export const isSymbol = (token: Token | undefined, ...symbols: string[]): boolean =>
   token?.kind === 'symbol' && symbols.includes(token.text);
 
-/** The statement on one line, with lists of parameters shortened: the same however many values it was sent with. */
+/** Returns the statement on one line, with parameter lists shortened: the same for any number of values. */
 export function normalize(sql: string): string {
   return sql
     .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')

@@ -1,4 +1,4 @@
-// API, worker, database, namespace and SMTP stand-in around one test file, with the processes as in production.
+// API, worker, database, namespace and SMTP stand-in for one test file, in separate processes as in production.
 import { newId } from '../../platform/ids.ts';
 import type { Temporal } from '../../temporal/connection.ts';
 import { type Client, client } from './api.ts';
@@ -10,9 +10,9 @@ export interface Stack {
   world: World;
   smtp: SmtpStandIn;
   project: TestProject;
-  /** What every process of the stack is told. */
+  /** The settings of every process. */
   env: Env;
-  /** Accepts one mail through the API and gives its id back. */
+  /** Sends one mail through the API and returns its id. */
   send(to?: string): Promise<string>;
   startWorker(env?: Env): Promise<ServiceProcess>;
   api: ServiceProcess;

@@ -1,9 +1,9 @@
-// Which tables hold data of tenants: read from the database, so that a new table is never forgotten.
+// Reads from the database which tables contain tenant data, so that a new table is not forgotten.
 import type { Db } from '../../db/connect.ts';
 import type { Catalogue } from './sql-scope.ts';
 import { tokenize } from './sql-tokens.ts';
 
-/** Rows of these belong to the row that the column names; they have no `project_id` of their own. */
+/** Tables without a `project_id`, and the column that references the parent row. */
 const PARENTS: Record<string, string> = {
   campaign_count_deltas: 'campaign_id',
   campaign_counts: 'campaign_id',
@@ -26,9 +26,9 @@ const PARENTS: Record<string, string> = {
 
 /** Tables that belong to no project. */
 const SHARED = [
-  // Accounts: a person may be a member of several projects.
+  // Accounts: a user may be a member of several projects.
   ...['users', 'sessions', 'user_identities', 'account_requests', 'auth_attempts'],
-  // Bookkeeping of the service itself.
+  // State of the service itself.
   ...[
     'knex_migrations',
     'database_functions',
@@ -55,7 +55,7 @@ export async function readCatalogue(db: Db): Promise<Catalogue> {
   return { tables, parents: new Map(Object.entries(PARENTS)), functions: await readFunctions(db, tables) };
 }
 
-/** Functions whose body names a tenant table, or calls a function that does. */
+/** Finds functions whose body names a tenant table, or calls a function that does. */
 async function readFunctions(db: Db, tables: Catalogue['tables']): Promise<Catalogue['functions']> {
   const { rows }: { rows: { name: string; arguments: string; body: string }[] } = await db.raw(
     `select proname as name, pg_get_function_identity_arguments(p.oid) as arguments, prosrc as body

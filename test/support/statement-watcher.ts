@@ -1,8 +1,8 @@
-// Watches every SQL statement that an API in this process sends (decision 109). One that uses a tenant's table passes if
-//   - the statement itself compares the project with a value from outside, for each such table, or
-//   - it goes by ids that a statement of the same request has found within a project, or
-//   - it is on the list of allowed statements.
-// Everything else fails the run.
+// Checks every SQL statement that an API in this process sends (decision 109). One that uses a tenant table passes if
+//   - the statement compares the project of each such table with a value from outside, or
+//   - it uses ids that a statement of the same request read within a project, or
+//   - it is an allowed statement.
+// Any other fails the run.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import pg, { type QueryResult } from 'pg';
@@ -10,11 +10,11 @@ import { type AllowedStatement, allowedStatements } from './allowed-statements.t
 import { analyze, type Catalogue, type Ref, unbound } from './sql-scope.ts';
 import { normalize } from './sql-tokens.ts';
 
-/** The pool of `api/start.ts`; statements of the tests themselves have another name. */
+/** The pool of `api/start.ts`; statements of the tests themselves use another name. */
 const API_POOL = 'everpost-api';
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-export interface Sent {
+export interface SentStatement {
   name?: string;
   text: string;
   values?: unknown[];
@@ -26,7 +26,7 @@ export interface Violation {
   test: string;
 }
 
-/** Ids that the statements of one request have read within a project. */
+/** Ids that the statements of one request read within a project. */
 export type TrustedIds = Set<string>;
 
 export class StatementWatcher {
@@ -41,8 +41,8 @@ export class StatementWatcher {
     this.allowed = new Map(allowed.map((entry) => [entry.statement, entry]));
   }
 
-  /** Says whether the ids in the result can be trusted: it has only rows of the request's project. */
-  check({ name, text, values = [] }: Sent, test: string, trusted: TrustedIds = new Set()): boolean {
+  /** Returns whether the ids in the result can be trusted: all rows belong to the request's project. */
+  check({ name, text, values = [] }: SentStatement, test: string, trusted: TrustedIds = new Set()): boolean {
     const refs = this.analyzed.get(text) ?? analyze(text, this.catalogue);
     this.analyzed.set(text, refs);
     const isTrusted = (params: number[]) =>
@@ -50,12 +50,12 @@ export class StatementWatcher {
         params.map((number) => values[number - 1]),
         trusted,
       );
-    const open = [...new Set(unbound(refs, isTrusted).map((ref) => ref.name))].sort();
-    if (open.length === 0) return refs.some(({ kind }) => kind === 'table' || kind === 'call');
+    const unboundTables = [...new Set(unbound(refs, isTrusted).map((ref) => ref.name))].sort();
+    if (unboundTables.length === 0) return refs.some(({ kind }) => kind === 'table' || kind === 'call');
     const statement = normalize(text);
     const allowed = this.allowed.get(name ?? '') ?? this.allowed.get(statement);
     if (allowed) this.used.add(allowed.statement);
-    const tables = open.filter((table) => !allowed?.tables.includes(table));
+    const tables = unboundTables.filter((table) => !allowed?.tables.includes(table));
     const key = `${statement} ${tables}`;
     if (tables.length > 0 && !this.violations.has(key))
       this.violations.set(key, { statement: name ? `${name}: ${statement}` : statement, tables, test });
@@ -75,7 +75,7 @@ function areTrusted(values: unknown[], trusted: TrustedIds): boolean {
   });
 }
 
-/** Adds what stands in the columns of the result; ids inside of documents were written by anybody. */
+/** Trusts ids in columns of the result, not those inside JSON documents, which clients write. */
 export function trust(result: QueryResult | undefined, trusted: TrustedIds): void {
   for (const row of result?.rows ?? [])
     for (const value of Object.values(row as object).flat())
@@ -88,7 +88,7 @@ let currentTest = 'a hook before the first test';
 
 let installed: Promise<void> | undefined;
 
-/** From the first API on that a test starts. */
+/** Installs the watcher when a test starts the first API. */
 export function watchStatements(readCatalogue: () => Promise<Catalogue>): Promise<void> {
   installed ??= readCatalogue().then(install);
   return installed;
@@ -112,16 +112,18 @@ function install(catalogue: Catalogue): void {
 function sendWatched(send: (args: unknown[]) => unknown, args: unknown[]): unknown {
   const [first, second] = args;
   const values = Array.isArray(second) ? second : undefined;
-  const sent = (typeof first === 'string' ? { text: first, values } : { values, ...(first as Sent) }) as Sent;
+  const sent = (
+    typeof first === 'string' ? { text: first, values } : { values, ...(first as SentStatement) }
+  ) as SentStatement;
   const trusted = requests.getStore() ?? new Set<string>();
   if (!watcher?.check(sent, currentTest, trusted)) return send(args);
   const callback = args.at(-1);
   if (typeof callback === 'function') {
-    const heard = (error: unknown, result: QueryResult) => {
+    const onResult = (error: unknown, result: QueryResult) => {
       trust(result, trusted);
       callback(error, result);
     };
-    return send([...args.slice(0, -1), heard]);
+    return send([...args.slice(0, -1), onResult]);
   }
   const answer = send(args);
   if (answer instanceof Promise) answer.then((result: QueryResult) => trust(result, trusted)).catch(() => {});
@@ -132,12 +134,12 @@ export function setCurrentTest(title: string): void {
   currentTest = title;
 }
 
-/** What the run must fail for. Entries of the list are only known to be unused after all API tests have passed. */
-export function watcherFaults(ranAllApiTests: boolean): string[] {
-  const faults = [...(watcher?.violations.values() ?? [])].map(
+/** Returns the errors that fail the run. Unused entries are known only after all API tests have passed. */
+export function watcherViolations(ranAllApiTests: boolean): string[] {
+  const violations = [...(watcher?.violations.values() ?? [])].map(
     ({ statement, tables, test }) =>
       `The API uses ${tables.join(', ')} without the project:\n  ${statement}\n  first sent in: ${test}`,
   );
   const unused = ranAllApiTests ? (watcher?.unused() ?? []) : [];
-  return [...faults, ...unused.map((statement) => `No test needs this allowed statement any more:\n  ${statement}`)];
+  return [...violations, ...unused.map((statement) => `No test uses this allowed statement:\n  ${statement}`)];
 }

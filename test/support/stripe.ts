@@ -1,4 +1,4 @@
-// The part of Stripe's API that we use, on a socket of our own.
+// A stand-in for the part of Stripe's API that we use.
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,9 +19,9 @@ export interface MeterEvent {
 export interface StripeStandIn {
   url: string;
   calls: Call[];
-  /** What was counted, each identifier once. */
+  /** Accepted meter events, each identifier once. */
   meterEvents: MeterEvent[];
-  /** 'lost answer': it does what is asked, and the answer never arrives. */
+  /** 'lost answer': the request is processed, and the answer never arrives. */
   fault: 'down' | 'lost answer' | undefined;
   callsTo(path: string): Call[];
   close(): Promise<void>;
@@ -37,11 +37,11 @@ async function formOf(request: IncomingMessage): Promise<Record<string, string>>
 
 export async function startStripe(): Promise<StripeStandIn> {
   const idempotent = new Map<string, object>();
-  let numbers = 0;
+  let customers = 0;
 
-  const take = ({ path, form }: Call): [number, object] => {
+  const respond = ({ path, form }: Call): [number, object] => {
     const id = path.split('/').at(-1) ?? '';
-    if (path === '/v1/customers') return [200, { id: `cus_${++numbers}`, object: 'customer' }];
+    if (path === '/v1/customers') return [200, { id: `cus_${++customers}`, object: 'customer' }];
     if (path === '/v1/checkout/sessions') return [200, { id: 'cs_1', url: `https://checkout.test/${form.customer}` }];
     if (path === '/v1/billing_portal/sessions')
       return [200, { id: 'bps_1', url: `https://portal.test/${form.customer}` }];
@@ -56,12 +56,12 @@ export async function startStripe(): Promise<StripeStandIn> {
 
   const meter = (form: Record<string, string>): [number, object] => {
     const { identifier = '', event_name = '' } = form;
-    if (stand.meterEvents.some((event) => event.identifier === identifier)) {
+    if (standIn.meterEvents.some((event) => event.identifier === identifier)) {
       const message = `An event already exists with identifier ${identifier}.`;
       return [400, { error: { type: 'invalid_request_error', message } }];
     }
     const event = { event_name, identifier, customer: form['payload[stripe_customer_id]'] ?? '' };
-    stand.meterEvents.push({ ...event, value: Number(form['payload[value]']) });
+    standIn.meterEvents.push({ ...event, value: Number(form['payload[value]']) });
     return [200, { object: 'billing.meter_event', identifier }];
   };
 
@@ -70,32 +70,32 @@ export async function startStripe(): Promise<StripeStandIn> {
     const call = { method: request.method ?? '', path: pathname, form: await formOf(request) };
     const send = (status: number, body: object) =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (stand.fault === 'down') return send(503, { error: { type: 'api_error', message: 'Stripe is down' } });
+    if (standIn.fault === 'down') return send(503, { error: { type: 'api_error', message: 'Stripe is down' } });
     if (request.headers.authorization !== 'Bearer sk_test_ours')
       return send(401, { error: { type: 'invalid_request_error', message: 'Invalid API Key' } });
-    stand.calls.push(call);
+    standIn.calls.push(call);
     const key = String(request.headers['idempotency-key'] ?? '');
-    const [status, body] = idempotent.has(key) ? [200, idempotent.get(key) ?? {}] : take(call);
+    const [status, body] = idempotent.has(key) ? [200, idempotent.get(key) ?? {}] : respond(call);
     if (key && status === 200) idempotent.set(key, body);
-    if (stand.fault === 'lost answer' && request.method === 'POST') return void request.socket.destroy();
+    if (standIn.fault === 'lost answer' && request.method === 'POST') return void request.socket.destroy();
     send(status, body);
   };
 
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const stand: StripeStandIn = {
+  const standIn: StripeStandIn = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: [],
     meterEvents: [],
     fault: undefined,
-    callsTo: (path) => stand.calls.filter((call) => call.path === path),
+    callsTo: (path) => standIn.calls.filter((call) => call.path === path),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
-  return stand;
+  return standIn;
 }
 
 const invoice = (customer: string) => ({
@@ -104,7 +104,7 @@ const invoice = (customer: string) => ({
   ...{ period_end: 1_700_000_000, hosted_invoice_url: 'https://invoice.test/1', invoice_pdf: null },
 });
 
-/** The header that Stripe signs its webhooks with. */
+/** Returns the header that Stripe signs its webhooks with. */
 export function stripeSignature(body: string, secret: string, at = Math.floor(Date.now() / 1000)): string {
   return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`;
 }

@@ -1,4 +1,4 @@
-// Our side of Temporal inside the test process: clients, workers and activities.
+// Temporal clients, workers and activities inside the test process.
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Info } from '@temporalio/activity';
@@ -14,7 +14,7 @@ import { devServer } from './temporal.ts';
 
 export const silent = pino({ level: 'silent' });
 
-// Once for all test files, and before the first of them starts a worker.
+// Once for all test files, before the first of them starts a worker.
 installRuntime(silent);
 atEnd(() => Runtime.instance().shutdown());
 
@@ -29,8 +29,8 @@ export const temporalSettings = (address: string, namespace = 'default') => ({
 });
 
 /**
- * A namespace of its own on the shared dev server: workers take whatever is in their task queue, and must not find what
- * another test has left there.
+ * Creates a namespace on the shared dev server: workers take any task in their task queue, and must not find those of
+ * another test.
  */
 export async function ownNamespace(server?: { address: string }): Promise<OwnNamespace> {
   const temporal = await bareNamespace(server);
@@ -40,7 +40,7 @@ export async function ownNamespace(server?: { address: string }): Promise<OwnNam
 
 export type OwnNamespace = Temporal & { address: string };
 
-/** Without our search attributes. */
+/** Creates a namespace without our search attributes. */
 export async function bareNamespace(server?: { address: string }): Promise<OwnNamespace> {
   const { address } = server ?? (await devServer());
   const namespace = `test-${randomUUID()}`;
@@ -52,5 +52,5 @@ export async function bareNamespace(server?: { address: string }): Promise<OwnNa
   return { ...temporal, address };
 }
 
-/** The workflows of `test/support/workflows.ts`. */
+/** Bundles the workflows of `test/support/workflows.ts`. */
 export const testBundle = (): Promise<Bundle> => cachedBundle(resolve(import.meta.dirname, 'workflows.ts'));

@@ -6,15 +6,15 @@ import { toStderr } from '../../dev/report.ts';
 import { type DevServer, findTemporalCli, findTestServer, startDevServer, warmUp } from '../../dev/temporal-server.ts';
 import { atEnd, once, runDirectory } from './cleanup.ts';
 
-const cli = once(() => findTemporalCli(onlyNews));
-const testServer = once(() => findTestServer(onlyNews));
+const cli = once(() => findTemporalCli(reportProgress));
+const testServer = once(() => findTestServer(reportProgress));
 
-// `npm test` has told where the servers come from; mocha alone tells it only when there is something to wait for.
-function onlyNews(line: string): void {
+// `npm test` has reported where the servers come from; with mocha alone only progress is reported.
+function reportProgress(line: string): void {
   if (!line.startsWith('Temporal ')) toStderr(line);
 }
 
-/** The full server, in memory, shared by all test files of a run. It is never stopped by a test. */
+/** The full server, in memory, shared by all test files of a run. Tests must not stop it. */
 export const devServer = once(async (): Promise<DevServer> => {
   const server = await startDevServer({
     cli: await cli(),
@@ -25,7 +25,7 @@ export const devServer = once(async (): Promise<DevServer> => {
   return server;
 });
 
-/** A full server for one test that stops or kills it. `start` brings it back on the same port with the same data. */
+/** A full server for a test that stops or kills it. `start` restarts it on the same port with the same data. */
 export interface OwnDevServer {
   address: string;
   start(): Promise<void>;
@@ -40,20 +40,20 @@ export async function ownDevServer(
   const port = await freePort();
   const dbFile = options.dbFile ?? join(runDirectory(), `${name}.db`);
   const logFile = join(runDirectory(), `${name}.log`);
-  const begin = async () => startDevServer({ cli: await cli(), port, dbFile, logFile, config: options.config });
-  let current = await begin();
+  const startServer = async () => startDevServer({ cli: await cli(), port, dbFile, logFile, config: options.config });
+  let current = await startServer();
   atEnd(() => current.kill());
   return {
     address: current.address,
     start: async () => {
-      if (current.child.hasExited()) current = await begin();
+      if (current.child.hasExited()) current = await startServer();
     },
     stop: () => current.stop(),
     kill: () => current.kill(),
   };
 }
 
-/** The time-skipping server: one clock per environment, so one environment per test file. Call `teardown` in `after`. */
+/** Starts a time-skipping server: one clock per environment, so one environment per test file. Call `teardown` in `after`. */
 export async function timeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = await testServer();
   const create = () =>
@@ -61,7 +61,7 @@ export async function timeSkipping(): Promise<TestWorkflowEnvironment> {
   try {
     return await create();
   } catch {
-    // The SDK gives it five seconds. A cold start on a busy machine takes longer; the second one finds all in memory.
+    // The SDK waits five seconds. A cold start on a busy machine takes longer; the second start is faster.
     await warmUp(path);
     return create();
   }

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Patience {
+export interface WaitOptions {
   timeoutMs?: number;
-  /** What is being waited for, for the message when it does not come. */
+  /** What the test waits for, for the error message. */
   what?: string;
 }
 
-/** Asks until the answer is neither false nor undefined, and gives it back. */
+/** Polls until the result is neither false nor undefined, and returns it. */
 export async function eventually<T>(
-  ask: () => T | false | undefined | Promise<T | false | undefined>,
-  { timeoutMs = 20_000, what = 'what the test waits for' }: Patience = {},
+  poll: () => T | false | undefined | Promise<T | false | undefined>,
+  { timeoutMs = 20_000, what = 'what the test waits for' }: WaitOptions = {},
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
-  for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > deadline) throw new Error(`After ${timeoutMs} ms there is still no sign of ${what}.`);
-    await sleep(pause);
+  for (let delayMs = 5; ; delayMs = Math.min(delayMs * 2, 100)) {
+    const result = await poll();
+    if (result !== undefined && result !== false) return result;
+    if (Date.now() > deadline) throw new Error(`After ${timeoutMs} ms ${what} is still missing.`);
+    await sleep(delayMs);
   }
 }

@@ -4,7 +4,7 @@ import { advance, type Next } from '../../services/workflows/advance.ts';
 import { testKeys } from './keys.ts';
 import { testRenderer } from './renderer.ts';
 
-/** Carries an execution on as far as it goes at a time, as a worker would, without Temporal. */
+/** Advances an execution as far as it goes, as a worker would, without Temporal. */
 export async function walk(db: Db, executionId: string, now = () => new Date()): Promise<Next> {
   const { generation } = await Execution.query(db).findById(executionId).throwIfNotFound();
   for (;;) {

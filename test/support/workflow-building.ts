@@ -1,31 +1,31 @@
 import { expect } from 'chai';
 import type { ApiProject } from './api.ts';
 
-/** A graph in short: steps by name, each with its type and config, and how they are connected. */
-export interface Drawing {
+/** A graph in short form: steps by name, with type and config, and their transitions. */
+export interface GraphSketch {
   steps: Record<string, { type: string; config?: object; templateId?: string }>;
-  /** `from`, `to`, and the branch where there is one. */
+  /** `from`, `to`, and the branch if any. */
   transitions?: [from: string, to: string, branch?: string][];
 }
 
 export interface Built {
   id: string;
-  /** By name. */
+  /** Step ids by name. */
   steps: Record<string, string>;
 }
 
-/** Draws a workflow through the API. */
-export async function build(project: ApiProject, drawing: Drawing, workflow: object = {}): Promise<Built> {
+/** Creates a workflow through the API. */
+export async function build(project: ApiProject, sketch: GraphSketch, workflow: object = {}): Promise<Built> {
   const created = await project.server.post('/workflows', { name: 'Welcome', eventName: 'signed up', ...workflow });
   expect(created).to.have.status(201);
   const { id } = created.body;
   const steps: Record<string, string> = {};
-  for (const [name, step] of Object.entries(drawing.steps)) {
+  for (const [name, step] of Object.entries(sketch.steps)) {
     const added = await project.server.post(`/workflows/${id}/steps`, { name, ...step });
     expect(added, name).to.have.status(201);
     steps[name] = added.body.id;
   }
-  for (const [from, to, branch] of drawing.transitions ?? []) {
+  for (const [from, to, branch] of sketch.transitions ?? []) {
     const body = { fromStepId: steps[from], toStepId: steps[to], ...(branch && { branch }) };
     expect(await project.server.post(`/workflows/${id}/transitions`, body), `${from} -> ${to}`).to.have.status(201);
   }

@@ -1,19 +1,19 @@
-// The product's workflows, and one more that tells what was done to it.
+// The product's workflows, and one that returns what happened to it.
 import { condition, defineSignal, isCancellation, setHandler } from '@temporalio/workflow';
 
 export * from '../../workflows/index.ts';
 
 export const note = defineSignal<[string]>('note');
 
-/** Collects notes until it gets the note `end`, or is cancelled. */
+/** Collects signals until it gets the text `end`, or is cancelled. */
 export async function probe(first: string): Promise<string[]> {
-  const notes = [first];
-  setHandler(note, (text) => void notes.push(text));
+  const received = [first];
+  setHandler(note, (text) => void received.push(text));
   try {
-    await condition(() => notes.includes('end'));
+    await condition(() => received.includes('end'));
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    notes.push('cancelled');
+    received.push('cancelled');
   }
-  return notes;
+  return received;
 }

@@ -11,11 +11,11 @@ export interface TestProject {
   userId: string;
   publicKey: string;
   secretKey: string;
-  /** Verified; every project has one of its own, since a domain belongs to one project. */
+  /** A verified domain; every project has its own, because a domain belongs to one project. */
   senderDomain: string;
 }
 
-/** A migrated database of its own, for one test file: `before(async () => { world = await openWorld(); })`. */
+/** A migrated database for one test file: `before(async () => { world = await openWorld(); })`. */
 export interface World {
   db: Db;
   url: string;
@@ -37,7 +37,7 @@ export async function openWorld(poolSize = 20): Promise<World> {
 
 let projects = 0;
 
-/** A project with its owner, its keys, and a domain that it may send from. */
+/** Creates a project with an owner, keys, and a domain that it may send from. */
 export async function makeProject(db: Db): Promise<TestProject> {
   const n = ++projects;
   const senderDomain = `sender${n}.example`;

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const names = Object.keys(settingsSchema) as SettingName[];
 
-/** The schema's default as text; undefined where there is none, or where it depends on something else. */
+/** Returns the schema's default as text, or an empty string when there is none or it depends on something else. */
 function defaultOf(name: SettingName): string {
   const { flags } = settingsSchema[name].describe() as { flags?: { default?: unknown } };
   return flags?.default === undefined || Array.isArray(flags.default) ? '' : String(flags.default);
@@ -17,7 +17,7 @@ function defaultOf(name: SettingName): string {
 describe('.env.example', () => {
   const lines = [...read('.env.example').matchAll(/^([A-Z0-9_]+)=(.*)$/gm)];
 
-  it('lists every setting once, and nothing else', () => {
+  it('lists every setting once and nothing else', () => {
     expect(lines.map(([, name]) => name)).to.have.members(names);
     expect(lines).to.have.lengthOf(names.length);
   });
@@ -31,16 +31,16 @@ describe('.env.example', () => {
 describe("the README's table of settings", () => {
   const rows = [...read('README.md').matchAll(/^\| `([A-Z0-9_]+)` \|(?: `([^`]*)`)?[^|]*\|/gm)];
 
-  it('lists every setting once, and nothing else', () => {
+  it('lists every setting once and nothing else', () => {
     expect(rows.map(([, name]) => name)).to.have.members(names);
     expect(rows).to.have.lengthOf(names.length);
   });
 
-  it('shows the defaults of the schema, but for the secret', () => {
-    const open = names.filter((name) => name !== 'SECRET_KEY');
+  it('shows the defaults of the schema, except for the secret', () => {
+    const publicNames = names.filter((name) => name !== 'SECRET_KEY');
     const shown = Object.fromEntries(rows.map(([, name, value]) => [name, value ?? '']));
-    expect(open.map((name) => `${name}=${shown[name]}`)).to.deep.equal(
-      open.map((name) => `${name}=${defaultOf(name)}`),
+    expect(publicNames.map((name) => `${name}=${shown[name]}`)).to.deep.equal(
+      publicNames.map((name) => `${name}=${defaultOf(name)}`),
     );
   });
 });
@@ -61,18 +61,18 @@ describe('docker-compose.yml', () => {
   const service = (name: string): Service => services[name] ?? expect.fail(`no service ${name}`);
   const ours = ['api', 'worker', 'migrate'];
 
-  it('runs Postgres, Temporal with its Web UI, Mailpit, the migration, the API and a worker', () => {
+  it('runs Postgres, Temporal with its web UI, Mailpit, the migration, the API and a worker', () => {
     expect(Object.keys(services)).to.have.members(['postgres', 'temporal', 'temporal-ui', 'mailpit', ...ours]);
     expect(service('temporal').environment).to.include({ DB: 'postgres12', POSTGRES_SEEDS: 'postgres' });
   });
 
-  it('opens the ports of the API, the Web UI and the mail page', () => {
+  it('publishes the ports of the API, the web UI and the mail page', () => {
     expect(service('api').ports).to.deep.equal(['3000:3000']);
     expect(service('temporal-ui').ports).to.deep.equal(['127.0.0.1:8080:8080']);
     expect(service('mailpit').ports).to.deep.equal(['127.0.0.1:8025:8025']);
   });
 
-  it('gives every service a health check, but the migration, which ends', () => {
+  it('gives every service a health check, except the migration', () => {
     for (const name of Object.keys(services).filter((name) => name !== 'migrate'))
       expect(service(name).healthcheck?.test, name).to.be.an('array').that.is.not.empty;
     expect(service('migrate').healthcheck).to.deep.equal({ disable: true });
@@ -83,7 +83,7 @@ describe('docker-compose.yml', () => {
       expect(service(name).depends_on?.migrate?.condition).to.equal('service_completed_successfully');
   });
 
-  it('sets only what the schema knows, and what it accepts once the blanks are filled in', () => {
+  it('sets only valid values of known settings', () => {
     for (const name of ours) {
       const environment = service(name).environment ?? {};
       expect(names, name).to.include.members(Object.keys(environment));
@@ -99,7 +99,7 @@ describe('docker-compose.yml', () => {
       if (!build) expect(image, name).to.match(/:v?\d+\.\d+(\.\d+)?$/);
   });
 
-  it('gives the application and Temporal roles that the init script makes without superuser rights', () => {
+  it('runs the application and Temporal with roles that are no superusers', () => {
     const { environment, volumes } = service('postgres');
     expect(environment?.POSTGRES_USER).to.equal('postgres');
     expect(volumes).to.include('./db/roles.sh:/docker-entrypoint-initdb.d/roles.sh:ro');
@@ -110,12 +110,12 @@ describe('docker-compose.yml', () => {
     expect(fillIn(service('temporal').environment?.POSTGRES_USER ?? '')).to.equal('temporal');
   });
 
-  it('bakes no secret in', () => {
+  it('contains no secret', () => {
     expect(read('docker-compose.yml')).not.to.match(/(PASSWORD|SECRET_KEY|_PWD): (?!\$\{\w+:\?)\S/);
   });
 });
 
-/** `${NAME:-default}` becomes the default, `${NAME:?message}` some value of the operator's. */
+/** Replaces `${NAME:-default}` by the default and `${NAME:?message}` by an arbitrary value. */
 function fillIn(value: string): string {
   return value.replace(/\$\{\w+:-([^}]*)\}/g, '$1').replace(/\$\{\w+:\?[^}]*\}/g, 'given-by-the-operator');
 }
@@ -128,7 +128,7 @@ describe('Dockerfile', () => {
   }));
   const of = (word: string) => instructions.filter((line) => line.word === word).map((line) => line.rest);
 
-  it('sets only settings of the schema, and no secret', () => {
+  it('sets only settings of the schema and no secret', () => {
     const set = of('ENV').map((line) => (line ?? '').split('=')[0]);
     expect(set).to.deep.equal(['NODE_ENV']);
     expect(of('ARG')).to.deep.equal([]);
@@ -138,11 +138,11 @@ describe('Dockerfile', () => {
     for (const image of of('FROM')) expect(image).to.match(/^node:\d+\.\d+\.\d+-/);
   });
 
-  it('opens the default ports of the API and the worker', () => {
+  it('exposes the default ports of the API and the worker', () => {
     expect(of('EXPOSE')).to.deep.equal([`${defaultOf('PORT')} ${defaultOf('WORKER_PORT')}`]);
   });
 
-  it('ships the compiled program without dev dependencies, not as root, with a health check', () => {
+  it('ships the compiled program without dev dependencies, as a non-root user, with a health check', () => {
     expect(of('RUN').join('\n')).to.include('--omit=dev');
     expect(of('USER')).to.deep.equal(['node']);
     expect(of('HEALTHCHECK')).to.have.lengthOf(1);

@@ -20,7 +20,7 @@ describe('the DNS stand-in', () => {
       (error: NodeJS.ErrnoException) => error.code,
     );
 
-  it('answers with what it was told, of every type', async () => {
+  it('returns the configured records of every type', async () => {
     dns.set('Example.com', 'A', ['192.0.2.1']);
     dns.set('example.com', 'AAAA', ['2001:db8::1']);
     dns.set('example.com', 'MX', [{ preference: 10, exchange: 'mx.example.com' }]);
@@ -34,21 +34,21 @@ describe('the DNS stand-in', () => {
     expect(dns.queries.map(({ type }) => type)).to.deep.equal(['A', 'AAAA', 'MX', 'TXT']);
   });
 
-  it('follows an alias', async () => {
+  it('follows a CNAME', async () => {
     dns.set('www.example.com', 'CNAME', ['example.com']);
     dns.set('example.com', 'A', ['192.0.2.1']);
     expect(await resolver.resolveCname('www.example.com')).to.deep.equal(['example.com']);
     expect(await resolver.resolve4('www.example.com')).to.deep.equal(['192.0.2.1']);
   });
 
-  it('sends a long answer over TCP, as a name server must', async () => {
+  it('truncates a long UDP answer and sends it over TCP', async () => {
     const parts = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(250));
     dns.set('long.example.com', 'TXT', [parts]);
     expect(await resolver.resolveTxt('long.example.com')).to.deep.equal([parts]);
     expect(dns.queries.map(({ over }) => over)).to.deep.equal(['udp', 'tcp']);
   });
 
-  it('tells a name that is not there from one without such a record', async () => {
+  it('distinguishes an unknown name (NXDOMAIN) from a missing record type (no data)', async () => {
     dns.set('example.com', 'A', ['192.0.2.1']);
     expect(await codeOf(resolver.resolveTxt('example.com'))).to.equal('ENODATA');
     expect(await codeOf(resolver.resolveTxt('nowhere.example'))).to.equal('ENOTFOUND');
@@ -56,7 +56,7 @@ describe('the DNS stand-in', () => {
     expect(await codeOf(resolver.resolve4('example.com'))).to.equal('ENOTFOUND');
   });
 
-  it('fails, or keeps silent, for one name or for all', async () => {
+  it('fails or does not answer, for one name or for all', async () => {
     dns.set('a.example', 'A', ['192.0.2.1']);
     dns.fail('a.example', 'SERVFAIL');
     expect(await codeOf(resolver.resolve4('a.example'))).to.equal('ESERVFAIL');

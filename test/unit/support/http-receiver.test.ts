@@ -10,7 +10,7 @@ describe('the HTTP receiver', () => {
 
   afterEach(() => receiver.stop());
 
-  it('records what it is sent and answers 200', async () => {
+  it('records requests and answers 200', async () => {
     const answer = await fetch(`${receiver.url}/hook?x=1`, {
       method: 'PUT',
       headers: { 'x-mark': 'yes' },
@@ -23,7 +23,7 @@ describe('the HTTP receiver', () => {
     expect(request?.json()).to.deep.equal({ a: 1 });
   });
 
-  it('answers as told, everywhere or under one path', async () => {
+  it('returns the configured answer for all paths or for one', async () => {
     receiver.answer({ status: 503, headers: { 'retry-after': '7' }, body: 'later' });
     receiver.answer(({ method }) => ({ status: 201, body: { method } }), '/made');
     const later = await fetch(receiver.url);
@@ -32,7 +32,7 @@ describe('the HTTP receiver', () => {
     expect([made.status, await made.json()]).to.deep.equal([201, { method: 'POST' }]);
   });
 
-  it('redirects, waits, hangs and cuts', async () => {
+  it('redirects, delays, hangs and drops the connection', async () => {
     receiver.redirect('/old', '/new');
     expect((await fetch(`${receiver.url}/old`)).url).to.equal(`${receiver.url}/new`);
     receiver.answer({ delayMs: 100 });
@@ -40,7 +40,7 @@ describe('the HTTP receiver', () => {
     await fetch(receiver.url);
     expect(Date.now() - started).to.be.at.least(95);
     receiver.answer({ instead: 'drop' });
-    expect(await fetch(receiver.url).catch(() => 'cut')).to.equal('cut');
+    expect(await fetch(receiver.url).catch(() => 'dropped')).to.equal('dropped');
     receiver.answer({ instead: 'hang' });
     const signal = AbortSignal.timeout(100);
     expect(await fetch(receiver.url, { signal }).catch((error: Error) => error.name)).to.equal('TimeoutError');

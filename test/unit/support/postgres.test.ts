@@ -2,23 +2,23 @@ import { expect } from 'chai';
 import { query } from '../../../dev/postgres.ts';
 import { createDatabase, startOwnPostgres } from '../../support/postgres.ts';
 
-describe('the databases for tests', () => {
-  it('are migrated, and apart from one another', async () => {
+describe('test databases', () => {
+  it('are migrated and independent of each other', async () => {
     const [one, two] = [await createDatabase(), await createDatabase()];
     await query(one.url, 'create table mine (n int)');
     const tables = `select to_regclass('public.mine') is not null as mine, to_regclass('public.knex_migrations') is not null as migrated`;
     expect((await query(one.url, tables)).rows).to.deep.equal([{ mine: true, migrated: true }]);
     expect((await query(two.url, tables)).rows).to.deep.equal([{ mine: false, migrated: true }]);
     await Promise.all([one.drop(), two.drop()]);
-    const gone = await query(one.url, 'select 1').catch((error: Error) => error.message);
-    expect(gone).to.contain('does not exist');
+    const message = await query(one.url, 'select 1').catch((error: Error) => error.message);
+    expect(message).to.contain('does not exist');
   });
 
-  it('can be a whole server that a test kills and starts again', async () => {
+  it('can be a separate server that a test kills and restarts', async () => {
     const own = await startOwnPostgres();
     await query(own.url, 'create table mine (n int); insert into mine values (1)');
     await own.kill();
-    expect(await query(own.url, 'select 1').catch(() => 'away')).to.equal('away');
+    expect(await query(own.url, 'select 1').catch(() => 'unavailable')).to.equal('unavailable');
     await own.start();
     expect((await query(own.url, 'select n from mine')).rows).to.deep.equal([{ n: 1 }]);
     await own.stop();

@@ -4,7 +4,7 @@ import { startApi, startWorker } from '../../support/processes.ts';
 import { startSmtp } from '../../support/smtp.ts';
 import { devServer } from '../../support/temporal.ts';
 
-describe('our own processes in tests', function () {
+describe('API and worker processes of tests', function () {
   this.timeout(120_000);
 
   let database: TestDatabase;
@@ -15,13 +15,13 @@ describe('our own processes in tests', function () {
 
   after(() => database.drop());
 
-  it('are the real API and worker, which can be killed and started again on the same port', async () => {
+  it('can be killed and restarted on the same port', async () => {
     const [smtp, { address }] = [await startSmtp(), await devServer()];
     const env = { DATABASE_URL: database.url, TEMPORAL_ADDRESS: address, SMTP_URL: smtp.url };
     const [api, worker] = await Promise.all([startApi(env), startWorker(env)]);
     expect((await fetch(`${api.url}/ready`)).status).to.equal(200);
     expect((await api.kill()).signal).to.equal('SIGKILL');
-    expect(await fetch(api.url).catch(() => 'away')).to.equal('away');
+    expect(await fetch(api.url).catch(() => 'unavailable')).to.equal('unavailable');
     const again = await startApi({ ...env, PORT: String(api.port) });
     expect(again.url).to.equal(api.url);
     expect((await again.stop()).code).to.equal(0);
@@ -29,7 +29,7 @@ describe('our own processes in tests', function () {
     await smtp.close();
   });
 
-  it('say what went wrong when they cannot start', async () => {
+  it('fail with the reason when they cannot start', async () => {
     const failing = startApi({ DATABASE_URL: 'nonsense' });
     const error = await failing.catch((reason: Error) => reason);
     expect(error).to.be.an('error').with.property('message').that.contains('"DATABASE_URL" must be');

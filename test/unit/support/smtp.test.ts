@@ -11,7 +11,7 @@ describe('the SMTP stand-in', () => {
 
   afterEach(() => smtp.close());
 
-  /** The answer, or the error, of one mail over a connection of its own. */
+  /** Sends one mail over its own connection and returns the answer or the error. */
   const send = async (to: string, timeoutMs = 5_000): Promise<{ response?: string; code?: number; error?: string }> => {
     const transport = createTransport({
       host: '127.0.0.1',
@@ -36,7 +36,7 @@ describe('the SMTP stand-in', () => {
     }
   };
 
-  it('records envelope, bytes and Message-ID of what it takes', async () => {
+  it('records envelope, bytes and Message-ID of accepted mails', async () => {
     expect((await send('Bob@example.com')).response).to.match(/^250/);
     const [mail] = await smtp.received(1, { to: 'bob@example.com' });
     expect(mail).to.include({ from: 'ann@example.com', messageId: '<one@example.com>' });
@@ -44,21 +44,21 @@ describe('the SMTP stand-in', () => {
     expect(await mail?.parsed()).to.deep.include({ subject: 'Grüße', text: 'Hallo\n.\nWelt\n' });
   });
 
-  it('refuses one recipient as told and takes the others', async () => {
+  it('rejects one recipient and accepts the others', async () => {
     smtp.misbehave({ at: 'recipient', to: 'bob@example.com', do: { code: 550, text: 'no such user' } });
     expect(await send('bob@example.com')).to.include({ code: 550 });
     expect((await send('eve@example.com')).response).to.match(/^250/);
     expect(smtp.mails.map(({ to }) => to)).to.deep.equal([['eve@example.com']]);
   });
 
-  it('defers so many times and no more', async () => {
+  it('defers the given number of times', async () => {
     smtp.misbehave({ at: 'message', do: { code: 451 }, times: 2 });
     const codes = [await send('a@example.com'), await send('a@example.com'), await send('a@example.com')];
     expect(codes.map(({ code }) => code)).to.deep.equal([451, 451, undefined]);
     expect(smtp.mails).to.have.length(1);
   });
 
-  it('hangs before it has taken the mail, or after', async () => {
+  it('hangs before or after it accepts the mail', async () => {
     smtp.misbehave({ at: 'message', do: 'hang', times: 1 });
     expect((await send('a@example.com', 150)).error).to.match(/timeout/i);
     expect(smtp.mails).to.have.length(0);
@@ -67,20 +67,20 @@ describe('the SMTP stand-in', () => {
     expect(smtp.mailsTo('b@example.com')).to.have.length(1);
   });
 
-  it('lets go of what hangs when it is told to behave', async () => {
+  it('resumes hanging connections when the failures are cleared', async () => {
     smtp.misbehave({ at: 'recipient', do: 'hang' });
     const sending = send('a@example.com');
     setTimeout(() => smtp.behave(), 50);
     expect((await sending).response).to.match(/^250/);
   });
 
-  it('cuts the connection after taking the mail', async () => {
+  it('drops the connection after it accepted the mail', async () => {
     smtp.misbehave({ at: 'accepted', do: 'drop' });
     expect(await send('a@example.com')).to.have.property('error');
     expect(smtp.mails).to.have.length(1);
   });
 
-  it('goes away and comes back on the same port', async () => {
+  it('closes and reopens on the same port', async () => {
     await smtp.close();
     expect((await send('a@example.com')).error).to.contain('ECONNREFUSED');
     await smtp.reopen();

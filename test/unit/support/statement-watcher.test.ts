@@ -19,7 +19,7 @@ const catalogue: Catalogue = {
   ]),
 };
 
-const open = (sql: string): string[] => unbound(analyze(sql, catalogue)).map(({ name }) => name);
+const unboundTables = (sql: string): string[] => unbound(analyze(sql, catalogue)).map(({ name }) => name);
 
 describe('the statement watcher', () => {
   describe('accepts a statement', () => {
@@ -28,29 +28,29 @@ describe('the statement watcher', () => {
       'with quoted names and aliases': 'select "c".* from "contacts" as "c" where "c"."project_id" = $1 limit $2',
       'that joins a row of the project by its id':
         'select 1 from emails e left join contacts c on c.id = e.contact_id where e.project_id = $1',
-      'whose projects are equal, one of them given':
+      'whose projects are equal, one of them a parameter':
         'select 1 from emails e join contacts c on c.project_id = e.project_id where c.project_id = any ($1::uuid[])',
-      'with a common table of the project':
+      'with a common table expression of the project':
         'with cut as (select id from emails where project_id = $1) update emails e set status = $2 from cut where e.id = cut.id',
-      'with the project in a common table that is made of parameters':
+      'with the project in a common table expression of parameters':
         'with gone as (select $1::uuid as project_id) delete from contacts c using gone where c.project_id = gone.project_id',
       'with a subquery of the project': 'delete from emails where id in (select id from emails where project_id = $1)',
-      'with a subquery that goes by the outer row':
+      'with a correlated subquery':
         'select (select count(*) from email_attempts a where a.email_id = e.id) from emails e where e.project_id = $1',
       'that compares tuples': 'select 1 from contacts c where (c.project_id, c.email) = ($1, $2)',
       'of both sides of a union':
         'select id from contacts where project_id = $1 union all select id from emails where project_id = $1',
       'that inserts the project': 'insert into contacts (id, project_id, email) values ($1, $2, $3)',
-      'that inserts what belongs to rows of the project':
+      'that inserts children of rows of the project':
         'insert into email_attempts (email_id, number) select id, 1 from emails where project_id = $1',
       'that reads the project itself': 'select * from projects where id = $1',
       'that calls a function with the project, and one with its result':
         'select c.* from write_contact($1, $2) as written, current_contact(written.id) as c',
       'with OR in parentheses beside the project':
         "select 1 from emails where project_id = $1 and (status = 'SENT' or status = $2)",
-      'without a table of tenants': 'select pg_notify($1, $2)',
+      'without a tenant table': 'select pg_notify($1, $2)',
     };
-    for (const [title, sql] of Object.entries(good)) it(title, () => expect(open(sql)).to.deep.equal([]));
+    for (const [title, sql] of Object.entries(good)) it(title, () => expect(unboundTables(sql)).to.deep.equal([]));
   });
 
   describe('rejects a statement', () => {
@@ -73,23 +73,23 @@ describe('the statement watcher', () => {
         'select 1 from contacts where project_id = coalesce($1, project_id)',
         'contacts',
       ],
-      'whose projects are equal, none of them given': [
+      'whose projects are equal, none of them a parameter': [
         'select 1 from emails e join contacts c on c.project_id = e.project_id',
         ...['emails', 'contacts'],
       ],
-      'that joins by something else than an id': [
+      'that joins by another column than an id': [
         'select 1 from emails e join campaigns c on c.status = e.status where e.project_id = $1',
         'campaigns',
       ],
-      'with the project in an outer join alone': [
+      'with the project only in an outer join': [
         'select 1 from emails e left join contacts c on c.id = e.contact_id and c.project_id = $1',
         'emails',
       ],
-      'with the project in a subquery of another table alone': [
+      'with the project only in a subquery of another table': [
         'select (select 1 from contacts c where c.id = e.contact_id and c.project_id = $1) from emails e',
         'emails',
       ],
-      'with one side of a union open': [
+      'with the project in only one side of a union': [
         'select id from contacts where project_id = $1 union select id from emails',
         'emails',
       ],
@@ -99,21 +99,24 @@ describe('the statement watcher', () => {
         'delete from emails using contacts c where c.project_id = $1 and emails.id = $2',
         'emails',
       ],
-      'hidden in a common table': ['with x as (delete from emails returning id) select count(*) from x', 'emails'],
+      'hidden in a common table expression': [
+        'with x as (delete from emails returning id) select count(*) from x',
+        'emails',
+      ],
       'hidden in an argument': ['select coalesce((select max(id) from emails), $1)', 'emails'],
       'that inserts without the project': ['insert into email_attempts (email_id) values ($1)', 'email_attempts'],
       'that calls a function without the project': ['select current_contact($1)', 'current_contact'],
       'of another kind': ['truncate emails', 'emails'],
     };
     for (const [title, [sql, ...tables]] of Object.entries(bad))
-      it(title, () => expect(open(sql)).to.deep.equal(tables));
+      it(title, () => expect(unboundTables(sql)).to.deep.equal(tables));
   });
 
   const id = '0192f0c1-0000-7000-8000-000000000001';
   const foreign = '0192f0c1-0000-7000-8000-000000000002';
   const byId = 'select * from email_attempts where email_id = $1';
 
-  it('accepts ids that the same request has read within the project, and no others', () => {
+  it('accepts ids that the same request read within the project, and no others', () => {
     const watcher = new StatementWatcher(catalogue, []);
     const trusted = new Set<string>();
     expect(watcher.check({ text: 'select id from emails where project_id = $1' }, 'a test', trusted)).to.equal(true);
@@ -132,7 +135,7 @@ describe('the statement watcher', () => {
     ]);
   });
 
-  it('accepts an allowed statement for the tables it is allowed for, and reports the unused ones', () => {
+  it('accepts an allowed statement for its tables only, and reports unused entries', () => {
     const statement = 'select $n from contacts, emails';
     const allowed = [
       { statement, tables: ['contacts'], reason: 'of a test' },

@@ -12,12 +12,12 @@ async function withClient<T>(address: string, work: (client: Client) => Promise<
 }
 
 const start = (client: Client, workflowId: string) =>
-  client.workflow.start('nothing', { taskQueue: 'nobody-listens', workflowId, args: [] });
+  client.workflow.start('nothing', { taskQueue: 'no-worker', workflowId, args: [] });
 const statusOf = async (client: Client, workflowId: string) =>
   (await client.workflow.getHandle(workflowId).describe()).status.name;
 
-describe('the Temporal servers for tests', () => {
-  it('share one full server', async () => {
+describe('Temporal servers for tests', () => {
+  it('share one dev server', async () => {
     const [one, two] = [await devServer(), await devServer()];
     expect(one.pid).to.equal(two.pid);
     await withClient(one.address, async (client) => {
@@ -26,17 +26,17 @@ describe('the Temporal servers for tests', () => {
     });
   });
 
-  it('can be a full server of its own that remembers over a kill, on the same address', async () => {
+  it('can be a separate dev server that keeps its data and address over a kill', async () => {
     const own = await ownDevServer();
     await withClient(own.address, (client) => start(client, 'kept'));
     await own.kill();
-    expect(await withClient(own.address, async () => 'there').catch(() => 'away')).to.equal('away');
+    expect(await withClient(own.address, async () => 'there').catch(() => 'unavailable')).to.equal('unavailable');
     await own.start();
     expect(await withClient(own.address, (client) => statusOf(client, 'kept'))).to.equal('RUNNING');
     await own.stop();
   });
 
-  it('let a month pass in no time', async () => {
+  it('skip a month in seconds', async () => {
     const environment = await timeSkipping();
     try {
       const [before, realBefore] = [await environment.currentTimeMs(), Date.now()];
