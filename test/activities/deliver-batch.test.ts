@@ -78,7 +78,7 @@ describe('deliverBatch', () => {
     return Number(row.seconds);
   };
 
-  it('sends every mail of its batch once and ends the batch', async () => {
+  it('sends every mail of its batch once and deletes the batch', async () => {
     const batchId = await addBatch(db);
     const ids = await addMails(db, 20, { project, batchId });
     const other = await addMail(db, { project });
@@ -94,7 +94,7 @@ describe('deliverBatch', () => {
     expect(await mailById(db, other)).to.include({ status: 'PENDING', attempts: 0 });
   });
 
-  it('is done when the batch is gone, however often it is asked', async () => {
+  it('returns no results when the batch is already done', async () => {
     const batchId = await addBatch(db);
     await addMail(db, { project, batchId });
     await deliver(batchId);
@@ -102,14 +102,14 @@ describe('deliverBatch', () => {
     expect(smtp.mails).to.have.length(1);
   });
 
-  it('goes on counting where an earlier attempt stopped', async () => {
+  it('continues the counts of an earlier attempt', async () => {
     const batchId = await addBatch(db);
     await addMail(db, { project, batchId });
     const environment = activityEnvironment({ heartbeatDetails: counts({ sent: 7, failed: 1 }) });
     expect(await deliver(batchId, { environment })).to.deep.equal(counts({ sent: 8, failed: 1 }));
   });
 
-  it('puts a deferred mail off by the schedule and out of the batch', async () => {
+  it('schedules a deferred mail for a retry and removes it from the batch', async () => {
     const batchId = await addBatch(db);
     const [first, third] = [
       await addMail(db, { project, batchId }),
@@ -124,7 +124,7 @@ describe('deliverBatch', () => {
     expect(await secondsUntilDue(third)).to.be.within(690, 1_080);
   });
 
-  it('fails a refused mail with the server’s words and sends the others', async () => {
+  it('fails a rejected mail with the answer of the server and sends the others', async () => {
     const batchId = await addBatch(db);
     const bad = await addMail(db, { project, batchId, to: 'nobody@example.com' });
     const good = await addMail(db, { project, batchId });
@@ -134,7 +134,7 @@ describe('deliverBatch', () => {
     expect(await mailById(db, good)).to.include({ status: 'SENT' });
   });
 
-  it('holds the mail of a disabled project, PENDING and with the reason', async () => {
+  it('blocks the mail of a disabled project, PENDING and with the reason', async () => {
     const batchId = await addBatch(db);
     const mail = await addMail(db, { project, batchId });
     await db('projects').where({ id: project }).update({ disabled: true });
@@ -145,7 +145,7 @@ describe('deliverBatch', () => {
     expect(smtp.mails).to.deep.equal([]);
   });
 
-  it('does not send what was cancelled after it was folded', async () => {
+  it('does not send a mail that was cancelled after it was batched', async () => {
     const batchId = await addBatch(db);
     const mail = await addMail(db, { project, batchId, status: 'CANCELLED' });
     expect(await deliver(batchId)).to.deep.equal(noCounts());
@@ -153,7 +153,7 @@ describe('deliverBatch', () => {
     expect(smtp.mails).to.deep.equal([]);
   });
 
-  it('fails a mail whose content is gone', async () => {
+  it('fails a mail whose content was deleted', async () => {
     const batchId = await addBatch(db);
     const mail = await addMail(db, { project, batchId });
     await db('email_contents').where({ emailId: mail }).del();
@@ -161,7 +161,7 @@ describe('deliverBatch', () => {
     expect(await mailById(db, mail)).to.include({ status: 'FAILED', reason: 'its content is gone' });
   });
 
-  it('burns no attempt while the SMTP server is away, and sends once when it is back', async () => {
+  it('counts no attempt while the SMTP server is unavailable, and sends once when it is back', async () => {
     const batchId = await addBatch(db);
     const ids = await addMails(db, 5, { project, batchId });
     await smtp.close();
@@ -177,7 +177,7 @@ describe('deliverBatch', () => {
     expect(smtp.mails).to.have.length(5);
   });
 
-  it('goes on over the connections it gets when the server allows fewer', async () => {
+  it('sends over fewer connections when the server rejects some', async () => {
     const batchId = await addBatch(db);
     await addMails(db, 12, { project, batchId });
     smtp.misbehave({ at: 'connect', do: { code: 421, text: 'too many connections' }, times: 2 });
@@ -185,8 +185,8 @@ describe('deliverBatch', () => {
     expect(smtp.mails).to.have.length(12);
   });
 
-  describe('finding mail that was being sent', () => {
-    it('counts an unknown outcome and sends once more under the same Message-ID', async () => {
+  describe('finding mail in flight', () => {
+    it('counts an unknown outcome and retries once with the same Message-ID', async () => {
       const batchId = await addBatch(db);
       const lost = { project, batchId, status: 'SENDING', attempts: 1 } as const;
       const ids = [await addMail(db, lost), await addMail(db, { ...lost, sourceType: 'WORKFLOW', priority: 1 })];
@@ -197,7 +197,7 @@ describe('deliverBatch', () => {
       expect(smtp.mails.map(({ messageId }) => messageId)).to.have.members(ids.map((id) => `<${id}@demo.localhost>`));
     });
 
-    it('leaves it UNKNOWN the second time, and at once when it belongs to a campaign', async () => {
+    it('ends UNKNOWN the second time, and the first time for a campaign', async () => {
       const batchId = await addBatch(db);
       const lost = { project, batchId, status: 'SENDING' } as const;
       const twice = await addMail(db, { ...lost, attempts: 2, unknownOutcomes: 1 });
@@ -210,7 +210,7 @@ describe('deliverBatch', () => {
     });
   });
 
-  it('tries a mail once more when the connection broke after it was handed over', async () => {
+  it('retries a mail once when the connection broke after it was accepted', async () => {
     const batchId = await addBatch(db);
     const mail = await addMail(db, { project, batchId });
     smtp.misbehave({ at: 'accepted', do: 'drop', times: 1 });
@@ -219,7 +219,7 @@ describe('deliverBatch', () => {
     expect(smtp.mails.map(({ messageId }) => messageId)).to.deep.equal(Array(2).fill(`<${mail}@demo.localhost>`));
   });
 
-  it('gives up on a mail whose outcome stays unknown', async () => {
+  it('ends UNKNOWN when the outcome is unknown twice', async () => {
     const batchId = await addBatch(db);
     const mail = await addMail(db, { project, batchId });
     smtp.misbehave({ at: 'message', do: 'drop', times: 2 });
@@ -228,7 +228,7 @@ describe('deliverBatch', () => {
     expect(await db('delivery_batches')).to.deep.equal([]);
   });
 
-  it('keeps a second worker out while the first has the batch', async () => {
+  it('rejects a second worker while the first has the lease', async () => {
     const batchId = await addBatch(db);
     await addMails(db, 3, { project, batchId });
     smtp.misbehave({ at: 'accepted', do: 'hang' });
@@ -242,7 +242,7 @@ describe('deliverBatch', () => {
     expect(smtp.mails).to.have.length(3);
   });
 
-  it('cuts the wire and stops when somebody else has got its lease', async () => {
+  it('drops its connections and stops when another worker has the lease', async () => {
     const batchId = await addBatch(db);
     const ids = await addMails(db, 5, { project, batchId });
     smtp.misbehave({ at: 'accepted', do: 'hang' });
@@ -257,11 +257,11 @@ describe('deliverBatch', () => {
       mails.filter(({ status }) => status === 'PENDING'),
       'nothing new was begun',
     ).to.have.length(2);
-    // Not for the loser to say: whoever has the lease finds them and counts them.
+    // The owner of the lease finds and counts them.
     expect(mails.filter(({ status }) => status === 'SENDING')).to.have.length(3);
   });
 
-  it('finishes what is on the wire, begins nothing new and lets go when the worker is to stop', async () => {
+  it('finishes mails in flight, starts no others and releases the lease at shutdown', async () => {
     const batchId = await addBatch(db);
     await addMails(db, 10, { project, batchId });
     smtp.misbehave({ at: 'accepted', do: 'hang', times: 3 });
@@ -278,7 +278,7 @@ describe('deliverBatch', () => {
     expect(smtp.mails).to.have.length(10);
   });
 
-  it('cuts the wire when it is cancelled, and says what it does not know', async () => {
+  it('drops its connections when it is cancelled, and records unknown outcomes', async () => {
     const batchId = await addBatch(db);
     const mail = await addMail(db, { project, batchId });
     smtp.misbehave({ at: 'accepted', do: 'hang' });
@@ -290,7 +290,7 @@ describe('deliverBatch', () => {
     expect(await mailById(db, mail)).to.include({ status: 'PENDING', attempts: 1, unknownOutcomes: 1, batchId });
   });
 
-  it('has no more mails under way than twice its connections', async () => {
+  it('has at most twice as many mails in flight as connections', async () => {
     const batchId = await addBatch(db);
     await addMails(db, 60, { project, batchId });
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
@@ -305,7 +305,7 @@ describe('deliverBatch', () => {
     expect(Math.max(...seen)).to.be.within(1, 6);
   });
 
-  it('remembers a result over an outage of the database', async () => {
+  it('persists a result after an outage of the database', async () => {
     const postgres = await startOwnPostgres();
     const own = connectDb({ databaseUrl: postgres.url, poolSize: 5 });
     try {

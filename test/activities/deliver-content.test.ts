@@ -18,7 +18,7 @@ import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
-describe('the mail that leaves', () => {
+describe('content of a sent mail', () => {
   let world: World;
   let db: Db;
   let smtp: SmtpStandIn;
@@ -31,7 +31,7 @@ describe('the mail that leaves', () => {
     smtp = await startSmtp();
     mailer = createMailer({ url: smtp.url, maxConnections: 3 });
     project = await makeProject(db);
-    // What is added for that has tests of its own.
+    // Tracking has tests of its own.
     await db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
   });
   after(async () => {
@@ -67,7 +67,7 @@ describe('the mail that leaves', () => {
   };
   const head = () => smtp.mails[0]?.raw.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
 
-  it('has subject, body and text with the values of contact and request', async () => {
+  it('renders subject, body and text with the values of contact and request', async () => {
     const data = { plan: 'pro', 'first name': 'Ann', code: { value: '<7>', persistent: false } };
     const mail = await sent({
       to: [{ email: 'vars@example.com', name: 'Ann B' }],
@@ -86,14 +86,14 @@ describe('the mail that leaves', () => {
     expect(head()).to.match(/^Content-Type: multipart\/alternative/m);
   });
 
-  it('knows the contact’s id and age', async () => {
+  it("contains the contact's id and age", async () => {
     const body = '{{ id }} {{ everpost_id }} {{ createdAt }}';
     const mail = await sent({ to: [{ email: 'built-in@example.com' }], body });
     const contact = await db('contacts').where({ email: 'built-in@example.com' }).first();
     expect(mail.html?.trim()).to.equal(`${contact.id} ${contact.id} ${contact.createdAt.toISOString()}`);
   });
 
-  it('says what its own request said, whatever came to the contact later', async () => {
+  it('uses the values of its own request, whatever changed on the contact later', async () => {
     for (const code of ['one', 'two'])
       await accept({ to: [{ email: 'codes@example.com' }], body: '{{ code }}', data: { code } });
     await deliver();
@@ -101,7 +101,7 @@ describe('the mail that leaves', () => {
     expect(bodies).to.have.members(['one', 'two']);
   });
 
-  it('has its own subject and values beside others with the same body', async () => {
+  it('keeps its own subject and values in a batch with the same body', async () => {
     const body = `<p>For {{ who }}</p>\n<p>${'a = b, '.repeat(30)}</p>\n<p>.</p>`;
     const names = Array.from({ length: 8 }, (_, n) => `kin${n}`);
     for (const who of names) {
@@ -118,7 +118,7 @@ describe('the mail that leaves', () => {
     }
   });
 
-  it('has what a workflow knows by event.*, and by its own name where the contact has none', async () => {
+  it('offers workflow values as event.*, and by their own name where the contact has none', async () => {
     const event = { value: { code: 'X', plan: 'old' }, persistent: false };
     const input = {
       to: [{ email: 'workflow@example.com' }],
@@ -133,19 +133,19 @@ describe('the mail that leaves', () => {
     expect((await smtp.mails[0]?.parsed())?.html?.trim()).to.equal('X|X|old|new');
   });
 
-  it('has a subject on one line, whatever its values are', async () => {
+  it('has a subject of one line, whatever its values contain', async () => {
     const mail = await sent({ subject: 'Hi {{ name }}', data: { name: 'x\r\nBcc: victim@example.com' } });
     expect(mail.subject).to.equal('Hi x Bcc: victim@example.com');
     expect(head()).to.not.match(/^Bcc/im);
     expect(smtp.mails[0]?.to).to.deep.equal(['ann@example.com']);
   });
 
-  it('has its variables replaced where the body is no template', async () => {
+  it('has its variables replaced when the body is no valid template', async () => {
     const mail = await sent({ body: '{% if %}<p>{{ name }} {{ x | nope }}</p>', data: { name: 'Ann <b>' } });
     expect(mail.html?.trim()).to.equal('{% if %}<p>Ann &lt;b&gt; {{ x | nope }}</p>');
   });
 
-  it('leaves so too when its template asks for too much, and holds up no other', async () => {
+  it('has its variables replaced when its template exceeds the limits, and delays no other mail', async () => {
     const loop = '{% for a in range(100000) %}{% for b in range(100000) %}x{% endfor %}{% endfor %}';
     const hostile = await accept({
       to: [{ email: 'h@example.com' }],
@@ -164,7 +164,7 @@ describe('the mail that leaves', () => {
     expect(parsed?.text?.trim()).to.equal(`${loop}\n\n1`);
   });
 
-  it('has the headers of its request, and those of ours that they do not replace', async () => {
+  it('has the headers of its request, and our headers unless they are replaced', async () => {
     const headers = {
       'X-Order': 'Bestellung Nr. 7 für Ännchen',
       'In-Reply-To': '<1@example.com>',
@@ -179,7 +179,7 @@ describe('the mail that leaves', () => {
     expect(mail.replyTo).to.deep.equal([{ name: 'Elsewhere', address: 'else@example.com' }]);
   });
 
-  it('has its files, inline ones by their ids, byte for byte', async () => {
+  it('has its attachments byte for byte, inline ones by their ids', async () => {
     const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, n) => n % 256));
     const mail = await sent({
       body: '<p>See <img src="cid:logo@everpost"></p>',
@@ -257,14 +257,14 @@ describe('the mail that leaves', () => {
       return results[0]?.status.result;
     };
 
-    it('leaves signed where its one line is 200 KB of blanks and an x', async () => {
+    it('is sent signed when it has one line of 200 KB', async () => {
       const id = await accepted(`${' '.repeat(200 * 1024)}x`);
       await deliver(testRenderer(), signer);
       expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
       expect(await verified(smtp.mails[0]?.raw)).to.equal('pass');
     });
 
-    it('has CRLF in place of every lone CR and LF, and a signature of the bytes that left', async () => {
+    it('replaces every lone CR and LF by CRLF, and signs the bytes that are sent', async () => {
       await accepted('From: a@b.co\r\rone\rtwo\n.\nthree\r.\r\rMAIL FROM:<eve@b.co>\n');
       await deliver(testRenderer(), signer);
       const [mail] = smtp.mails;
@@ -275,7 +275,7 @@ describe('the mail that leaves', () => {
       expect(smtp.mails).to.have.length(1);
     });
 
-    it('ends FAILED with the reason where it has a NUL byte, and is not tried again', async () => {
+    it('ends FAILED with a reason when it contains a NUL byte, and is not retried', async () => {
       const id = await accepted('From: a@b.co\r\n\r\na\0b');
       await deliver(testRenderer(), signer);
       expect(smtp.mails).to.deep.equal([]);
@@ -285,7 +285,7 @@ describe('the mail that leaves', () => {
     });
   });
 
-  it('waits, and burns no attempt, while nothing can be rendered', async () => {
+  it('waits without counting an attempt while rendering is unavailable', async () => {
     const { emails } = await accept({ to: [{ email: 'waits@example.com' }] });
     const id = emails[0]?.email ?? '';
     const closed = createRenderer({ log: pino({ level: 'silent' }) });
@@ -297,7 +297,7 @@ describe('the mail that leaves', () => {
     expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
   });
 
-  it('is read a few at a time, and all of a large batch leave once', async () => {
+  it('is read in small portions, and all mails of a large batch are sent once', async () => {
     const to = Array.from({ length: 60 }, (_, n) => ({ email: `many${n}@example.com` }));
     await accept({ to, body: `<p>{{ email }}</p>${'A line of text that is not long.\n'.repeat(10_000)}` });
     await deliver();

@@ -20,7 +20,7 @@ import { makeProject, openWorld, type TestProject, type World } from '../support
 
 const KEYS: [string] = ['everpost-development-secret-key'];
 
-describe('what we add to a mail', () => {
+describe('links, footer, headers and tracking of a sent mail', () => {
   let world: World;
   let db: Db;
   let smtp: SmtpStandIn;
@@ -68,7 +68,7 @@ describe('what we add to a mail', () => {
 
   interface Wish extends Partial<SendInput> {
     type?: TemplateType;
-    /** Straight into the ledger, for what no request can say. */
+    /** Inserted directly, for values that no request can have. */
     untracked?: boolean;
   }
 
@@ -102,7 +102,7 @@ describe('what we add to a mail', () => {
   const pages = ({ id, contactId }: Sent) => testLinks.contactLinks({ contactId, emailId: id });
 
   describe('links of the contact', () => {
-    it('stand where a template names them, signed for the contact and the mail', async () => {
+    it('are inserted where a template names them, signed for the contact and the mail', async () => {
       const mail = await sent({ body: '<a href="{{ unsubscribeUrl }}">{{ subscribeUrl }}</a> {{ manageUrl }}' });
       const { unsubscribeUrl, subscribeUrl, manageUrl } = pages(mail);
       expect(mail.html).to.equal(`<a href="${unsubscribeUrl}">${subscribeUrl}</a> ${manageUrl}`);
@@ -119,7 +119,7 @@ describe('what we add to a mail', () => {
   });
 
   describe('the footer', () => {
-    it('ends MARKETING mail, in HTML and text, and no other', async () => {
+    it('ends MARKETING mail, in HTML and text, and no other type', async () => {
       const mail = await sent({ type: 'MARKETING', body: '<html><body><p>News</p></body></html>' });
       const { unsubscribeUrl, manageUrl } = pages(mail);
       expect(mail.html).to.contain(`href="${unsubscribeUrl}"`).and.contain(`href="${manageUrl}"`);
@@ -129,7 +129,7 @@ describe('what we add to a mail', () => {
         expect((await sent({ type })).html).to.equal('<p>Hello</p>');
     });
 
-    it('is there although the body is no template, or asks for too much', async () => {
+    it('is added when the body is no valid template or exceeds the limits', async () => {
       const loop = '{% for a in range(100000) %}{% for b in range(100000) %}x{% endfor %}{% endfor %}';
       for (const body of ['{% if %}<p>Hello</p>', loop]) {
         const mail = await sent({ type: 'MARKETING', body });
@@ -138,19 +138,19 @@ describe('what we add to a mail', () => {
     });
 
     for (const language of languages)
-      it(`speaks ${language}`, async () => {
+      it(`is written in ${language}`, async () => {
         const mail = await sent({ type: 'MARKETING', data: { locale: `${language}-XX` } });
         expect(mail.html).to.contain(`<p lang="${language}"`);
       });
 
-    it('speaks the project’s language where the contact has none of ours', async () => {
+    it("uses the project's language when the contact's is not supported", async () => {
       await db('projects').where({ id: project.id }).update({ language: 'nl' });
       const mail = await sent({ type: 'MARKETING', data: { locale: 'xx' } });
       await db('projects').where({ id: project.id }).update({ language: 'en' });
       expect(mail.html).to.contain('<p lang="nl"');
     });
 
-    it('comes with templates of that type', async () => {
+    it('is added to templates of type MARKETING', async () => {
       const texts = { name: 'N', subject: 'News', body: '<p>News</p>', type: 'MARKETING' as const };
       const from = { email: `t@${project.senderDomain}` };
       const { id: template } = await createTemplate(db, project.access, { ...texts, from });
@@ -166,7 +166,7 @@ describe('what we add to a mail', () => {
   describe('List-Unsubscribe', () => {
     const post = 'List-Unsubscribe=One-Click';
 
-    it('has one click in MARKETING mail (RFC 8058), each header once and on one line', async () => {
+    it('has one-click headers in MARKETING mail (RFC 8058), each once and on one line', async () => {
       const mail = await sent({ type: 'MARKETING' });
       expect(header(mail, 'list-unsubscribe')).to.equal(`<${pages(mail).unsubscribeUrl}>`);
       expect(header(mail, 'list-unsubscribe-post')).to.equal(post);
@@ -175,20 +175,20 @@ describe('what we add to a mail', () => {
     });
 
     for (const type of ['TRANSACTIONAL', 'HEADLESS'] as const) {
-      it(`is in ${type} mail that has the contact’s unsubscribe link in its body`, async () => {
+      it(`is added to ${type} mail whose body contains the contact's unsubscribe link`, async () => {
         const mail = await sent({ type, body: '<a href="{{ unsubscribeUrl }}">No more</a>' });
         expect(header(mail, 'list-unsubscribe')).to.equal(`<${pages(mail).unsubscribeUrl}>`);
         expect(header(mail, 'list-unsubscribe-post')).to.equal(post);
       });
 
-      it(`is not in other ${type} mail`, async () => {
+      it(`is not added to other ${type} mail`, async () => {
         const mail = await sent({ type, body: '{{ manageUrl }} http://app.test/unsubscribe/' });
         expect(header(mail, 'list-unsubscribe')).to.equal(undefined);
         expect(header(mail, 'list-unsubscribe-post')).to.equal(undefined);
       });
     }
 
-    it('belongs with both its headers to the caller who sets either', async () => {
+    it('is not added when the caller sets either of its two headers', async () => {
       const own = await sent({ type: 'MARKETING', headers: { 'list-UNSUBSCRIBE': '<mailto:out@example.com>' } });
       expect(header(own, 'list-unsubscribe')).to.equal('<mailto:out@example.com>');
       expect(header(own, 'list-unsubscribe-post')).to.equal(undefined);
@@ -197,14 +197,14 @@ describe('what we add to a mail', () => {
       expect(header(half, 'list-unsubscribe-post')).to.equal(post);
     });
 
-    it('is there beside other headers of the caller', async () => {
+    it('is added besides other headers of the caller', async () => {
       const mail = await sent({ type: 'MARKETING', headers: { 'X-Order': '7' } });
       expect(header(mail, 'x-order')).to.equal('7');
       expect(header(mail, 'list-unsubscribe')).to.be.a('string');
     });
   });
 
-  it('has nothing of what marks mail of campaigns', async () => {
+  it('has no headers of campaign mail', async () => {
     const mail = await sent({ type: 'MARKETING' });
     for (const name of ['precedence', 'x-auto-response-suppress', 'list-id', 'feedback-id'])
       expect(header(mail, name), name).to.equal(undefined);
@@ -218,7 +218,7 @@ describe('what we add to a mail', () => {
         readClickToken(KEYS, token),
       );
 
-    it('adds a pixel and links that lead where they led; the text keeps the links themselves', async () => {
+    it('adds a pixel and rewrites links; the text keeps the original links', async () => {
       await track('ENABLED');
       const mail = await sent({ body });
       expect(readOpenToken(KEYS, pixelIn(mail) ?? '')).to.equal(mail.id);
@@ -241,14 +241,14 @@ describe('what we add to a mail', () => {
           if (!expected) expect(mail.html).to.contain('href="https://shop.example/?a=1&amp;b=2"');
         });
 
-    it('is left out of mails that nobody shall be counted for', async () => {
+    it('is left out of mails that are not tracked', async () => {
       await track('ENABLED');
       const mail = await sent({ body, untracked: true });
       expect(pixelIn(mail)).to.equal(undefined);
       expect(clicksIn(mail)).to.deep.equal([]);
     });
 
-    it('leaves alone what is no link into the web, and our own pages', async () => {
+    it('does not rewrite other schemes, invalid URLs and our own pages', async () => {
       await track('ENABLED');
       const hrefs = [
         'mailto:a@example.com',
@@ -282,7 +282,7 @@ describe('what we add to a mail', () => {
       expect(header(mail, 'list-unsubscribe')).to.equal(`<${pages(mail).unsubscribeUrl}>`);
     });
 
-    it('follows links that come from values, escaped as they are', async () => {
+    it('rewrites links that come from values, with their escaping', async () => {
       await track('ENABLED');
       const data = { url: 'https://a.example/?x=1&y="2"', html: '<a href=https://b.example/>b</a>' };
       const mail = await sent({ data, body: '<a href="{{ url }}">a</a>{{ html | safe }}{{ html }}' });
@@ -290,7 +290,7 @@ describe('what we add to a mail', () => {
       expect(mail.html).to.match(/<a href=http:\/\/app\.test\/t\/c\/[\w.-]+>b<\/a>&lt;a href/);
     });
 
-    it('survives hostile HTML, and sends it as it is', async () => {
+    it('keeps hostile HTML unchanged', async () => {
       await track('ENABLED');
       const hostile = '<a href="https://a.example/"<!-- <a href=\'><style><a href="https://b.example/">';
       const mail = await sent({ body: `<a href="https://ok.example/">x</a>${hostile}` });
@@ -298,7 +298,7 @@ describe('what we add to a mail', () => {
       expect(mail.html).to.contain('https://b.example/');
     });
 
-    it('counts three hundred links of a mail and leaves the rest as they are', async () => {
+    it('rewrites the first 300 links of a mail and keeps the rest', async () => {
       await track('ENABLED');
       const links = Array.from({ length: 310 }, (_, n) => `<a href="https://a.example/${n}">x</a>`).join('');
       const mail = await sent({ body: links });
@@ -306,7 +306,7 @@ describe('what we add to a mail', () => {
       expect(mail.html).to.contain('href="https://a.example/309"');
     });
 
-    it('puts nothing of ours between a mail and the one before', async () => {
+    it('keeps the links of two consecutive mails apart', async () => {
       await track('ENABLED');
       const first = await sent({ body });
       const second = await sent({ body });
@@ -316,7 +316,7 @@ describe('what we add to a mail', () => {
   });
 
   describe('attempts', () => {
-    it('are kept with what the relay said, and shown with the mail', async () => {
+    it('are recorded with the answer of the relay and shown with the mail', async () => {
       const to = [{ email: 'twice@example.com' }];
       smtp.misbehave({ at: 'recipient', to: 'twice@example.com', do: { code: 451, text: 'come back' }, times: 1 });
       const content = { from: { email: `shop@${project.senderDomain}` }, subject: 'Hello', body: '<p>Hello</p>' };
@@ -335,7 +335,7 @@ describe('what we add to a mail', () => {
       for (const { startedAt, endedAt } of attempts) expect(startedAt.getTime()).to.be.at.most(endedAt.getTime());
     });
 
-    it('say that a mail was refused', async () => {
+    it('record that a mail was rejected', async () => {
       const to = [{ email: 'never@example.com' }];
       smtp.misbehave({ at: 'recipient', to: 'never@example.com', do: { code: 550, text: 'unknown' }, times: 1 });
       const content = { from: { email: `shop@${project.senderDomain}` }, subject: 'Hello', body: '<p>Hello</p>' };

@@ -23,7 +23,7 @@ import { makeProject, openWorld, type World } from '../support/world.ts';
 const DOMAIN = 'demo.localhost';
 const counts = (change: Partial<Counts>): Counts => ({ ...noCounts(), ...change });
 
-describe('mail that may not leave just now', () => {
+describe('mail that is blocked or delayed', () => {
   let world: World;
   let db: Db;
   let smtp: SmtpStandIn;
@@ -80,7 +80,7 @@ describe('mail that may not leave just now', () => {
   };
 
   for (const [reason, { begin, end }] of Object.entries(causes))
-    it(`is held PENDING with its reason (${reason}), and leaves once the cause has ended`, async () => {
+    it(`stays PENDING with its reason (${reason}) and is sent after the cause has ended`, async () => {
       const mail = await addMail(db, { project });
       await begin();
       expect(await deliver()).to.deep.equal(counts({ held: 1 }));
@@ -96,7 +96,7 @@ describe('mail that may not leave just now', () => {
       expect(smtp.mails).to.have.length(1);
     });
 
-  it('is found by the periodic look, however its cause ended', async () => {
+  it('is released by the periodic check, however its cause ended', async () => {
     const mails = await addMails(db, 3, { project });
     await causes['project disabled'].begin();
     await deliver();
@@ -107,7 +107,7 @@ describe('mail that may not leave just now', () => {
     for (const id of mails) expect(await mailById(db, id)).to.include({ status: 'SENT', reason: null });
   });
 
-  it('stays held when one of two causes has ended', async () => {
+  it('stays blocked while one of two causes lasts', async () => {
     const mail = await addMail(db, { project });
     await causes['project disabled'].begin();
     await causes['domain not verified'].begin();
@@ -120,7 +120,7 @@ describe('mail that may not leave just now', () => {
     expect(await deliver()).to.deep.equal(counts({ sent: 1 }));
   });
 
-  it('is released for its own project alone', async () => {
+  it('is released only for the given project', async () => {
     const other = (await makeProject(db)).id;
     const mail = await addMail(db, { project });
     await causes['project disabled'].begin();
@@ -130,7 +130,7 @@ describe('mail that may not leave just now', () => {
     expect(await mailById(db, mail)).to.include({ reason: 'project disabled' });
   });
 
-  it('has failed when its address has bounced for good since it was accepted', async () => {
+  it('ends FAILED when its address was suppressed after it was accepted', async () => {
     const mail = await addMail(db, { project, to: 'gone@example.com' });
     const { contactId } = await mailById(db, mail);
     const bounce = { projectId: project, address: 'gone@example.com', contactId, emailId: mail };
@@ -140,7 +140,7 @@ describe('mail that may not leave just now', () => {
     expect(smtp.mails).to.deep.equal([]);
   });
 
-  it('is put off where its domain is slow, and never keeps mail to other domains waiting', async () => {
+  it('is delayed when its recipient domain is slow, and does not delay mail to other domains', async () => {
     const to = 'ann@slow.example';
     smtp.misbehave({ at: 'message', to, do: 'hang' });
     await addMails(db, 8, { project, to });
@@ -161,7 +161,7 @@ describe('mail that may not leave just now', () => {
     expect(sent + held).to.equal(8);
   });
 
-  it('is signed with the key of its domain when it leaves', async () => {
+  it('is signed with the key of its domain', async () => {
     const domain = await db('domains').where({ domain: DOMAIN }).first();
     const secrets: [string] = ['a secret that seals'];
     const key = await addSigningKey(db, domain.id, await makeDomainKey(secrets));
@@ -176,7 +176,7 @@ describe('mail that may not leave just now', () => {
     expect(results.map(({ status }) => status.result)).to.deep.equal(['pass']);
   });
 
-  it('comes again later when its domain’s key cannot be opened, and other mail goes on', async () => {
+  it("is retried later when its domain's key cannot be decrypted, and other mail is sent", async () => {
     const other = await makeProject(db);
     const broken = await addMail(db, { project });
     const fine = await addMail(db, { project: other.id });
@@ -193,7 +193,7 @@ describe('mail that may not leave just now', () => {
     expect(await mailById(db, fine)).to.include({ status: 'SENT' });
   });
 
-  it('leaves no faster than the send rate allows', async () => {
+  it('is sent no faster than the send rate', async () => {
     const rate = 20;
     const paced = createMailer({ url: smtp.url, maxConnections: 5, pace: new SendPace(db, rate) });
     await addMails(db, 9, { project });

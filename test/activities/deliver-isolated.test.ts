@@ -16,7 +16,7 @@ import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type World } from '../support/world.ts';
 
-describe('deliverBatch after a lease ran out', () => {
+describe('deliverBatch after a lease has expired', () => {
   let world: World;
   let db: Db;
   let smtp: SmtpStandIn;
@@ -55,13 +55,13 @@ describe('deliverBatch after a lease ran out', () => {
     return activityEnvironment().run(deliverBatch, batchId);
   };
   const batch = (id: string) => db('delivery_batches').where({ id }).first('leaseToken', 'composing');
-  /** What a worker that died leaves behind, once the time of its lease is over. */
+  /** Leaves the state of a worker that died and whose lease has expired. */
   const abandon = (id: string, composing: string[] | null = null) =>
     db('delivery_batches')
       .where({ id })
       .update({ leaseToken: newId(), leaseUntil: new Date(0), composing });
 
-  it('marks nothing when the lease before was released', async () => {
+  it('marks no mail when the previous lease was released', async () => {
     const batchId = await addBatch(db);
     const ids = await addMails(db, 3, { project, batchId });
     smtp.misbehave({ at: 'connect', do: 'drop' });
@@ -80,7 +80,7 @@ describe('deliverBatch after a lease ran out', () => {
   it('sends every mail once and leaves no mark', async () => {
     const batchId = await addBatch(db);
     await addMails(db, 20, { project, batchId });
-    // Stays in the batch, so that its row can be looked at.
+    // Stays in the batch, so that its row can be read.
     const waiting = await addMail(db, { project, batchId, status: 'SENDING', attempts: 1 });
     await abandon(batchId);
     smtp.misbehave({ at: 'recipient', to: `${waiting}@example.com`, do: 'hang' });
@@ -116,7 +116,7 @@ describe('deliverBatch after a lease ran out', () => {
     expect(smtp.mails).to.have.length(3);
   });
 
-  it('marks one mail at a time in the whole process, however many batches it has', async () => {
+  it('marks one mail at a time in the whole process, whatever the number of batches', async () => {
     const batches = [await addBatch(db), await addBatch(db)];
     const lock = await db.transaction();
     const setId = await storeAttachments(db, [
@@ -133,7 +133,7 @@ describe('deliverBatch after a lease ran out', () => {
       await db('email_contents').where({ emailId: id }).update({ attachmentSet: setId });
       await abandon(batchId);
     }
-    // Composing waits for the attachments for as long as their table is locked.
+    // Composing waits while the table of the attachments is locked.
     await lock.raw('lock table email_attachments in access exclusive mode');
     const deliveries = batches.map((id) => deliver(id));
     const marks = async (): Promise<string[]> =>

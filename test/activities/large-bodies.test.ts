@@ -70,7 +70,7 @@ describe('bodies of 4.9 MB', () => {
     expect(mail?.text).to.contain('Nine hundred lines');
   }
 
-  it('are saved in a template, shown, and sent by /v1/send', async () => {
+  it('are stored in a template, returned, and sent by /v1/send', async () => {
     const saved = await project.server.post('/templates', template());
     expect(saved).to.have.status(201);
     const shown = await project.server.get(`/templates/${saved.body.id}`);
@@ -94,7 +94,7 @@ describe('bodies of 4.9 MB', () => {
     await expectWhole('Bob');
   });
 
-  it('are saved in a campaign, replaced, and sent', async () => {
+  it('are stored in a campaign, replaced, and sent', async () => {
     const other = await api.project();
     const whole = { ...campaign(), from: `a@${other.senderDomain}` };
     const created = await other.server.post('/campaigns', whole);
@@ -109,7 +109,7 @@ describe('bodies of 4.9 MB', () => {
     await expectWhole('Name 0');
   });
 
-  it('are refused with 413 in a list that would hold more than 64 MB of them', async () => {
+  it('are rejected with 413 in a list of more than 64 MB', async () => {
     const other = await api.project();
     const { body: first } = await other.server.post('/templates', { ...template(), from: `a@${other.senderDomain}` });
     const copies = Array.from({ length: 13 }, () => other.server.post(`/templates/${first.id}/duplicate`));
@@ -122,7 +122,7 @@ describe('bodies of 4.9 MB', () => {
     expect(page.body.data).to.have.lengthOf(2);
   });
 
-  it('are 413 above 5 MB on templates and campaigns, and above 1 MiB elsewhere', async () => {
+  it('are rejected with 413 above 5 MB for templates and campaigns, and above 1 MiB elsewhere', async () => {
     const tooLarge = 'x'.repeat(LARGE);
     for (const [path, given] of [
       ['/templates', { ...template(), body: tooLarge }],

@@ -82,5 +82,5 @@ async function errorOf(work: Promise<unknown>): Promise<string> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-  throw new Error('expected a errorOf');
+  throw new Error('expected an error');
 }

@@ -4,7 +4,7 @@ import { client } from '../support/api.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('an account, from its first mail to the end of its project', function () {
+describe('account and project lifecycle', function () {
   this.timeout(180_000);
   let temporal: OwnNamespace;
   let stack: Stack;
@@ -22,7 +22,7 @@ describe('an account, from its first mail to the end of its project', function (
   const email = 'ann@people.example';
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-  /** Where the newest mail to Ann with this subject leads, on the API of this test. */
+  /** Returns the path of the link in a mail to Ann with this subject. */
   async function linkIn(subject: RegExp): Promise<string> {
     const mail = await eventually(
       async () => {
@@ -38,7 +38,7 @@ describe('an account, from its first mail to the end of its project', function (
     return path;
   }
 
-  it('is verified by the link that arrives, and gets a new password by another one', async () => {
+  it('verifies the address and resets the password by the links in the mails', async () => {
     const api = client(stack.api.url);
     const signup = await api.post('/auth/signup', { email, password: 'correct horse' });
     expect(signup).to.have.status(201);
@@ -57,7 +57,7 @@ describe('an account, from its first mail to the end of its project', function (
     expect(me.body).to.include({ email, emailVerified: true });
   });
 
-  it('deletes a project at once, and its rows in the background', async () => {
+  it('deletes a project at once and its rows in the background', async () => {
     const { db } = stack.world;
     const login = await client(stack.api.url).post('/auth/login', { email, password: 'battery staple' });
     const ann = client(stack.api.url, { cookie: cookieOf(login) });

@@ -11,9 +11,9 @@ import { makeProject, type TestProject } from '../support/world.ts';
 
 const RECIPIENTS = 5_000;
 const CONNECTIONS = 5;
-const PATIENCE = { timeoutMs: 120_000 };
+const TIMEOUT = { timeoutMs: 120_000 };
 
-interface Shown {
+interface CampaignBody {
   status: string;
   paused: boolean;
   totalRecipients: number;
@@ -25,7 +25,7 @@ interface Shown {
   pendingCount: number;
 }
 
-describe('a campaign while everything dies', function () {
+describe('a campaign while processes are killed', function () {
   this.timeout(300_000);
   let [postgres, temporal, smtp, db]: [OwnPostgres?, OwnNamespace?, SmtpStandIn?, Db?] = [];
   const processes: ServiceProcess[] = [];
@@ -38,11 +38,10 @@ describe('a campaign while everything dies', function () {
     await temporal?.close();
   });
 
-  it('reaches each of 5,000 once, or says why not, and its sums close at every moment', async () => {
+  it('sends each of 5,000 recipients one mail or records why not, and its counts always add up', async () => {
     [postgres, temporal, smtp] = await Promise.all([startOwnPostgres(), ownNamespace(), startSmtp()]);
     const { mails, mailsTo } = smtp;
     db = connectDb({ databaseUrl: postgres.url, poolSize: 3, name: 'everpost-test' });
-    // A restart of the database ends idle connections, which nobody waits for.
     const env: Env = {
       DATABASE_URL: postgres.url,
       TEMPORAL_ADDRESS: temporal.address,
@@ -60,7 +59,7 @@ describe('a campaign while everything dies', function () {
     let [api, worker] = await Promise.all([running(startApi(env)), running(startWorker(env))]);
     const server = (): Client => client(api.url, { authorization: `Bearer ${project.secretKey}` });
 
-    // Of whom the server says what: not now, never, and nothing at all, with and without having taken the mail.
+    // Rejected for now, rejected for good, and dropped before or after the mail was accepted.
     const some = (offset: number, count: number) =>
       Array.from({ length: count }, (_, n) => `p${offset + n * 97}@example.com`);
     const [deferred, refused, cutBefore, cutAfter] = [some(1, 15), some(2, 15), some(3, 3), some(4, 3)];
@@ -78,23 +77,23 @@ describe('a campaign while everything dies', function () {
     const act = (action: string, body?: object) => server().post(`/campaigns/${id}/${action}`, body);
     expect(await act('send')).to.have.status(200);
 
-    let [looks, over] = [0, false];
-    const shown = async (): Promise<Shown | undefined> => {
+    let [reads, isOver] = [0, false];
+    const readCampaign = async (): Promise<CampaignBody | undefined> => {
       const answer = await server()
         .get(`/campaigns/${id}`)
         .catch(() => undefined);
       if (answer?.status !== 200) return undefined;
-      const campaign: Shown = answer.body;
+      const campaign: CampaignBody = answer.body;
       const { sentCount, failedCount, skippedCount, cancelledCount, unknownCount, pendingCount } = campaign;
       const sum = sentCount + failedCount + skippedCount + cancelledCount + unknownCount + pendingCount;
-      // Before the freeze nobody is any of these.
+      // Before the freeze all counts are 0.
       if (sum > 0) expect(sum).to.equal(campaign.totalRecipients);
-      looks++;
+      reads++;
       return campaign;
     };
     const watching = (async () => {
-      while (!over) {
-        await shown();
+      while (!isOver) {
+        await readCampaign();
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     })();
@@ -103,43 +102,45 @@ describe('a campaign while everything dies', function () {
       await worker.kill();
       worker = await running(startWorker(env));
     };
-    await smtp.received(600, PATIENCE);
+    await smtp.received(600, TIMEOUT);
     await kill();
 
-    await smtp.received(1_500, PATIENCE);
+    await smtp.received(1_500, TIMEOUT);
     expect((await act('pause')).body).to.include({ paused: true });
-    const still = await eventually(async () => {
+    const sentBeforePause = await eventually(async () => {
       const before = mails.length;
       await new Promise((resolve) => setTimeout(resolve, 300));
       return before === mails.length && before;
-    }, PATIENCE);
+    }, TIMEOUT);
     expect((await act('resume')).body).to.include({ paused: false });
 
-    await smtp.received(still + 500, PATIENCE);
+    await smtp.received(sentBeforePause + 500, TIMEOUT);
     await postgres.stop();
     await postgres.start();
 
-    await smtp.received(still + 1_000, PATIENCE);
+    await smtp.received(sentBeforePause + 1_000, TIMEOUT);
     const [restarted] = await Promise.all([api.kill().then(() => running(startApi(env))), kill()]);
     api = restarted;
 
-    await smtp.received(4_200, PATIENCE);
+    await smtp.received(4_200, TIMEOUT);
     await kill();
 
-    // The rest; those who were put off are not kept waiting for their minute.
-    await eventually(async () => ((await shown())?.pendingCount ?? RECIPIENTS) <= deferred.length, PATIENCE);
-    const ready = db;
+    // Deferred recipients are made due at once, instead of after their minute.
+    await eventually(async () => ((await readCampaign())?.pendingCount ?? RECIPIENTS) <= deferred.length, TIMEOUT);
+    const database = db;
     await eventually(async () => {
-      await ready('emails').where({ campaignId: id, status: 'PENDING', batchId: null }).update({ dueAt: new Date() });
+      await database('emails')
+        .where({ campaignId: id, status: 'PENDING', batchId: null })
+        .update({ dueAt: new Date() });
       await server().patch(`/campaigns/${id}`, { ratePerMinute: null });
-      return (await shown())?.status === 'SENT';
-    }, PATIENCE);
-    over = true;
+      return (await readCampaign())?.status === 'SENT';
+    }, TIMEOUT);
+    isOver = true;
     await watching;
-    expect(looks).to.be.greaterThan(50);
+    expect(reads).to.be.greaterThan(50);
 
-    // Everybody has one accepted mail, or a visible reason why not.
-    const recipients = await ready('emails').where({ campaignId: id }).select('toEmail', 'status', 'reason');
+    // Every recipient has one accepted mail or a visible reason.
+    const recipients = await database('emails').where({ campaignId: id }).select('toEmail', 'status', 'reason');
     expect(recipients).to.have.lengthOf(RECIPIENTS);
     const copies = new Map<string, number>();
     for (const { to } of mails) copies.set(to[0] ?? '', (copies.get(to[0] ?? '') ?? 0) + 1);
@@ -148,17 +149,21 @@ describe('a campaign while everything dies', function () {
       if (status === 'SENT') expect(copies.get(toEmail), toEmail).to.equal(1);
       else expect(reason, `${toEmail} ${status}`).to.be.a('string');
     }
-    const with_ = (status: string) => recipients.filter((recipient) => recipient.status === status);
-    expect(with_('FAILED').map(({ toEmail }) => toEmail)).to.have.members(refused);
+    const withStatus = (status: string) => recipients.filter((recipient) => recipient.status === status);
+    expect(withStatus('FAILED').map(({ toEmail }) => toEmail)).to.have.members(refused);
     for (const address of deferred) expect(mailsTo(address), address).to.have.lengthOf(1);
-    // On the wire when a worker was killed (three times) or the database went away, or cut by the server.
-    const unknown = with_('UNKNOWN');
+    // In flight when a worker was killed (three times) or the database was unavailable, or dropped by the server.
+    const unknown = withStatus('UNKNOWN');
     expect(unknown.length).to.be.at.most(cutBefore.length + cutAfter.length + 4 * 2 * CONNECTIONS);
-    expect(with_('SENT').length + with_('FAILED').length + unknown.length).to.equal(RECIPIENTS);
-    expect(await shown()).to.include({ unknownCount: unknown.length, failedCount: refused.length, pendingCount: 0 });
+    expect(withStatus('SENT').length + withStatus('FAILED').length + unknown.length).to.equal(RECIPIENTS);
+    expect(await readCampaign()).to.include({
+      unknownCount: unknown.length,
+      failedCount: refused.length,
+      pendingCount: 0,
+    });
 
     expect((await act('resolve', { action: 'close' })).body).to.deep.equal({ resolved: unknown.length });
-    expect(await shown()).to.include({ unknownCount: 0, failedCount: refused.length + unknown.length });
+    expect(await readCampaign()).to.include({ unknownCount: 0, failedCount: refused.length + unknown.length });
     expect(mails.length).to.equal(copies.size);
   });
 });

@@ -7,7 +7,7 @@ import { handOver } from '../support/smtp-client.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-interface Shown {
+interface DomainBody {
   id: string;
   verified: boolean;
   records: { purpose: string; type: string; name: string; value: string }[];
@@ -37,24 +37,24 @@ describe('a sender domain', () => {
     await temporal?.close();
   });
 
-  it('is verified by its loop, tells its members, signs what it sends, and ends its loop with itself', async function () {
+  it('is verified by its workflow, notifies members, signs mail with DKIM, and cancels its workflow when deleted', async function () {
     this.timeout(180_000);
     const { server, smtp, world, project } = stack;
-    const added: Shown = (await server.post('/domains', { domain: 'shop.example' })).body;
-    const list = async (): Promise<Shown[]> => (await server.get('/domains/project/current')).body;
-    const looked = async () => (await world.db('domains').where({ id: added.id }).first())?.failedChecks;
-    await eventually(async () => (await looked()) > 1, { timeoutMs: 60_000, what: 'checks by the clock' });
+    const added: DomainBody = (await server.post('/domains', { domain: 'shop.example' })).body;
+    const list = async (): Promise<DomainBody[]> => (await server.get('/domains/project/current')).body;
+    const failedChecks = async () => (await world.db('domains').where({ id: added.id }).first())?.failedChecks;
+    await eventually(async () => (await failedChecks()) > 1, { timeoutMs: 60_000, what: 'checks by the clock' });
 
     const dkim = added.records.find(({ purpose }) => purpose === 'DKIM');
     dns.set(dkim?.name ?? '', 'TXT', [dkim?.value.match(/.{1,255}/g) ?? []]);
     const verified = async () => (await list()).find(({ id }) => id === added.id)?.verified;
     await eventually(verified, { timeoutMs: 30_000, what: 'the verification' });
-    // Over Temporal, while the loop runs.
+    // The API asks the running Temporal workflow.
     expect((await server.get(`/domains/${added.id}/verify`)).body.verified).to.equal(true);
 
     const owner = (await world.db('users').where({ id: project.userId }).first()).email;
-    const [told] = await smtp.received(1, { to: owner, timeoutMs: 60_000 });
-    expect((await told?.parsed())?.subject).to.equal('shop.example is verified');
+    const [notification] = await smtp.received(1, { to: owner, timeoutMs: 60_000 });
+    expect((await notification?.parsed())?.subject).to.equal('shop.example is verified');
 
     const to = 'ann@example.com';
     const mail = { to, from: 'Shop <hello@shop.example>', subject: 'Hello', body: '<p>Hello</p>' };
@@ -79,7 +79,7 @@ describe('a sender domain', () => {
     expect((await server.post('/v1/send', mail)).status).to.equal(403);
   });
 
-  it('takes back a mail that bounces: a report ends the subscription of its contact, with the event recorded', async function () {
+  it('unsubscribes the contact and records the events when a bounce report arrives', async function () {
     this.timeout(120_000);
     const { server, project, smtp } = stack;
     const to = 'nobody@example.com';
@@ -108,8 +108,8 @@ describe('a sender domain', () => {
     const ended = events.find(({ name }) => name === 'contact.unsubscribed');
     expect(ended.data).to.include({ reason: 'bounce', emailId });
 
-    // From now on nothing leaves to that address.
-    const again = (await server.post('/v1/send', mail)).body.data.emails[0].email;
-    expect((await server.get(`/emails/${again}`)).body).to.include({ status: 'FAILED', reason: 'suppressed' });
+    // Mail to that address is no longer sent.
+    const secondId = (await server.post('/v1/send', mail)).body.data.emails[0].email;
+    expect((await server.get(`/emails/${secondId}`)).body).to.include({ status: 'FAILED', reason: 'suppressed' });
   });
 });

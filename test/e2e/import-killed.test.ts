@@ -5,9 +5,9 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 import { eventually } from '../support/waiting.ts';
 
 const ROWS = 30_000;
-const PATIENCE = { timeoutMs: 150_000 };
+const TIMEOUT = { timeoutMs: 150_000 };
 
-describe('killing the worker in the middle of an import', function () {
+describe('killing the worker during an import', function () {
   this.timeout(300_000);
   let temporal: OwnNamespace;
   let stack: Stack;
@@ -21,7 +21,7 @@ describe('killing the worker in the middle of an import', function () {
     await temporal?.close();
   });
 
-  it('leaves a table that is the file, with every row applied once', async () => {
+  it('imports every row once', async () => {
     const emails = Array.from({ length: ROWS }, (_, n) => `user${String(n).padStart(5, '0')}@example.com`);
     const file = `email,n\n${emails.map((email, n) => `${email},${n}`).join('\n')}\n`;
     const form = new FormData();
@@ -31,14 +31,14 @@ describe('killing the worker in the middle of an import', function () {
     expect(status).to.equal(202);
     const job = () => Job.query(stack.world.db).findById(body.jobId).throwIfNotFound();
 
-    await eventually(async () => (await job()).processed > 0, { ...PATIENCE, what: 'the first chunk' });
+    await eventually(async () => (await job()).processed > 0, { ...TIMEOUT, what: 'the first chunk' });
     await worker.kill();
     const { processed, status: midway } = await job();
     expect(midway).to.equal('RUNNING');
     expect(processed).to.be.greaterThan(0).and.lessThan(ROWS);
 
     worker = await stack.startWorker();
-    await eventually(async () => (await job()).status === 'COMPLETED', { ...PATIENCE, what: 'the end of the import' });
+    await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
     const result = (await job()).result as ImportResult;
     expect(result).to.deep.equal({ totalRows: ROWS, created: ROWS, updated: 0, unchanged: 0, failed: 0, errors: [] });
     const contacts = await stack.world.db('contacts').where({ projectId: stack.project.id }).orderBy('email');
@@ -46,7 +46,7 @@ describe('killing the worker in the middle of an import', function () {
     await worker.kill();
   });
 
-  it('starts the jobs that wait, although the worker is killed between them', async () => {
+  it('starts the waiting jobs after the worker was killed between two jobs', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 8; n++) {
       const rows = Array.from({ length: 2_000 }, (_, row) => `wait${n}-${row}@example.com`);
@@ -59,7 +59,7 @@ describe('killing the worker in the middle of an import', function () {
     expect((await jobs()).filter(({ admittedAt }) => admittedAt === null)).to.have.lengthOf(3);
 
     const worker = await stack.startWorker();
-    await eventually(async () => (await completed()) > 0, { ...PATIENCE, what: 'the first completed job' });
+    await eventually(async () => (await completed()) > 0, { ...TIMEOUT, what: 'the first completed job' });
     await worker.kill();
     await stack.startWorker();
     await eventually(
@@ -68,7 +68,7 @@ describe('killing the worker in the middle of an import', function () {
         expect(running).to.have.length.of.at.most(5);
         return (await completed()) === ids.length;
       },
-      { ...PATIENCE, what: 'the end of all jobs' },
+      { ...TIMEOUT, what: 'the end of all jobs' },
     );
     for (const { result } of await jobs()) expect(result).to.include({ created: 2_000, failed: 0 });
   });

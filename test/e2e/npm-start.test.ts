@@ -57,7 +57,7 @@ describe('npm start', function () {
       .map((name) => JSON.parse(readFileSync(join(file('run'), name), 'utf8')) as ProcessIdentity);
   const stackProcess = (): ProcessIdentity =>
     JSON.parse(readFileSync(join(file('run'), 'stack.lock'), 'utf8')) as ProcessIdentity;
-  const endsWithoutAChild = async (all: ProcessIdentity[]): Promise<void> => {
+  const expectAllProcessesEnd = async (all: ProcessIdentity[]): Promise<void> => {
     const alive = () => all.filter(isRunning).map(({ pid }) => pid);
     await eventually(() => alive().length === 0, { timeoutMs: 60_000, what: 'the end of all processes' });
     expect(existsSync(file('stack.json'))).to.equal(false);
@@ -70,7 +70,7 @@ describe('npm start', function () {
   });
 
   afterEach(async () => {
-    // What a failed test left running: first those who would see the death of the others.
+    // Ends what a failed test left running: the stack first, because it reacts to exits of its children.
     const left = existsSync(file('run'))
       ? [...(existsSync(join(file('run'), 'stack.lock')) ? [stackProcess()] : []), ...children()]
       : [];
@@ -80,7 +80,7 @@ describe('npm start', function () {
     rmSync(home, { recursive: true, force: true, maxRetries: 20 });
   });
 
-  it('carries a mail from the printed line to the mail page, and leaves nothing behind on SIGTERM', async () => {
+  it('sends a mail with the printed curl command, shows it on the mail page, and stops all processes on SIGTERM', async () => {
     const stack = await startedStack();
     expect(statSync(file('stack.json')).mode & 0o777).to.equal(0o600);
     expect(statSync(file('credentials.json')).mode & 0o777).to.equal(0o600);
@@ -106,10 +106,10 @@ describe('npm start', function () {
     const ended = npm && once(npm, 'exit');
     npm?.kill('SIGTERM');
     await ended;
-    await endsWithoutAChild(all);
+    await expectAllProcessesEnd(all);
   });
 
-  it('refuses a second one in the same home, clears up after a SIGKILL, and ends when a child dies', async () => {
+  it('rejects a second start in the same home, stops orphans after a SIGKILL, and ends when a child dies', async () => {
     const first = await startedStack();
     const second = start();
     const [code] = (await once(second, 'exit')) as [number];
@@ -132,6 +132,6 @@ describe('npm start', function () {
     process.kill(worker.pid, 'SIGKILL');
     expect(await ended).to.include(1);
     expect(output).to.contain('the worker has died (killed by SIGKILL)');
-    await endsWithoutAChild(all);
+    await expectAllProcessesEnd(all);
   });
 });

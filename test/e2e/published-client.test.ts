@@ -1,5 +1,5 @@
-// The client that people have in their programs, as npm has it, against a server in a process of its own. It holds one
-// key, so there is one for tracking and one for sending.
+// Runs the published npm client against an API process. A client has one key, so there is one for tracking and one for
+// sending.
 import { createRequire } from 'node:module';
 import type plunk from '@plunk/node';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ import { type ApiProject, actingProject } from '../support/api.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-// It is CommonJS; loaded as such, so that no loader has a say in what its default export is.
+// Loaded with `require`, because ES module loaders differ in how they treat the default export of CommonJS.
 const { default: Plunk } = createRequire(import.meta.url)('@plunk/node') as typeof plunk;
 
 describe('@plunk/node', function () {
@@ -31,7 +31,7 @@ describe('@plunk/node', function () {
     await world?.close();
   });
 
-  it('tracks events, with data that stays and data that does not', async () => {
+  it('tracks events with persistent and non-persistent data', async () => {
     const answer = await tracking.events.track({
       event: 'signup',
       email: 'Ann@Example.com ',
@@ -45,13 +45,13 @@ describe('@plunk/node', function () {
     expect(contact.body).to.deep.include({ email: 'ann@example.com', subscribed: true, data: { plan: 'pro' } });
   });
 
-  it('unsubscribes with an event', async () => {
+  it('unsubscribes a contact by an event', async () => {
     await tracking.events.track({ event: 'goodbye', email: 'ann@example.com', subscribed: false });
     const { body } = await project.server.get('/events?limit=2');
     expect(body.data.map(({ name }: { name: string }) => name)).to.deep.equal(['goodbye', 'contact.unsubscribed']);
   });
 
-  it('sends mail to one and to several', async () => {
+  it('sends mail to one and to several recipients', async () => {
     const mail = { subject: 'Hello', body: '<p>Hello</p>', from: `shop@${project.senderDomain}`, name: 'The Shop' };
     expect(await sending.emails.send({ ...mail, to: 'bob@example.com' })).to.have.property('success', true);
     await sending.emails.send({ ...mail, to: ['eve@example.com', 'dan@example.com'], type: 'html' });
@@ -60,7 +60,7 @@ describe('@plunk/node', function () {
     expect(addresses).to.deep.equal(['bob@example.com', 'dan@example.com', 'eve@example.com']);
   });
 
-  it('is told about a wrong key, and about a name that is reserved', async () => {
+  it('throws for a wrong key and for a reserved event name', async () => {
     const failure = (call: Promise<unknown>) =>
       call.then(
         () => undefined,

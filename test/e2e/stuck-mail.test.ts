@@ -5,8 +5,8 @@ import type { ServiceProcess } from '../support/processes.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-// Temporal notices a dead worker after a heartbeat timeout.
-const PATIENCE = { timeoutMs: 90_000 };
+// Temporal detects a dead worker after the heartbeat timeout.
+const TIMEOUT = { timeoutMs: 90_000 };
 
 describe('a mail that stops every worker that composes it', function () {
   this.timeout(240_000);
@@ -24,7 +24,7 @@ describe('a mail that stops every worker that composes it', function () {
     await temporal?.close();
   });
 
-  it('ends FAILED with the reason, and the others of its batch are delivered once', async () => {
+  it('ends FAILED with a reason, and the other mails of its batch are sent once', async () => {
     const { world, smtp, server, project } = stack;
     const { db } = world;
     const answer = await server.post('/v1/send', {
@@ -39,13 +39,13 @@ describe('a mail that stops every worker that composes it', function () {
     expect(answer).to.have.status(200);
     const stuck: string = answer.body.data.emails[0].email;
     const others = await Promise.all(Array.from({ length: 5 }, () => stack.send()));
-    // Composing this mail never ends: the table that its attachment is in cannot be read.
+    // Composing this mail never ends: the table of its attachment is locked.
     lock = await db.transaction();
     await lock.raw('lock table email_attachments in access exclusive mode');
-    // Nothing leaves before the first worker dies, so that all are still in one batch.
+    // No mail is sent before the first worker dies, so that all are still in one batch.
     smtp.misbehave({ at: 'connect', do: 'hang' });
 
-    /** Kills a worker, and lets the time of its leases pass. */
+    /** Kills a worker and expires its leases. */
     const kill = async (worker: ServiceProcess) => {
       await worker.kill();
       await db('delivery_batches')
@@ -53,26 +53,32 @@ describe('a mail that stops every worker that composes it', function () {
         .update({ leaseUntil: new Date(0) });
     };
     const first = await stack.startWorker();
-    await eventually(() => smtp.connections().open > 0, { ...PATIENCE, what: 'a worker about to send' });
+    await eventually(() => smtp.connections().open > 0, { ...TIMEOUT, what: 'a worker about to send' });
     await kill(first);
     smtp.behave();
     const { batchId } = await mailById(db, stuck);
     for (const id of others) expect((await mailById(db, id)).batchId).to.equal(batchId);
 
-    for (const marks of [[stuck], [stuck, stuck]]) {
+    for (const composingIds of [[stuck], [stuck, stuck]]) {
       const worker = await stack.startWorker();
       const composing = async () => (await db('delivery_batches').where({ id: batchId }).first('composing'))?.composing;
-      await eventually(async () => (await composing())?.length === marks.length, { ...PATIENCE, what: 'the mark' });
-      expect(await composing()).to.deep.equal(marks);
+      await eventually(async () => (await composing())?.length === composingIds.length, {
+        ...TIMEOUT,
+        what: 'the composing mark',
+      });
+      expect(await composing()).to.deep.equal(composingIds);
       expect(await mailById(db, stuck)).to.include({ status: 'PENDING', attempts: 0 });
       await kill(worker);
     }
 
     await stack.startWorker();
-    await eventually(async () => (await mailById(db, stuck)).status === 'FAILED', { ...PATIENCE, what: 'its end' });
-    await smtp.received(others.length, PATIENCE);
+    await eventually(async () => (await mailById(db, stuck)).status === 'FAILED', {
+      ...TIMEOUT,
+      what: 'the FAILED mail',
+    });
+    await smtp.received(others.length, TIMEOUT);
     for (const id of others)
-      await eventually(async () => (await mailById(db, id)).status === 'SENT', { ...PATIENCE, what: 'a mail SENT' });
+      await eventually(async () => (await mailById(db, id)).status === 'SENT', { ...TIMEOUT, what: 'a mail SENT' });
     const shown = await server.get(`/emails/${stuck}`);
     expect(shown.body).to.include({
       status: 'FAILED',

@@ -5,7 +5,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 import { type OwnDevServer, ownDevServer } from '../support/temporal.ts';
 import { eventually } from '../support/waiting.ts';
 
-const PATIENCE = { timeoutMs: 90_000 };
+const TIMEOUT = { timeoutMs: 90_000 };
 
 describe('while Temporal is down', function () {
   this.timeout(180_000);
@@ -18,7 +18,7 @@ describe('while Temporal is down', function () {
     stack = await startStack({ address: temporal.address, namespace: 'default' });
     worker = await stack.startWorker();
     const id = await stack.send();
-    await eventually(async () => (await mailById(stack.world.db, id)).status === 'SENT', PATIENCE);
+    await eventually(async () => (await mailById(stack.world.db, id)).status === 'SENT', TIMEOUT);
     await temporal.stop();
   });
   after(async () => {
@@ -31,23 +31,23 @@ describe('while Temporal is down', function () {
     return { code: answer.status, ...((await answer.json()) as { parts: Record<string, string> }) };
   };
 
-  it('accepts mail, says that it is degraded, and sends every mail once when Temporal is back', async () => {
+  it('accepts mail, reports degraded, and sends every mail once when Temporal is back', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, () => stack.send()));
     for (const { url } of [stack.api, worker]) {
       expect(await statusOf(url)).to.deep.include({ code: 200, status: 'degraded' });
     }
-    // A second worker that never saw Temporal, and one that lives through it all.
+    // One worker that starts while Temporal is down, beside the one that ran before.
     await stack.startWorker();
     ids.push(await stack.send());
     const { db } = stack.world;
-    const told = () => db('outbox').whereNotNull('lastError').first();
-    const waiting = await eventually(told, { ...PATIENCE, what: 'a try to reach Temporal' });
+    const failedMessage = () => db('outbox').whereNotNull('lastError').first();
+    const waiting = await eventually(failedMessage, { ...TIMEOUT, what: 'a failed call to Temporal' });
     expect(waiting).to.include({ attempts: 0, parkedAt: null, queue: 'mail' });
     expect(stack.smtp.mails).to.have.length(1);
 
     await temporal.start();
     const sent = () => db('emails').where({ status: 'SENT' });
-    await eventually(async () => (await sent()).length === 32, { ...PATIENCE, what: 'all mail sent' });
+    await eventually(async () => (await sent()).length === 32, { ...TIMEOUT, what: 'all mail sent' });
     expect((await sent()).every(({ attempts, unknownOutcomes }) => attempts === 1 && unknownOutcomes === 0)).to.equal(
       true,
     );

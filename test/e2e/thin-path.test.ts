@@ -5,7 +5,7 @@ import type { ServiceProcess } from '../support/processes.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('the thin path', function () {
+describe('sending one mail end to end', function () {
   this.timeout(120_000);
   let temporal: OwnNamespace;
   let stack: Stack;
@@ -21,8 +21,8 @@ describe('the thin path', function () {
     await temporal?.close();
   });
 
-  // A worker that starts on a busy machine takes its time.
-  const settled = (id: string) =>
+  // A worker starts slowly on a busy machine.
+  const finished = (id: string) =>
     eventually(
       async () => {
         const mail = await mailById(stack.world.db, id);
@@ -31,13 +31,13 @@ describe('the thin path', function () {
       { what: 'a result', timeoutMs: 30_000 },
     );
 
-  it('makes a mail of a request, and a delivery that can be looked up', async () => {
+  it('delivers an accepted mail by a Temporal workflow that can be found by its batch', async () => {
     const id = await stack.send('ann@example.com');
     const [received] = await stack.smtp.received(1, { to: 'ann@example.com', timeoutMs: 30_000 });
     expect(received?.messageId).to.equal(`<${id}@${stack.project.senderDomain}>`);
     const parsed = await received?.parsed();
     expect(parsed).to.include({ subject: 'Hello' });
-    const mail = await settled(id);
+    const mail = await finished(id);
     expect(mail).to.include({ status: 'SENT', attempts: 1 });
 
     const query = `WorkflowType = 'delivery' AND ${attributeKeys.resourceId.name} = '${mail.batchId}'`;
@@ -48,9 +48,9 @@ describe('the thin path', function () {
     expect(found.workflowId).to.equal(`delivery/${mail.batchId}`);
   });
 
-  it('folds a burst into few deliveries and sends every mail once', async () => {
+  it('batches a burst into few deliveries and sends every mail once', async () => {
     const ids = await Promise.all(Array.from({ length: 60 }, () => stack.send()));
-    const mails = await Promise.all(ids.map(settled));
+    const mails = await Promise.all(ids.map(finished));
     expect(mails.map(({ status }) => status)).to.deep.equal(ids.map(() => 'SENT'));
     const sent = stack.smtp.mails.map(({ messageId }) => messageId);
     const expected = ids.map((id) => `<${id}@${stack.project.senderDomain}>`);
@@ -60,7 +60,7 @@ describe('the thin path', function () {
     expect(new Set(mails.map(({ batchId }) => batchId)).size).to.be.below(60);
   });
 
-  it('shows on the worker’s probes that all is well and nothing waits', async () => {
+  it('reports ready and no waiting work on the probes of the worker', async () => {
     const ready = await fetch(`${worker.url}/ready`);
     expect(ready.status).to.equal(200);
     const parts = { database: 'ok', migrations: 'ok', temporal: 'ok' };
@@ -71,7 +71,7 @@ describe('the thin path', function () {
     expect(metrics).to.match(/^everpost_mail\{state="due"\} 0$/m);
   });
 
-  it('loses nothing when the worker is told to end in mid-work, and ends cleanly', async () => {
+  it('loses no mail when the worker gets SIGTERM during deliveries, and exits with 0', async () => {
     stack.smtp.misbehave({ at: 'accepted', do: { delayMs: 20 } });
     const before = stack.smtp.mails.length;
     const ids = await Promise.all(Array.from({ length: 80 }, () => stack.send()));
@@ -79,10 +79,10 @@ describe('the thin path', function () {
     const exit = await worker.stop();
     expect(exit, worker.logs()).to.deep.equal({ code: 0, signal: null });
     const db = stack.world.db;
-    expect(await db('emails').where({ status: 'SENDING' }), 'nothing is left on the wire').to.deep.equal([]);
+    expect(await db('emails').where({ status: 'SENDING' }), 'no mail is left in flight').to.deep.equal([]);
     expect(stack.smtp.mails.length, 'it did not wait for all of them').to.be.below(before + 80);
     worker = await stack.startWorker();
-    const mails = await Promise.all(ids.map(settled));
+    const mails = await Promise.all(ids.map(finished));
     for (const mail of mails) expect(mail).to.include({ status: 'SENT', attempts: 1, unknownOutcomes: 0 });
     expect(stack.smtp.mails).to.have.length(before + 80);
   });

@@ -3,9 +3,9 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 import { eventually } from '../support/waiting.ts';
 
 const CONTACTS = 15_000;
-const PATIENCE = { timeoutMs: 120_000 };
+const TIMEOUT = { timeoutMs: 120_000 };
 
-describe('killing a worker that settles a tracked segment', function () {
+describe('killing a worker that updates a tracked segment', function () {
   this.timeout(300_000);
   let temporal: OwnNamespace;
   let stack: Stack;
@@ -23,13 +23,13 @@ describe('killing a worker that settles a tracked segment', function () {
     const [row] = await stack.world.db(table).where({ projectId: stack.project.id }).count();
     return Number(row?.count);
   };
-  const plan = (value: string) =>
+  const setPlan = (value: string) =>
     stack.world.db.raw(`update contacts set data = jsonb_build_object('plan', ?::text) where project_id = ?`, [
       value,
       stack.project.id,
     ]);
 
-  it('loses no entry and no exit, and tells of none twice, with two workers at it', async () => {
+  it('records every entry and exit once, with two workers running', async () => {
     const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
     const condition = { logic: 'AND', groups: [{ filters: [filter] }] };
     const { body } = await stack.server.post('/segments', { name: 'Pro', trackMembership: true, condition });
@@ -40,14 +40,14 @@ describe('killing a worker that settles a tracked segment', function () {
       [stack.project.id, CONTACTS],
     );
     const victim = await stack.startWorker();
-    await eventually(async () => (await count('events')) > 0, { ...PATIENCE, what: 'the first entries' });
+    await eventually(async () => (await count('events')) > 0, { ...TIMEOUT, what: 'the first entries' });
     await victim.kill();
-    const told = await count('events');
-    expect(told).to.be.lessThan(CONTACTS);
+    const recorded = await count('events');
+    expect(recorded).to.be.lessThan(CONTACTS);
     await Promise.all([stack.startWorker(), stack.startWorker()]);
-    await eventually(async () => (await count('contact_changes')) === 0, { ...PATIENCE, what: 'all entries' });
-    await plan('free');
-    await eventually(async () => (await count('contact_changes')) === 0, { ...PATIENCE, what: 'all exits' });
+    await eventually(async () => (await count('contact_changes')) === 0, { ...TIMEOUT, what: 'all entries' });
+    await setPlan('free');
+    await eventually(async () => (await count('contact_changes')) === 0, { ...TIMEOUT, what: 'all exits' });
     const { rows } = await stack.world.db.raw(
       `select name, count(*)::integer as events, count(distinct contact_id)::integer as contacts from events
        where project_id = ? group by name order by name`,
@@ -58,7 +58,7 @@ describe('killing a worker that settles a tracked segment', function () {
       { name: 'segment.pro.exit', events: CONTACTS, contacts: CONTACTS },
     ]);
     await eventually(async () => (await stack.server.get(`/segments/${body.id}`)).body.memberCount === 0, {
-      ...PATIENCE,
+      ...TIMEOUT,
       what: 'the count',
     });
   });

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-const PATIENCE = { timeoutMs: 60_000 };
+const TIMEOUT = { timeoutMs: 60_000 };
 
-describe('a tracked segment, with a worker running', function () {
+describe('a tracked segment with a running worker', function () {
   this.timeout(120_000);
   let temporal: OwnNamespace;
   let stack: Stack;
@@ -24,16 +24,16 @@ describe('a tracked segment, with a worker running', function () {
     return events.map(({ name }) => name as string);
   };
 
-  it('tells who has come and gone, without a call', async () => {
+  it('records entries and exits without an API call', async () => {
     const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
     const condition = { logic: 'AND', groups: [{ filters: [filter] }] };
-    const made = await stack.server.post('/segments', { name: 'Pro users', trackMembership: true, condition });
-    expect(made.status).to.equal(201);
+    const created = await stack.server.post('/segments', { name: 'Pro users', trackMembership: true, condition });
+    expect(created.status).to.equal(201);
     const contact = { email: 'ann@example.com', data: { plan: 'pro' } };
     expect((await stack.server.post('/contacts', contact)).status).to.equal(201);
-    await eventually(async () => (await eventNames()).length === 1, { ...PATIENCE, what: 'the entry' });
+    await eventually(async () => (await eventNames()).length === 1, { ...TIMEOUT, what: 'the entry' });
     expect((await stack.server.post('/contacts', { ...contact, data: { plan: 'free' } })).status).to.equal(200);
-    await eventually(async () => (await eventNames()).length === 2, { ...PATIENCE, what: 'the exit' });
+    await eventually(async () => (await eventNames()).length === 2, { ...TIMEOUT, what: 'the exit' });
     expect(await eventNames()).to.deep.equal(['segment.pro-users.entry', 'segment.pro-users.exit']);
   });
 
@@ -41,7 +41,7 @@ describe('a tracked segment, with a worker running', function () {
     ['its sweep', 'segments/sweep'],
     ['the retention of old events and bodies', 'retention'],
   ] as const)
-    it(`has ${what} on a Schedule of Temporal, which runs`, async () => {
+    it(`runs ${what} on a Temporal Schedule`, async () => {
       const schedule = temporal.client.schedule.getHandle(id);
       await schedule.trigger();
       const runs = await eventually(
@@ -49,7 +49,7 @@ describe('a tracked segment, with a worker running', function () {
           const { recentActions } = (await schedule.describe()).info;
           return recentActions.length > 0 && recentActions;
         },
-        { ...PATIENCE, what: `a run of ${id}` },
+        { ...TIMEOUT, what: `a run of ${id}` },
       );
       const [first] = runs;
       const { workflowId } = first?.action.workflow ?? { workflowId: '' };

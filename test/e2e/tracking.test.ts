@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
-describe('the life of a mail after it left', function () {
+describe('tracking of a sent mail', function () {
   this.timeout(90_000);
   let namespace: OwnNamespace;
   let stack: Stack;
@@ -17,10 +17,10 @@ describe('the life of a mail after it left', function () {
     await namespace?.close();
   });
 
-  /** The links of a mail name the address that the stack believes to have. */
-  const here = (url: string): string => stack.api.url + new URL(url).pathname;
+  /** Replaces the base URL of a link by the address of this API. */
+  const withApiUrl = (url: string): string => stack.api.url + new URL(url).pathname;
 
-  it('is opened, clicked and unsubscribed through its own links, and its record and events say so', async () => {
+  it('records open, click and unsubscribe through the links of the mail', async () => {
     const to = 'reader@example.com';
     const answer = await stack.server.post('/v1/send', {
       to,
@@ -36,8 +36,8 @@ describe('the life of a mail after it left', function () {
     const click = /href="([^"]+\/t\/c\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
     const header = mail?.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
 
-    expect((await fetch(here(pixel))).status).to.equal(200);
-    const followed = await fetch(here(click), { redirect: 'manual' });
+    expect((await fetch(withApiUrl(pixel))).status).to.equal(200);
+    const followed = await fetch(withApiUrl(click), { redirect: 'manual' });
     expect(followed.headers.get('location')).to.equal('https://shop.example/new');
     const record = await eventually(
       async () => {
@@ -49,7 +49,7 @@ describe('the life of a mail after it left', function () {
     expect(record.attempts).to.have.length(1);
     expect(record.attempts[0]).to.include({ number: 1, outcome: 'sent' });
 
-    const oneClick = await fetch(here(header.slice(1, -1)), {
+    const oneClick = await fetch(withApiUrl(header.slice(1, -1)), {
       method: 'POST',
       body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
     });

@@ -12,12 +12,12 @@ import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../supp
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-// After a kill it takes Temporal a heartbeat timeout to notice, and the lease its time to end.
-const PATIENCE = { timeoutMs: 90_000 };
+// After a kill Temporal waits for the heartbeat timeout, and the lease has to expire.
+const TIMEOUT = { timeoutMs: 90_000 };
 
-const itsConnections = `application_name = 'everpost-worker' and datname = current_database()`;
+const workerConnections = `application_name = 'everpost-worker' and datname = current_database()`;
 
-describe('killing', function () {
+describe('killing processes during a delivery', function () {
   this.timeout(180_000);
   let temporal: OwnNamespace;
   let stack: Stack;
@@ -35,13 +35,13 @@ describe('killing', function () {
 
   const mail = (id: string) => mailById(stack.world.db, id);
   const becomes = (id: string, status: Email['status']) =>
-    eventually(async () => (await mail(id)).status === status && mail(id), { ...PATIENCE, what: `a mail ${status}` });
+    eventually(async () => (await mail(id)).status === status && mail(id), { ...TIMEOUT, what: `a mail ${status}` });
 
-  it('the worker between accepting and sending leaves exactly one mail', async () => {
+  it('sends exactly one mail when the worker is killed before sending', async () => {
     stack.smtp.misbehave({ at: 'connect', do: 'hang' });
     const worker = await stack.startWorker();
     const id = await stack.send('ann@example.com');
-    await eventually(() => stack.smtp.connections().open > 0, { ...PATIENCE, what: 'a worker about to send' });
+    await eventually(() => stack.smtp.connections().open > 0, { ...TIMEOUT, what: 'a worker about to send' });
     expect(await worker.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
     expect(await mail(id)).to.include({ status: 'PENDING', attempts: 0 });
     stack.smtp.behave();
@@ -50,53 +50,52 @@ describe('killing', function () {
     expect(stack.smtp.mailsTo('ann@example.com')).to.have.length(1);
   });
 
-  it('the worker in mid-sentence is an unknown outcome, wherever it was: tried once more, under the same Message-ID', async () => {
+  it('records an unknown outcome at any stage of SMTP, and retries once with the same Message-ID', async () => {
     const { smtp, world, server, project } = stack;
-    // Where each of them is when the worker dies, and how often its mail is taken in all: after the final dot, twice.
-    const moments = { recipient: 1, text: 1, message: 2, accepted: 2, unmarked: 2 };
-    const addressOf = (moment: string) => `${moment}@example.com`;
+    // The stage of each mail when the worker dies, and how often it is accepted in total: after the final dot, twice.
+    const acceptedByStage = { recipient: 1, text: 1, message: 2, accepted: 2, unmarked: 2 };
+    const addressOf = (stage: string) => `${stage}@example.com`;
     for (const at of ['recipient', 'text', 'message', 'accepted'] as const)
       smtp.misbehave({ at, to: addressOf(at), do: 'hang' });
-    // This one will be answered, but its row will be locked by then.
+    // This mail is answered, but its row is locked by then.
     smtp.misbehave({ at: 'accepted', to: addressOf('unmarked'), do: 'hang' });
     const worker = await stack.startWorker();
     const ids = new Map<string, string>();
-    for (const moment of Object.keys(moments)) {
-      if (moment !== 'text') ids.set(moment, await stack.send(addressOf(moment)));
-      else ids.set(moment, await sendLarge(addressOf(moment)));
+    for (const stage of Object.keys(acceptedByStage)) {
+      if (stage !== 'text') ids.set(stage, await stack.send(addressOf(stage)));
+      else ids.set(stage, await sendLarge(addressOf(stage)));
     }
     const lock = await world.db.transaction();
     locks.push(lock);
-    for (const [moment, id] of ids) {
+    for (const [stage, id] of ids) {
       await becomes(id, 'SENDING');
-      if (moment === 'accepted' || moment === 'unmarked')
-        await smtp.received(1, { to: addressOf(moment), ...PATIENCE });
+      if (stage === 'accepted' || stage === 'unmarked') await smtp.received(1, { to: addressOf(stage), ...TIMEOUT });
     }
     await lock('emails')
       .where({ id: ids.get('unmarked') ?? '' })
       .forUpdate();
     smtp.behave(addressOf('unmarked'));
     const isBlocked = async () =>
-      (await world.db.raw(`select 1 from pg_stat_activity where ${itsConnections} and wait_event_type = 'Lock'`))
+      (await world.db.raw(`select 1 from pg_stat_activity where ${workerConnections} and wait_event_type = 'Lock'`))
         .rows[0];
-    await eventually(isBlocked, { ...PATIENCE, what: 'a result that waits to be written' });
+    await eventually(isBlocked, { ...TIMEOUT, what: 'a result that waits for the lock' });
     await worker.kill();
-    await world.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${itsConnections}`);
+    await world.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${workerConnections}`);
     await lock.rollback();
     smtp.behave();
     for (const id of ids.values()) expect(await mail(id)).to.include({ status: 'SENDING', attempts: 1 });
 
     await stack.startWorker();
     for (const id of ids.values()) expect(await becomes(id, 'SENT')).to.include({ attempts: 2, unknownOutcomes: 1 });
-    for (const [moment, taken] of Object.entries(moments)) {
-      const id = ids.get(moment) ?? '';
-      const copies = smtp.mailsTo(addressOf(moment)).map(({ messageId }) => messageId);
-      expect(copies, moment).to.deep.equal(Array(taken).fill(`<${id}@${project.senderDomain}>`));
+    for (const [stage, accepted] of Object.entries(acceptedByStage)) {
+      const id = ids.get(stage) ?? '';
+      const copies = smtp.mailsTo(addressOf(stage)).map(({ messageId }) => messageId);
+      expect(copies, stage).to.deep.equal(Array(accepted).fill(`<${id}@${project.senderDomain}>`));
       const attempts = await world.db('email_attempts').where({ emailId: id }).orderBy('number').pluck('outcome');
-      expect(attempts, moment).to.deep.equal(['unknown', 'sent']);
+      expect(attempts, stage).to.deep.equal(['unknown', 'sent']);
     }
 
-    /** More than the buffers between the two hold. */
+    /** Larger than the socket buffers. */
     async function sendLarge(to: string): Promise<string> {
       const content = Buffer.alloc(9_000_000, 'x').toString('base64');
       const answer = await server.post('/v1/send', {
@@ -108,7 +107,7 @@ describe('killing', function () {
     }
   });
 
-  it('the API right after its answer loses nothing', async () => {
+  it('loses no mail when the API is killed right after its answer', async () => {
     const id = await stack.send('ann@example.com');
     await stack.api.kill();
     await stack.startWorker();
@@ -116,21 +115,21 @@ describe('killing', function () {
     expect(stack.smtp.mailsTo('ann@example.com')).to.have.length(1);
   });
 
-  it('nobody, but freezing a worker until its lease is over: when it wakes it sends nothing more', async () => {
+  it('sends nothing more when a worker is suspended until its lease has expired', async () => {
     stack.smtp.misbehave({ at: 'accepted', to: 'first@example.com', do: 'hang' });
     const first = await stack.send('first@example.com');
     const others = await Promise.all(Array.from({ length: 5 }, () => stack.send()));
     const frozen = await stack.startWorker({ SMTP_MAX_CONNECTIONS: '1' });
-    await stack.smtp.received(1, { to: 'first@example.com', ...PATIENCE });
+    await stack.smtp.received(1, { to: 'first@example.com', ...TIMEOUT });
     frozen.signal('SIGSTOP');
     stack.smtp.behave();
-    // Mails leave as they are ready: some may have gone before it.
-    const gone = stack.smtp.mails.length - 1;
+    // Mails are sent in the order in which they are composed: some may precede the first.
+    const sentBefore = stack.smtp.mails.length - 1;
 
     const { db } = stack.world;
     const { batchId } = await mail(first);
-    const isFree = () => db('delivery_batches').where({ id: batchId }).where('leaseUntil', '<', db.fn.now()).first();
-    await eventually(isFree, { ...PATIENCE, what: 'the end of the lease' });
+    const isExpired = () => db('delivery_batches').where({ id: batchId }).where('leaseUntil', '<', db.fn.now()).first();
+    await eventually(isExpired, { ...TIMEOUT, what: 'the end of the lease' });
     const mailer = createMailer({ url: stack.smtp.url, maxConnections: 1 });
     const stopping = new AbortController().signal;
     const { deliverBatch } = emailActivities({
@@ -143,11 +142,11 @@ describe('killing', function () {
     });
     const counts = await activityEnvironment().run(deliverBatch, batchId ?? '');
     mailer.close();
-    expect(counts).to.deep.equal({ ...noCounts(), sent: 6 - gone, unknown: 1 });
+    expect(counts).to.deep.equal({ ...noCounts(), sent: 6 - sentBefore, unknown: 1 });
 
     frozen.signal('SIGCONT');
     expect(await frozen.stop()).to.deep.equal({ code: 0, signal: null });
-    expect(stack.smtp.mailsTo('first@example.com'), 'it was on the wire').to.have.length(2);
+    expect(stack.smtp.mailsTo('first@example.com'), 'it was in flight').to.have.length(2);
     expect(stack.smtp.mails, 'all others once').to.have.length(2 + 5);
     expect(await mail(first)).to.include({ status: 'SENT', attempts: 2, unknownOutcomes: 1 });
     for (const id of others) expect(await mail(id)).to.include({ status: 'SENT', attempts: 1, unknownOutcomes: 0 });

@@ -10,10 +10,10 @@ import { temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 import { build } from '../support/workflow-building.ts';
 
-const PATIENCE = { timeoutMs: 120_000 };
+const TIMEOUT = { timeoutMs: 120_000 };
 const CONTACTS = 8;
 
-describe('executions, whatever dies', function () {
+describe('executions while processes are killed', function () {
   this.timeout(400_000);
   let dev: OwnDevServer;
   let temporal: Temporal;
@@ -46,7 +46,7 @@ describe('executions, whatever dies', function () {
         const rows: Execution[] = await executions(workflowId);
         return rows.length === CONTACTS && rows.every(test);
       },
-      { ...PATIENCE, what },
+      { ...TIMEOUT, what },
     );
   const emails = Array.from({ length: CONTACTS }, (_, n) => `person${n}@example.com`);
   const track = async (event: string) => {
@@ -54,7 +54,7 @@ describe('executions, whatever dies', function () {
     for (const email of emails) expect(await api.post('/v1/track', { email, event })).to.have.status(200);
   };
 
-  it('take each step once while workers and Temporal die at the borders of their steps', async () => {
+  it('take each step once while workers and Temporal are killed between steps', async () => {
     const { server, project, world } = stack;
     const template = await server.post('/templates', {
       name: 'Hello',
@@ -85,15 +85,15 @@ describe('executions, whatever dies', function () {
     expect(await server.patch(`/workflows/${id}`, { enabled: true })).to.have.status(200);
 
     await track('signed up');
-    // Somewhere in the first steps, for some of them.
-    await eventually(async () => (await executions(id)).some(({ visit }) => visit > 1), PATIENCE);
+    // During the first steps of some executions.
+    await eventually(async () => (await executions(id)).some(({ visit }) => visit > 1), TIMEOUT);
     await restartWorker();
-    // Some call their webhook.
-    await receiver.received(1, PATIENCE);
+    // During the webhooks of some.
+    await receiver.received(1, TIMEOUT);
     await restartWorker();
     await reached(id, ({ status, visit }) => status === 'WAITING' && visit === 5, 'all waiting for the event');
 
-    // Events are recorded, and a cancellation is final, while Temporal is away.
+    // While Temporal is unavailable, events are recorded and a cancellation is final.
     await dev.stop();
     await track('bought');
     const [unlucky] = await executions(id).orderBy('id');
@@ -115,21 +115,21 @@ describe('executions, whatever dies', function () {
     );
     const mails = await world.db('emails').where({ workflowId: id });
     expect(mails).to.have.length(2 * CONTACTS - 1);
-    // A call that a worker died with may be made again, under its own id.
+    // A call during which a worker died may be repeated, with the same id.
     const calls = receiver.requests.map(({ headers }) => headers['webhook-id']);
     expect(new Set(calls).size).to.equal(CONTACTS);
     await eventually(
       async () => (await world.db('emails').where({ workflowId: id, status: 'SENT' })).length === mails.length,
-      PATIENCE,
+      TIMEOUT,
     );
     const query = 'WorkflowType = "execution" AND ExecutionStatus = "Running"';
     await eventually(async () => (await temporal.client.workflow.count(query)).count === 0, {
-      ...PATIENCE,
-      what: 'no run left open',
+      ...TIMEOUT,
+      what: 'the end of all Temporal workflows',
     });
   });
 
-  it('are brought back by the reconciler when their runs are lost', async () => {
+  it('are restarted by the reconciler when their Temporal workflows are lost', async () => {
     const { server, project, world } = stack;
     const { id } = await build(
       { ...project, server } as never,
@@ -145,9 +145,9 @@ describe('executions, whatever dies', function () {
       for await (const { workflowId } of temporal.client.workflow.list({ query })) ids.push(workflowId);
       return ids;
     };
-    const ids = await eventually(async () => ((await open()).length === CONTACTS ? open() : undefined), PATIENCE);
+    const ids = await eventually(async () => ((await open()).length === CONTACTS ? open() : undefined), TIMEOUT);
     for (const workflowId of ids) await temporal.client.workflow.getHandle(workflowId).terminate('by hand');
-    await eventually(async () => (await open()).length === 0, PATIENCE);
+    await eventually(async () => (await open()).length === 0, TIMEOUT);
     await world
       .db('executions')
       .where({ workflowId: id })
@@ -159,7 +159,7 @@ describe('executions, whatever dies', function () {
     await reached(id, ({ status }) => status === 'COMPLETED', 'the end of all');
   });
 
-  it('start by the clock of a Temporal Schedule that follows their workflow', async () => {
+  it('start on a Temporal Schedule that follows their workflow', async () => {
     const { server, project } = stack;
     const { id } = await build(
       { ...project, server } as never,
@@ -173,12 +173,12 @@ describe('executions, whatever dies', function () {
     expect(await patch({ enabled: true })).to.have.status(200);
     const handle = temporal.client.schedule.getHandle(`cron/${project.id}/${id}`);
     const described = () => handle.describe().catch(() => undefined);
-    await eventually(async () => (await described())?.state.paused === false, { ...PATIENCE, what: 'the Schedule' });
+    await eventually(async () => (await described())?.state.paused === false, { ...TIMEOUT, what: 'the Schedule' });
     await handle.trigger();
     await reached(id, ({ status }) => status === 'EXITED', 'all contacts through');
     await patch({ enabled: false });
-    await eventually(async () => (await described())?.state.paused === true, { ...PATIENCE, what: 'the pause' });
+    await eventually(async () => (await described())?.state.paused === true, { ...TIMEOUT, what: 'the pause' });
     expect(await server.delete(`/workflows/${id}`)).to.have.status(204);
-    await eventually(async () => (await described()) === undefined, { ...PATIENCE, what: 'the end of the Schedule' });
+    await eventually(async () => (await described()) === undefined, { ...TIMEOUT, what: 'the end of the Schedule' });
   });
 });

@@ -17,7 +17,7 @@ import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
-describe('how fast a campaign goes, and what stops it', () => {
+describe('limits on a running campaign', () => {
   let world: World;
   let smtp: SmtpStandIn;
   let worker: CampaignWorker;
@@ -40,12 +40,12 @@ describe('how fast a campaign goes, and what stops it', () => {
 
   const campaignRow = (id: string) => world.db('campaigns').where({ id }).first();
 
-  describe('the brake', () => {
+  describe('the auto-pause', () => {
     const forgiven = { baselineSent: 0, baselineBounced: 0, baselineComplained: 0 };
     const reason = (counts: object, before = forgiven) =>
       autoPauseReason(before, { ...noCampaignCounts(), ...counts }, limits);
 
-    it('is pulled when too many bounce or complain, once 200 are sent', () => {
+    it('triggers when bounces or complaints exceed the limit, once 200 mails are sent', () => {
       expect(reason({ sent: 199, hardBounced: 100 })).to.equal(undefined);
       expect(reason({ sent: 200, hardBounced: 20 })).to.equal(undefined);
       expect(reason({ sent: 200, hardBounced: 21 })).to.equal('21 of 200 mails bounced (10.5 %; at most 10 % may be)');
@@ -53,14 +53,14 @@ describe('how fast a campaign goes, and what stops it', () => {
       expect(reason({ sent: 200, complained: 2 })).to.contain('2 of 200 mails drew complaints');
     });
 
-    it('judges what has come since the campaign was resumed', () => {
+    it('compares with the baseline of the last resume', () => {
       const before = { baselineSent: 300, baselineBounced: 60, baselineComplained: 5 };
       expect(reason({ sent: 300, hardBounced: 60, complained: 5 }, before)).to.equal(undefined);
       expect(reason({ sent: 499, hardBounced: 160, complained: 5 }, before)).to.equal(undefined);
       expect(reason({ sent: 500, hardBounced: 81, complained: 5 }, before)).to.contain('21 of 200 mails bounced');
     });
 
-    it('pauses a running campaign with the reason, and resuming goes on to the end', async () => {
+    it('pauses a running campaign with the reason, and a resume sends the rest', async () => {
       await addContacts(world.db, project, 300);
       smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
       const { id } = await startCampaign(world.db, project);
@@ -92,8 +92,8 @@ describe('how fast a campaign goes, and what stops it', () => {
     });
   });
 
-  describe('a hold', () => {
-    it('pauses a campaign whose domain is lost, and ends by itself; a person’s pause does not', async () => {
+  describe('blocked sending', () => {
+    it("pauses a campaign whose domain is no longer verified and resumes it later, but never ends a user's pause", async () => {
       await addContacts(world.db, project, 3);
       const { id } = await startCampaign(world.db, project);
       const setDomain = (status: string) => world.db('domains').where({ projectId: project.id }).update({ status });
@@ -119,7 +119,7 @@ describe('how fast a campaign goes, and what stops it', () => {
   });
 
   describe('the throttle', () => {
-    it('lets so many go in a minute, and is taken away at once', async () => {
+    it('limits the mails of a minute, and ends at once when it is removed', async () => {
       await addContacts(world.db, project, 4);
       const { id } = await startCampaign(world.db, project, { ratePerMinute: 1 });
       const next = await worker.run(id);
@@ -132,7 +132,7 @@ describe('how fast a campaign goes, and what stops it', () => {
       expect(smtp.mails).to.have.lengthOf(4);
     });
 
-    it('can be changed while mail is leaving', async () => {
+    it('can be changed while mail is being sent', async () => {
       await addContacts(world.db, project, 200);
       smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
       const { id } = await startCampaign(world.db, project);
@@ -146,11 +146,11 @@ describe('how fast a campaign goes, and what stops it', () => {
     });
   });
 
-  it('two campaigns of different projects share the connections', async () => {
+  it('shares the connections between campaigns of different projects', async () => {
     const other = await makeProject(world.db);
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
     const ids: string[] = [];
-    // More of the first, so that it is not over before the second is under way.
+    // The first is larger, so that it is not finished before the second starts.
     for (const [owner, prefix, count] of [
       [project, 'a', 500],
       [other, 'b', 200],
@@ -173,7 +173,7 @@ describe('how fast a campaign goes, and what stops it', () => {
     expect(smtp.mails).to.have.lengthOf(700);
   });
 
-  it('tells how long it will take by its pace, and no less than its throttle allows', () => {
+  it('estimates the remaining time from the send rate, and at least from the throttle', () => {
     const counts = { ...noCampaignCounts(), pending: 600 };
     const sending = { status: 'SENDING' as const, paused: false, ratePerMinute: null };
     expect(secondsLeft(sending, counts, { perSecond: 20 })).to.equal(30);

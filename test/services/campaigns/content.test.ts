@@ -20,7 +20,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
 
-/** Those of the test links. */
+/** The keys of the test links. */
 const KEYS: [string] = ['everpost-development-secret-key'];
 
 const rawOf = ({ mail }: ReadyMail): Buffer => ('raw' in mail ? mail.raw : Buffer.alloc(0));
@@ -40,7 +40,7 @@ describe('the mails of a campaign', () => {
     project = await makeProject(db);
   });
 
-  /** In the order of the addresses. The first of an outline is written in the ordinary way, the others fill a form. */
+  /** Sorted by address. The first mail of a skeleton is rendered completely, the others fill its placeholders. */
   async function mailsOf(input: Partial<CampaignInput>, deps: Partial<ContentDeps> = {}) {
     const { id } = await makeCampaign(db, project, input);
     await db.raw(
@@ -58,7 +58,7 @@ describe('the mails of a campaign', () => {
     return { id, ready: sorted, parsed };
   }
 
-  it('have their own values, subject, links and pixel, whichever way they were written', async () => {
+  it('have their own values, subject, links and pixel, whichever way they were composed', async () => {
     await addContacts(db, project, 6);
     const body =
       '<body><p title="{{ name }}">Grüße, {{ name }}!</p>\n<a href="https://shop.example/?u={{ email }}&amp;x=1">Shop</a>' +
@@ -82,7 +82,7 @@ describe('the mails of a campaign', () => {
     }
   });
 
-  it('say that they are bulk mail, each once', async () => {
+  it('have the headers of bulk mail, each once', async () => {
     await addContacts(db, project, 3);
     const { id, ready, parsed } = await mailsOf({});
     for (const [n, mail] of parsed.entries()) {
@@ -127,7 +127,7 @@ describe('the mails of a campaign', () => {
       }
     });
 
-  it('end with a footer in each contact’s language, with links that are not counted', async () => {
+  it("end with a footer in each contact's language, with untracked links", async () => {
     await addContacts(db, project, 4);
     await db.raw(
       `update contacts set data = data || '{"locale": "fr"}' where project_id = ? and email in ('p1@example.com', 'p3@example.com')`,
@@ -141,7 +141,7 @@ describe('the mails of a campaign', () => {
     }
   });
 
-  it('are signed, and pass a receiver’s check', async () => {
+  it('are signed, and pass the check of a receiver', async () => {
     await addContacts(db, project, 3);
     const { ready } = await mailsOf(
       { body: '<p>Hello {{ name }}  \n.dots</p>' },
@@ -155,7 +155,7 @@ describe('the mails of a campaign', () => {
     }
   });
 
-  it('reach odd addresses, and values that no form can take', async () => {
+  it('are composed for unusual addresses, and for values that placeholders cannot take', async () => {
     await addContacts(db, project, 4);
     const change = (n: number, values: object) =>
       db('contacts')

@@ -45,7 +45,7 @@ describe('sending a campaign', () => {
   const campaignRow = (id: string) => world.db('campaigns').where({ id }).first();
   const addresses = () => smtp.mails.flatMap(({ to }) => to).sort();
 
-  it('reaches everybody once, each with a mail of their own, and ends', async () => {
+  it('sends every recipient one mail of their own and ends', async () => {
     await addContacts(world.db, project, 250);
     const { id } = await startCampaign(world.db, project);
     expect(await worker.run(id)).to.include({ kind: 'end' });
@@ -65,7 +65,7 @@ describe('sending a campaign', () => {
     expect(await world.db('deliveryBatches').where({ campaignId: id })).to.deep.equal([]);
   });
 
-  it('dresses each mail by the campaign’s type: one-click unsubscribing, a footer, links that count', async () => {
+  it("adds one-click unsubscribe, footer and tracking by the campaign's type", async () => {
     await addContacts(world.db, project, 1);
     const body = '<p>Hello</p><a href="https://shop.example/spring">Shop</a>';
     const sent = async (type: 'MARKETING' | 'HEADLESS' | 'TRANSACTIONAL') => {
@@ -91,7 +91,7 @@ describe('sending a campaign', () => {
     expect((await sent('MARKETING')).html).to.contain('href="https://shop.example/spring"');
   });
 
-  it('freezes those whom its type lets it reach, and nobody who comes later', async () => {
+  it('freezes the contacts that its type may reach, and none that are added later', async () => {
     await addContacts(world.db, project, 3);
     await addContacts(world.db, project, 2, { subscribed: false, prefix: 'u' });
     const marketing = await startCampaign(world.db, project);
@@ -106,7 +106,7 @@ describe('sending a campaign', () => {
     expect(smtp.mails).to.have.lengthOf(8);
   });
 
-  it('skips with the reason who unsubscribed, bounced or was deleted after the freeze', async () => {
+  it('skips with a reason contacts that unsubscribed, bounced or were deleted after the freeze', async () => {
     await addContacts(world.db, project, 5);
     const { id } = await startCampaign(world.db, project);
     await worker.advance(id);
@@ -130,7 +130,7 @@ describe('sending a campaign', () => {
     expect(await rowsOf(world.db, id)).to.deep.equal({ sent: 2, skipped: 3 });
   });
 
-  it('reaches who gets another address under way at the new one, also where the mail lay ready', async () => {
+  it('sends to the new address of a contact, also when the mail was already composed', async () => {
     await addContacts(world.db, project, 10);
     const { id } = await startCampaign(world.db, project, { ratePerMinute: 60 });
     const running = worker.run(id);
@@ -145,7 +145,7 @@ describe('sending a campaign', () => {
     expect(await standing(world.db, project, id)).to.include({ sent: 10, pending: 0 });
   });
 
-  it('forgets the address of who is deleted later', async () => {
+  it('removes the address of a contact that is deleted later', async () => {
     await addContacts(world.db, project, 1);
     const { id } = await startCampaign(world.db, project);
     await worker.run(id);
@@ -156,7 +156,7 @@ describe('sending a campaign', () => {
     expect(await standing(world.db, project, id)).to.include({ sent: 1 });
   });
 
-  it('fails who is refused, and tries later who is put off', async () => {
+  it('fails rejected recipients and retries deferred ones later', async () => {
     await addContacts(world.db, project, 4);
     smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550, text: 'no such user' } });
     smtp.misbehave({ at: 'recipient', to: 'p2@example.com', do: { code: 450, text: 'later' } });
@@ -176,7 +176,7 @@ describe('sending a campaign', () => {
     expect(await standing(world.db, project, id)).to.include({ pending: 0, sent: 3, failed: 1 });
   });
 
-  it('is sent by one hand at a time in a process; another waits for it, and ends as it does', async () => {
+  it('is sent once in a process: a concurrent call waits and returns the same result', async () => {
     await addContacts(world.db, project, 60);
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
     const { id } = await startCampaign(world.db, project);
@@ -192,7 +192,7 @@ describe('sending a campaign', () => {
     expect(new Set(addresses()).size).to.equal(60);
   });
 
-  it('goes on over other connections when those whom it was about to send to no longer want it', async () => {
+  it('continues when recipients unsubscribe while their mail is being composed', async () => {
     await addContacts(world.db, project, 200);
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
     const { id } = await startCampaign(world.db, project);
@@ -209,7 +209,7 @@ describe('sending a campaign', () => {
     expect(new Set(addresses()).size).to.equal(sent);
   });
 
-  it('leaves alone whose outcome is unknown', async () => {
+  it('does not retry a recipient whose outcome is unknown', async () => {
     await addContacts(world.db, project, 3);
     smtp.misbehave({ at: 'accepted', to: 'p1@example.com', do: 'drop' });
     const { id } = await startCampaign(world.db, project);
@@ -218,7 +218,7 @@ describe('sending a campaign', () => {
     expect(smtp.mailsTo('p1@example.com')).to.have.lengthOf(1);
   });
 
-  it('is paused and resumed without anybody getting it twice', async () => {
+  it('sends no mail twice when it is paused and resumed', async () => {
     await addContacts(world.db, project, 300);
     smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
     const { id } = await startCampaign(world.db, project);
@@ -226,8 +226,8 @@ describe('sending a campaign', () => {
     const sending = worker.slice(id);
     await smtp.received(30);
     await pauseCampaign(world.db, project.access, id);
-    // Nothing is begun any more: those who are on the wire arrive, and that is all.
-    // In this order: whatever leaves the wire meanwhile is in the ledger then.
+    // Starts no other mails: only those in flight arrive. Read in this order, because results that are persisted
+    // meanwhile leave the first table and appear in the second.
     const onWire = await world.db('campaignMailsInFlight').where({ campaignId: id }).select('emailId');
     const ended = await world.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
     expect(await sending).to.deep.equal({ more: false });
@@ -246,7 +246,7 @@ describe('sending a campaign', () => {
     expect(smtp.mails.length).to.equal(300);
   });
 
-  it('is cancelled: from the answer on nobody else gets it, and the rest is CANCELLED', async () => {
+  it('sends no mail after a cancellation was answered, and the rest is CANCELLED', async () => {
     await addContacts(world.db, project, 300);
     smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
     const { id } = await startCampaign(world.db, project);
@@ -264,7 +264,7 @@ describe('sending a campaign', () => {
     expect(await campaignRow(id)).to.include({ status: 'CANCELLED' });
   });
 
-  it('waits for its time, and goes by the last word about it', async () => {
+  it('waits for its scheduled time, and follows the last change of it', async () => {
     await addContacts(world.db, project, 2);
     const { id } = await makeCampaign(world.db, project);
     const at = (ms: number) => new Date(Date.now() + ms);
@@ -279,14 +279,14 @@ describe('sending a campaign', () => {
     expect(await campaignRow(id)).to.include({ status: 'SENDING' });
   });
 
-  it('ends at once where nobody is left when its time comes', async () => {
+  it('ends at once when no recipients are left at its scheduled time', async () => {
     const { id } = await makeCampaign(world.db, project);
     await world.db('campaigns').where({ id }).update({ status: 'SCHEDULED', scheduledFor: new Date(), generation: 1 });
     expect(await worker.run(id)).to.include({ kind: 'end' });
     expect(await campaignRow(id)).to.include({ status: 'SENT' });
   });
 
-  it('holds on while the SMTP server is away, and burns nothing', async () => {
+  it('waits while the SMTP server is unavailable, and counts no attempts', async () => {
     await addContacts(world.db, project, 10);
     const { id } = await startCampaign(world.db, project);
     await worker.advance(id);
@@ -302,7 +302,7 @@ describe('sending a campaign', () => {
     expect(await standing(world.db, project, id)).to.include({ sent: 10 });
   });
 
-  it('survives that the database cuts every connection, again and again', async function () {
+  it('continues when the database terminates all connections repeatedly', async function () {
     this.timeout(120_000);
     await addContacts(world.db, project, 150);
     smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
@@ -312,7 +312,7 @@ describe('sending a campaign', () => {
     const other = campaignWorker(db, smtp.url, { connections: 4 });
     const { id } = await startCampaign(world.db, project);
     await worker.advance(id);
-    // A worker ends when there is one.
+    // An unhandled rejection would end a worker.
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -324,7 +324,7 @@ describe('sending a campaign', () => {
       }
     })();
     for (const count of [20, 50, 80]) {
-      // What a cut connection could not give back is free when its lease has run out.
+      // What a terminated connection could not release is free when its lease has expired.
       await smtp.received(count, { timeoutMs: 60_000 });
       await cut();
     }
@@ -342,7 +342,7 @@ describe('sending a campaign', () => {
     expect(new Set(addresses()).size).to.equal(smtp.mails.length);
   });
 
-  it('goes on where another process was killed; what that one had on the wire is unknown', async () => {
+  it('continues the work of a killed process, whose mails in flight become UNKNOWN', async () => {
     await addContacts(world.db, project, 100);
     const { id } = await startCampaign(world.db, project);
     const other = campaignWorker(world.db, smtp.url, { connections: 3 });
@@ -351,7 +351,7 @@ describe('sending a campaign', () => {
     const killed = other.slice(id).catch(() => {});
     const onWire = () => world.db('campaignMailsInFlight').where({ campaignId: id, endedAt: null });
     await eventually(async () => (await onWire()).length >= 3);
-    // As if it were gone: its lease has run out, and whatever it says comes too late.
+    // Simulates a killed process: its lease has expired, and its results come too late.
     await world
       .db('deliveryBatches')
       .where({ campaignId: id })

@@ -14,7 +14,7 @@ import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
-describe('a campaign mail that stops its worker while it is composed', () => {
+describe('a campaign mail whose composing stops the worker', () => {
   let world: World;
   let db: Db;
   let smtp: SmtpStandIn;
@@ -37,7 +37,7 @@ describe('a campaign mail that stops its worker while it is composed', () => {
   });
 
   const batch = (campaignId: string) => db('delivery_batches').where({ campaignId }).first('leaseToken', 'composing');
-  /** What a worker that died leaves behind, once the time of its lease is over. */
+  /** Leaves the state of a worker that died and whose lease has expired. */
   const abandon = (campaignId: string, composing: string[] | null = null) =>
     db('delivery_batches')
       .where({ campaignId })
@@ -58,13 +58,13 @@ describe('a campaign mail that stops its worker while it is composed', () => {
     const name = `everpost-dying-${marks.length}`;
     const own = connectDb({ databaseUrl: world.url, poolSize: 3, name });
     const dying = campaignWorker(own, smtp.url);
-    // The row of a recipient cannot be read while its table is locked; everything before has been read by then.
+    // The recipient's row cannot be read while its table is locked; all earlier reads have finished by then.
     const lock = await db.transaction();
     await lock.raw('lock table contacts in access exclusive mode');
     const slice = dying.slice(id).catch(() => {});
     await eventually(async () => (await batch(id)).composing?.length === marks.length, { what: 'the mark' });
     expect((await batch(id)).composing).to.deep.equal(marks);
-    // From now on its words come too late.
+    // Its results come too late from now on.
     await abandon(id, marks);
     await db.raw('select pg_terminate_backend(pid) from pg_stat_activity where application_name = ?', [name]);
     await slice;
@@ -73,7 +73,7 @@ describe('a campaign mail that stops its worker while it is composed', () => {
     await own.destroy();
   }
 
-  it('ends FAILED after two composings that never ended, and the others get theirs once', async () => {
+  it('ends FAILED after two interrupted composings, and the others are sent once', async () => {
     const id = await frozen(8);
     const [stuck = ''] = await recipientsOf(id);
     await abandon(id);
@@ -89,7 +89,7 @@ describe('a campaign mail that stops its worker while it is composed', () => {
     expect(new Set(smtp.mails.flatMap(({ to }) => to)).size).to.equal(7);
   });
 
-  it('is sent when it was found marked once', async () => {
+  it('is sent when it is marked once', async () => {
     const id = await frozen(3);
     const [once = ''] = await recipientsOf(id);
     await abandon(id, [once]);

@@ -25,7 +25,7 @@ interface Mail {
   email: string;
 }
 
-describe('mails of a campaign on the wire', () => {
+describe('campaign mails in flight', () => {
   let world: World;
   let project: TestProject;
   let campaignId: string;
@@ -59,7 +59,7 @@ describe('mails of a campaign on the wire', () => {
     if (!got) throw new Error('there is no batch to be had');
     return got;
   };
-  /** As if whoever has it were gone. */
+  /** Expires the lease, as if its owner had died. */
   const loseLease = () =>
     world
       .db('deliveryBatches')
@@ -79,7 +79,7 @@ describe('mails of a campaign on the wire', () => {
         [],
       )
     ).begun.map(({ verdict }) => verdict);
-  /** Whether it came in time. */
+  /** Resolves with whether the result came in time. */
   const told = (turns: Turns<TestEnd>, mail: Mail) =>
     new Promise<boolean>((resolve, unheard) => {
       const heard = (_: TestEnd[], late: Set<string>) => resolve(!late.has(mail.id));
@@ -95,20 +95,20 @@ describe('mails of a campaign on the wire', () => {
     return rows[0].count;
   };
 
-  it('are begun once, whoever asks', async () => {
+  it('are started once by concurrent calls', async () => {
     const [a, b] = mails as [Mail, Mail];
     expect(await begin(a, b)).to.deep.equal(['go', 'go']);
     expect(await begin(b, a)).to.deep.equal(['passed over', 'passed over']);
     expect(await onWire()).to.have.lengthOf(2);
   });
 
-  it('are begun by nobody whose lease is over', async () => {
+  it('are not started under an expired lease', async () => {
     await loseLease();
     expect(await begin(...mails)).to.deep.equal(mails.map(() => 'passed over'));
     expect(await onWire()).to.deep.equal([]);
   });
 
-  it('are booked with all that is known of them', async () => {
+  it('are persisted with status, attempt, address and answer', async () => {
     const [a, b, c] = mails as [Mail, Mail, Mail];
     await begin(a, b, c);
     const refused: Settlement = { status: 'FAILED', reason: '550 no' };
@@ -134,7 +134,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await onWire()).to.deep.equal([]);
   });
 
-  it('are told as they are booked by whoever sent them, and noted for billing where there is any', async () => {
+  it('are published when their sender persists them, with billing deltas when billing is on', async () => {
     const [a, b, c] = mails as [Mail, Mail, Mail];
     await begin(a, b, c);
     await takeTurn(world.db, [], [end(a), end(b, { status: 'FAILED', reason: '550 no' }), end(c)]);
@@ -150,14 +150,14 @@ describe('mails of a campaign on the wire', () => {
     expect(await world.db('unpublishedEmailResults').whereIn('emailId', [a.id, b.id, c.id])).to.deep.equal([]);
     const notes = await world.db('billingDeltas').where({ projectId: project.id }).select('sourceType', 'count');
     expect(notes).to.deep.equal([{ sourceType: 'CAMPAIGN', count: 2 }]);
-    // What others tell of such mails says the same.
+    // The results publisher records the same event.
     await world.db('unpublishedEmailResults').insert({ emailId: c.id, contactId: c.contactId });
     await publishResults(world.db);
     const again = await world.db('events').where({ emailId: c.id }).orderBy('position');
     expect(again.map(({ name, data }) => ({ name, ...data }))).to.deep.equal([byMail[c.id], byMail[c.id]]);
   });
 
-  it('have their contacts enter the workflows that begin with what is told of them', async () => {
+  it('start the workflows that are triggered by their events', async () => {
     const [a, b] = mails as [Mail, Mail];
     const drawn = await draw(world.db, project, {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
@@ -173,7 +173,7 @@ describe('mails of a campaign on the wire', () => {
     expect(executions[0].context).to.include({ emailId: b.id, reason: '550 no' });
   });
 
-  it('are left to others to be told where somebody is busy with the contact, or there was an attempt before', async () => {
+  it('are left to the results publisher when the contact is locked or there was an earlier attempt', async () => {
     const [a, b, c] = mails as [Mail, Mail, Mail];
     await world.db('emails').where({ id: b.id }).update({ attempts: 1 });
     await begin(a, b, c);
@@ -192,7 +192,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await told()).to.deep.equal(['email.sent', 'email.sent', 'email.sent']);
   });
 
-  it('are put back without an attempt where they were not offered', async () => {
+  it('are put back without an attempt when they were not offered', async () => {
     const [a] = mails as [Mail];
     await begin(a);
     await takeTurn(world.db, [], [end(a, { status: 'PENDING', reason: 'stopped before it was sent', unburnt: true })]);
@@ -201,7 +201,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await begin(a)).to.deep.equal(['go']);
   });
 
-  it('have an unknown outcome for whoever gets their batch next; what was known is booked', async () => {
+  it('become UNKNOWN for the next lease of their batch; known results are persisted', async () => {
     const [a, b] = mails as [Mail, Mail];
     await begin(a, b);
     await takeTurn(world.db, [], [end(a)]);
@@ -210,7 +210,7 @@ describe('mails of a campaign on the wire', () => {
     await settleWireOf(world.db, other.batchId);
     expect(await now()).to.include({ pending: 4, sent: 1, unknown: 1 });
     expect((await row(b)).reason).to.contain('the worker was interrupted');
-    // A late word is heard, once, and changes nothing that is known.
+    // A late result is accepted once.
     expect([...(await takeTurn(world.db, [], [end(b)])).late]).to.deep.equal([b.id]);
     expect(await finishAll(world.db, [end(b)])).to.deep.equal([true]);
     expect(await finishAll(world.db, [end(b)])).to.deep.equal([false]);
@@ -218,7 +218,7 @@ describe('mails of a campaign on the wire', () => {
     await other.release();
   });
 
-  it('are settled also while their campaign is paused, and never while somebody has them', async () => {
+  it('are resolved while their campaign is paused, and never under a valid lease', async () => {
     const [a, b] = mails as [Mail, Mail];
     await begin(a, b);
     await takeTurn(world.db, [], [end(a)]);
@@ -232,7 +232,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await now()).to.include({ pending: 4, sent: 1, unknown: 1 });
   });
 
-  it('are booked by others when whoever wrote the result is gone', async () => {
+  it('are persisted by another worker when the one that recorded the result is gone', async () => {
     const [a] = mails as [Mail];
     await begin(a);
     await takeTurn(world.db, [], [end(a)]);
@@ -244,7 +244,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await row(a)).to.include({ status: 'SENT' });
   });
 
-  it('keep what becomes of them when the campaign is cancelled', async () => {
+  it('keep their results when the campaign is cancelled', async () => {
     const [a, b, c] = mails as [Mail, Mail, Mail];
     await begin(a, b, c);
     await takeTurn(world.db, [], [end(a)]);
@@ -273,7 +273,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await now()).to.include({ sent: 1, skipped: 0, pending: 5 });
   });
 
-  it('keep no address of a contact that is being deleted while they are booked', async () => {
+  it('keep no address of a contact that is deleted while they are persisted', async () => {
     const [a, b] = mails as [Mail, Mail];
     await begin(a, b);
     await takeTurn(
@@ -303,7 +303,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await now()).to.include({ sent: 2, skipped: 0, pending: 4 });
   });
 
-  it('are never more in doubt than twice the connections, and the next is begun as another ends', async () => {
+  it('are at most twice as many as the connections, and one that ends lets the next start', async () => {
     const { signal } = new AbortController();
     const turns = new Turns<TestEnd>(world.db, 2);
     const begun: Begin[] = [];
@@ -321,7 +321,7 @@ describe('mails of a campaign on the wire', () => {
     expect(await world.db('campaignMailsInFlight').where({ campaignId, endedAt: null })).to.have.lengthOf(4);
   });
 
-  it('of two campaigns take turns of their own', async () => {
+  it('are written separately for two campaigns', async () => {
     const { signal } = new AbortController();
     const turns = new Turns<TestEnd>(world.db, 10);
     const [a, b, c] = mails as [Mail, Mail, Mail];
@@ -331,12 +331,12 @@ describe('mails of a campaign on the wire', () => {
       turns.begin(stranger),
       turns.begin({ ...ask(c), signal }),
     ]);
-    // That one is not frozen yet, and has no such mail.
+    // That campaign is not frozen yet and has no such mail.
     expect(begun.map((answer) => answer?.verdict)).to.deep.equal(['go', 'passed over', 'go']);
     expect((await onWire()).map(({ emailId }) => emailId)).to.have.members([a.id, c.id]);
   });
 
-  it('are not begun once the signal has come, even where they waited for their turn', async () => {
+  it('are not started after the stop signal, even when they were waiting for a slot', async () => {
     const stopping = new AbortController();
     const turns = new Turns<TestEnd>(world.db, 1);
     const [a, b, c] = mails as [Mail, Mail, Mail];
