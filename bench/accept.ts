@@ -55,7 +55,7 @@ export const acceptBench: Bench = {
       const rounds: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
       await load(ours[path], path, 2);
       await load(bare[path], path, 2);
-      // In turns, so that a machine that slows down slows both.
+      // Alternating, so that a machine that slows down slows both.
       for (let round = 1; round <= ROUNDS; round++) {
         rounds.bare.push(await load(bare[path], path, ROUND_SECONDS));
         rounds.ours.push(await load(ours[path], path, ROUND_SECONDS));
@@ -72,7 +72,7 @@ export const acceptBench: Bench = {
   },
 };
 
-/** One database on disk with its usual safety, both servers on it. */
+/** Starts both servers on one database, with its usual durability. */
 async function servers(): Promise<{ ours: Targets; bare: Targets }> {
   const postgres = await startPostgres({
     dataDir: join(runDirectory(), 'bench-postgres'),
@@ -87,7 +87,7 @@ async function servers(): Promise<{ ours: Targets; bare: Targets }> {
   return { ours: targets, bare: { '/v1/track': bare, '/v1/send': bare } };
 }
 
-/** Migrates a database, and starts an API on it with one project. */
+/** Migrates a database and starts an API on it with one project. */
 export async function acceptingApi(databaseUrl: string): Promise<{ projectId: string; targets: Targets }> {
   await migrate(databaseUrl);
   const db = connectDb({ databaseUrl, poolSize: 2 });
@@ -95,7 +95,7 @@ export async function acceptingApi(databaseUrl: string): Promise<{ projectId: st
   const { project, publicKey, secretKey } = await createProject(db, { name: 'Bench', ownerId: user.id });
   await addManagedDomain(db, project.id, 'demo.localhost');
   await db.destroy();
-  // The limit is far away, not off: its cost belongs to ours.
+  // The limit is high, not off: its cost is part of ours.
   const env = { DATABASE_URL: databaseUrl, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn' };
   const { url } = await startApi(env);
   return {

@@ -1,5 +1,5 @@
-// The baseline of `delivery`: nodemailer's own pool, which builds each message itself, and nothing else: no database, no
-// ledger, no template, no text part from HTML, no tracking.
+// The baseline of `delivery`: nodemailer's own pool, which builds each message, and nothing else: no database, no
+// template, no text part from HTML, no tracking.
 import { createTransport } from 'nodemailer';
 import { html, text } from './mail-text.ts';
 
@@ -16,7 +16,7 @@ async function send({ url, connections, mails, dkim }: PoolOrder): Promise<void>
     ...(dkim && { dkim }),
   } as Parameters<typeof createTransport>[0]);
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const sendNext = async (): Promise<void> => {
     for (let n = next++; n < mails; n = next++)
       await pool.sendMail({
         from: { name: 'Shop', address: 'shop@bench.example' },
@@ -27,7 +27,7 @@ async function send({ url, connections, mails, dkim }: PoolOrder): Promise<void>
       });
   };
   // Enough that the pool never waits for the next mail.
-  await Promise.all(Array.from({ length: connections * 4 }, lane));
+  await Promise.all(Array.from({ length: connections * 4 }, sendNext));
   pool.close();
 }
 

@@ -1,5 +1,5 @@
 // The baseline of `accept`: Koa, koa-body and pg with the same inserts in one prepared statement each, and nothing else:
-// no keys, no validation, no rate limit, no rules.
+// no keys, no validation, no rate limit.
 import { randomUUID } from 'node:crypto';
 import Koa from 'koa';
 import { koaBody } from 'koa-body';

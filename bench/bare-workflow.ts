@@ -1,4 +1,4 @@
-// The other half of the baseline: a worker with one activity, which sends over a connection that is open already.
+// The worker of the baseline: one activity, which sends over a connection that is already open.
 import { resolve } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createTransport } from 'nodemailer';

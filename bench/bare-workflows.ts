@@ -1,4 +1,4 @@
-// The least that Temporal can be asked for: a workflow with one activity that does nothing, and one that waits.
+// The minimal Temporal workflows: one with a no-op activity, and one that waits for a signal.
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 
 export * from '../workflows/index.ts';
@@ -12,12 +12,12 @@ export async function bare(): Promise<void> {
   await nothing();
 }
 
-export const goOn = defineSignal('goOn');
+export const resume = defineSignal('resume');
 
 export async function bareWait(): Promise<void> {
-  let over = false;
-  setHandler(goOn, () => {
-    over = true;
+  let resumed = false;
+  setHandler(resume, () => {
+    resumed = true;
   });
-  await condition(() => over);
+  await condition(() => resumed);
 }

@@ -1,4 +1,4 @@
-// One side of `before.ts`: runs in a checkout of its revision, whose modules it imports, and does what it is asked.
+// One side of `before.ts`: runs in a checkout of its revision, imports its modules and executes orders.
 import { connectDb } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { endAll } from '../test/support/cleanup.ts';
@@ -19,7 +19,7 @@ export interface SideAnswer {
 
 let sendCampaign: () => Promise<number>;
 
-async function answer(order: SideOrder): Promise<SideAnswer> {
+async function execute(order: SideOrder): Promise<SideAnswer> {
   if (order.kind === 'api') return { targets: (await acceptingApi(order.databaseUrl)).targets };
   if (order.kind === 'campaign') return { rate: await sendCampaign() };
   const { databaseUrl, temporal } = order;
@@ -42,15 +42,15 @@ async function answer(order: SideOrder): Promise<SideAnswer> {
 }
 
 process.on('message', (order: SideOrder) => {
-  answer(order).then(
-    (told) => process.send?.(told),
+  execute(order).then(
+    (answer) => process.send?.(answer),
     (error: unknown) => {
       console.error(error);
       void end(1);
     },
   );
 });
-// A signal to the whole group: the parent says when to end, so that the processes started here end too.
+// A signal reaches the whole group; the parent disconnects when this process and its children are to end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 process.on('disconnect', () => void end(0));
 if (!process.connected) void end(0);

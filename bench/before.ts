@@ -33,7 +33,7 @@ export const beforeBench: Bench = {
 type Checkouts = Record<SideName, string>;
 type Progress = (line: string) => void;
 
-/** A worktree of the revision, with the packages and the benchmarks of this one. */
+/** Creates a worktree of the revision, with the packages and the benchmarks of this one. */
 function checkOut(revision: string): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   const folder = join(runDirectory(), 'before');
@@ -45,7 +45,7 @@ function checkOut(revision: string): string {
   return folder;
 }
 
-/** Hard links, not one symbolic link: the renderer may only read below its real folder. What is cached stays apart. */
+/** Uses hard links, not one symbolic link: the renderer may only read below its real folder. Caches are not shared. */
 function linkTree(from: string, to: string): void {
   mkdirSync(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -61,7 +61,7 @@ function linkOrCopy(source: string, target: string): void {
   try {
     linkSync(source, target);
   } catch {
-    // On another file system.
+    // The target is on another file system.
     copyFileSync(source, target);
   }
 }
@@ -84,7 +84,7 @@ async function database(serverUrl: string, name: string): Promise<string> {
   return url.href;
 }
 
-/** A process with the modules of one revision: those of two would clash in this one. */
+/** A process with the modules of one revision: those of two would clash in one process. */
 class Side {
   private readonly checkout: string;
   private readonly child: ChildProcess;
@@ -98,7 +98,7 @@ class Side {
     atEnd(() => this.stop());
   }
 
-  async ask(order: SideOrder): Promise<SideAnswer> {
+  async execute(order: SideOrder): Promise<SideAnswer> {
     this.child.send(order);
     const exited = once(this.child, 'exit').then(() => {
       throw new Error(`${this.checkout}: ${order.kind} failed (see above)`);
@@ -119,7 +119,7 @@ async function accept(checkouts: Checkouts, serverUrl: string, progress: Progres
   const start = async (name: SideName): Promise<Targets> => {
     const side = new Side(checkouts[name]);
     sides.push(side);
-    const { targets } = await side.ask({ kind: 'api', databaseUrl: await database(serverUrl, `accept_${name}`) });
+    const { targets } = await side.execute({ kind: 'api', databaseUrl: await database(serverUrl, `accept_${name}`) });
     if (!targets) throw new Error(`no API of ${name}`);
     return targets;
   };
@@ -127,7 +127,7 @@ async function accept(checkouts: Checkouts, serverUrl: string, progress: Progres
   const measures: Measure[] = [];
   for (const path of ['/v1/track', '/v1/send'] satisfies Path[])
     measures.push(
-      await inTurns(path, 'requests/s', progress, async (name, isWarmUp) => {
+      await alternate(path, 'requests/s', progress, async (name, isWarmUp) => {
         return (await load(targets[name][path], path, isWarmUp ? 2 : ROUND_SECONDS)).rate;
       }),
     );
@@ -141,19 +141,19 @@ async function campaign(checkouts: Checkouts, serverUrl: string, progress: Progr
     const { address, namespace, close } = await ownNamespace();
     atEnd(close);
     const databaseUrl = await database(serverUrl, `campaign_${name}`);
-    await side.ask({ kind: 'worker', databaseUrl, temporal: { address, namespace } });
+    await side.execute({ kind: 'worker', databaseUrl, temporal: { address, namespace } });
     return side;
   };
   const sides = { before: await start('before'), now: await start('now') };
-  const result = await inTurns(`campaign to ${RECIPIENTS}`, 'mails/s', progress, async (name) => {
-    return (await sides[name].ask({ kind: 'campaign' })).rate ?? Number.NaN;
+  const result = await alternate(`campaign to ${RECIPIENTS}`, 'mails/s', progress, async (name) => {
+    return (await sides[name].execute({ kind: 'campaign' })).rate ?? Number.NaN;
   });
   await Promise.all([sides.before.stop(), sides.now.stop()]);
   return result;
 }
 
-/** One round of each to warm up, then the rounds that count. The side that goes first changes with every round. */
-async function inTurns(
+/** Runs one warm-up round of each, then the rounds that count. The side that goes first alternates. */
+async function alternate(
   what: string,
   unit: string,
   progress: Progress,

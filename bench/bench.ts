@@ -1,20 +1,20 @@
-/** One line of the table: ours beside a bare baseline that was measured in the same run. */
+/** One row of the table: ours beside a bare baseline that was measured in the same run. */
 export interface Measure {
   what: string;
   unit: string;
   ours: number;
   baseline: number;
-  /** Ours to baseline; the number to look at, because the machines differ and are noisy. */
+  /** Ours to baseline: the figure to compare, because machines differ and are noisy. */
   ratio: number;
-  /** What the ratio should be, e.g. `>= 0.7`. */
+  /** The target of the ratio, e.g. `>= 0.7`. */
   aim?: string;
 }
 
 export interface Bench {
   name: string;
-  /** What is compared with what, in a sentence. */
+  /** What is compared, in one sentence. */
   about: string;
-  /** Left out of a run of all. */
+  /** Excluded from a run of all benchmarks. */
   onlyByName?: boolean;
   run(progress: (line: string) => void): Promise<Measure[]>;
 }
@@ -23,7 +23,7 @@ export function measure(what: string, unit: string, ours: number, baseline: numb
   return { what, unit, ours: round(ours), baseline: round(baseline), ratio: round(ours / baseline), aim };
 }
 
-/** The middle value: one slow round on a shared machine does not count. */
+/** Returns the middle value, so that one slow round on a shared machine does not count. */
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -6,7 +6,7 @@ import { type Measure, measure, median } from './bench.ts';
 
 const ROUNDS = 3;
 
-/** Freezing so many recipients, beside an INSERT … SELECT of the very same rows; others write contacts meanwhile. */
+/** Measures freezing beside an INSERT … SELECT of the same rows, while other clients write contacts. */
 export async function freezing(db: Db, recipients: number, progress: (line: string) => void): Promise<Measure[]> {
   const project = await makeProject(db);
   await db.raw(
@@ -16,31 +16,31 @@ export async function freezing(db: Db, recipients: number, progress: (line: stri
   );
   await db.raw('vacuum analyze contacts');
   const [ours, bare]: [number[], number[]] = [[], []];
-  let [longest, usual] = [0, 0];
+  let [longest, longestBare] = [0, 0];
   for (let round = 1; round <= ROUNDS; round++) {
     const { campaign } = await createCampaign(db, project.access, {
       ...{ name: 'Spring', subject: 'News', body: '<p>News</p>', audienceType: 'ALL' },
       from: { email: `news@${project.senderDomain}` },
     });
     await db('campaigns').where({ id: campaign.id }).update({ status: 'SENDING' });
-    const others = writing(db);
+    const writer = writeContacts(db);
     ours.push(await timed(() => freezeAudience(db, campaign.id)));
-    longest = Math.max(longest, await others.stop());
-    // The same rows into the same table: kept aside, taken out, put back.
-    await db.raw('create table kept as select * from emails where campaign_id = ?', [campaign.id]);
+    longest = Math.max(longest, await writer.stop());
+    // The same rows into the same table: copied, deleted, inserted again.
+    await db.raw('create table frozen as select * from emails where campaign_id = ?', [campaign.id]);
     await db.raw('delete from emails where campaign_id = ?', [campaign.id]);
     await db.raw('vacuum emails');
-    const beside = writing(db);
-    bare.push(await timed(() => db.raw('insert into emails select * from kept')));
-    usual = Math.max(usual, await beside.stop());
+    const bareWriter = writeContacts(db);
+    bare.push(await timed(() => db.raw('insert into emails select * from frozen')));
+    longestBare = Math.max(longestBare, await bareWriter.stop());
     await db.raw('delete from emails where campaign_id = ?', [campaign.id]);
-    await db.raw('drop table kept');
+    await db.raw('drop table frozen');
     await db.raw('vacuum emails');
     progress(`freezing ${recipients}, round ${round} of ${ROUNDS}: ${ours.at(-1)} s beside ${bare.at(-1)} s`);
   }
   return [
     measure(`freezing ${recipients}`, 's', median(ours), median(bare), '<= 1.5'),
-    measure('the longest write of others meanwhile', 'ms', longest, usual),
+    measure('the longest concurrent write of another project', 'ms', longest, longestBare),
   ];
 }
 
@@ -50,12 +50,12 @@ async function timed(work: () => PromiseLike<unknown>): Promise<number> {
   return (performance.now() - start) / 1_000;
 }
 
-/** Somebody else's contacts, one after the other. `stop` says how long the slowest took, in milliseconds. */
-function writing(db: Db): { stop(): Promise<number> } {
-  let [longest, over] = [0, false];
+/** Writes contacts of another project one by one. `stop` returns how long the slowest took, in milliseconds. */
+function writeContacts(db: Db): { stop(): Promise<number> } {
+  let [longest, stopped] = [0, false];
   const ended = (async () => {
     const project = await makeProject(db);
-    for (let n = 0; !over; n++) {
+    for (let n = 0; !stopped; n++) {
       const start = performance.now();
       await db.raw(`insert into contacts (id, project_id, email, subscribed) values (uuidv7(), ?, ?, true)`, [
         project.id,
@@ -66,7 +66,7 @@ function writing(db: Db): { stop(): Promise<number> } {
   })();
   return {
     stop: async () => {
-      over = true;
+      stopped = true;
       await ended;
       return longest;
     },

@@ -27,24 +27,24 @@ const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
 export const RECIPIENTS = Math.round(20_000 * SCALE);
 const MANY = 10;
 const ROUNDS = 5;
-/** Of either side. */
+/** Of each side. */
 export const CONNECTIONS = 20;
 export const DOMAIN = 'bench.example';
 
 interface Round {
   /** Mails a second, from the request to the last mail. */
   rate: number;
-  /** Seconds of processor time for a thousand mails, of whoever sends, its children included. */
+  /** Processor seconds of the sender and its children, per thousand mails. */
   cpu: number;
 }
 
 type Sink = Awaited<ReturnType<typeof startSink>>;
 
-interface Scene {
+interface Setup {
   db: Db;
   sink: Sink;
   worker: ServiceProcess;
-  /** Projects, by how many contacts they have. */
+  /** Projects with few and with many contacts. */
   few: TestProject;
   many: TestProject;
 }
@@ -68,8 +68,8 @@ export const campaignsBench: Bench = {
     const measures: Measure[] = [];
     for (const signed of [false, true]) {
       const worker = await startWorker({ ...env, DKIM_SIGNING: String(signed) });
-      const scene: Scene = { db, sink, worker, few, many };
-      measures.push(...(await rows(scene, signed, progress)));
+      const setup: Setup = { db, sink, worker, few, many };
+      measures.push(...(await rows(setup, signed, progress)));
       await worker.stop();
     }
     measures.push(...(await freezing(db, RECIPIENTS * 50, progress)));
@@ -78,12 +78,12 @@ export const campaignsBench: Bench = {
   },
 };
 
-async function rows(scene: Scene, signed: boolean, progress: (line: string) => void): Promise<Measure[]> {
+async function rows(setup: Setup, signed: boolean, progress: (line: string) => void): Promise<Measure[]> {
   const rounds: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
-  await ours(scene, scene.few, RECIPIENTS);
+  await ours(setup, setup.few, RECIPIENTS);
   for (let round = 1; round <= ROUNDS; round++) {
-    rounds.bare.push(await bare(scene.sink, signed));
-    rounds.ours.push(await ours(scene, scene.few, RECIPIENTS));
+    rounds.bare.push(await bare(setup.sink, signed));
+    rounds.ours.push(await ours(setup, setup.few, RECIPIENTS));
     const [mine, theirs] = [rounds.ours.at(-1), rounds.bare.at(-1)].map((side) => JSON.stringify(side));
     progress(`${signed ? 'signed' : 'unsigned'}, round ${round} of ${ROUNDS}: ${mine} beside ${theirs}`);
   }
@@ -94,7 +94,7 @@ async function rows(scene: Scene, signed: boolean, progress: (line: string) => v
     measure(`${what}, time of the sender`, 's per 1,000', of('ours', 'cpu'), of('bare', 'cpu')),
   ];
   if (signed) return measures;
-  const large = await ours(scene, scene.many, RECIPIENTS * MANY);
+  const large = await ours(setup, setup.many, RECIPIENTS * MANY);
   progress(`to ${RECIPIENTS * MANY}: ${JSON.stringify(large)}`);
   const many = 'time per mail at ten times as many';
   return [...measures, measure(many, 'ms', 1_000 / large.rate, 1_000 / of('ours', 'rate'), '<= 1.2')];
@@ -117,7 +117,7 @@ async function database(progress: (line: string) => void) {
   return { databaseUrl: postgres.url, db, few, many };
 }
 
-/** A project with so many contacts, and a domain that has a key. */
+/** Creates a project with contacts, and a domain with a key. */
 export async function audience(db: Db, count: number, name: string): Promise<TestProject> {
   const project = await makeProject(db);
   const domain = await addManagedDomain(db, project.id, name);
@@ -125,16 +125,16 @@ export async function audience(db: Db, count: number, name: string): Promise<Tes
   await db.raw(
     `insert into contacts (id, project_id, email, subscribed, data)
      select uuidv7(), ?, 'user' || n || '@d' || n % 20 || '.example.com', true, jsonb_build_object('name', 'Ann ' || n)
-     -- Of all connections one domain never gets all; here, as in life, there are some.
+     -- One recipient domain never gets all connections, so there are several.
      from generate_series(1, ?::integer) n`,
     [project.id, count],
   );
   return { ...project, senderDomain: name };
 }
 
-/** Sends a campaign and waits until the sink has it, and all is written down. */
+/** Sends a campaign and waits until the sink has received it and all results are published. */
 export async function ours(
-  { db, sink, worker }: Pick<Scene, 'db' | 'sink' | 'worker'>,
+  { db, sink, worker }: Pick<Setup, 'db' | 'sink' | 'worker'>,
   project: TestProject,
   recipients: number,
 ): Promise<Round> {
@@ -188,7 +188,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(50);
 }
 
-/** Of a process and its children, threads included: user and system time in ticks of a hundredth of a second. */
+/** Returns the processor time of a process, its threads and children; ticks are hundredths of a second. */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -19,23 +19,23 @@ const MATCHES = 100;
 const ROUNDS = 40;
 const keys: SigningKeys = ['a key of the benchmark'];
 
-interface Crowd {
+interface ContactSet {
   projectId: string;
-  /** Into the middle of the list. */
+  /** A cursor to the middle of the list. */
   middle: string;
 }
 
-type Work = (db: Db, crowd: Crowd) => Promise<unknown>;
+type Work = (db: Db, set: ContactSet) => Promise<unknown>;
 
 const list =
   (query: Partial<ContactsQuery> = {}): Work =>
   (db, { projectId }) =>
     listContacts(db, projectId, keys, { limit: 20, sort: 'createdAt', dir: 'desc', ...query });
 
-/** What must not depend on the number of contacts, because the number of those that match is the same. */
+/** Must not depend on the number of contacts, because the number of matches is the same. */
 const constant: Record<string, Work> = {
   'first page': list(),
-  'deep page': (db, crowd) => list({ cursor: crowd.middle })(db, crowd),
+  'deep page': (db, set) => list({ cursor: set.middle })(db, set),
   'first page, by address': list({ sort: 'email', dir: 'asc' }),
   'search for a part of the address': list({ search: 'needle' }),
   'filter by a value in data': list({ data: { tag: 'rare' } }),
@@ -44,7 +44,7 @@ const constant: Record<string, Work> = {
   'values of a field that few have': (db, { projectId }) => listFieldValues(db, projectId, 'data.tag', 100),
 };
 
-/** What grows with the number that match, or with the project. */
+/** Grows with the number of matches, or with the project. */
 const growing: Record<string, Work> = {
   'first page of all subscribed, by address': list({ subscribed: true, sort: 'email' }),
   'search for two characters': list({ search: 'zq' }),
@@ -79,14 +79,21 @@ export const contactsBench: Bench = {
   },
 };
 
-async function compare(db: Db, what: string, work: Work, small: Crowd, large: Crowd, aim?: string): Promise<Measure> {
+async function compare(
+  db: Db,
+  what: string,
+  work: Work,
+  small: ContactSet,
+  large: ContactSet,
+  aim?: string,
+): Promise<Measure> {
   const times = { small: [] as number[], large: [] as number[] };
-  const time = async (crowd: Crowd): Promise<number> => {
+  const time = async (set: ContactSet): Promise<number> => {
     const started = performance.now();
-    await work(db, crowd);
+    await work(db, set);
     return performance.now() - started;
   };
-  // In turns, so that a machine that slows down slows both. The first rounds fill caches.
+  // Alternating, so that a machine that slows down slows both. The first rounds fill caches.
   for (let round = -3; round < ROUNDS; round++) {
     const [a, b] = [await time(small), await time(large)];
     if (round >= 0) {
@@ -97,8 +104,8 @@ async function compare(db: Db, what: string, work: Work, small: Crowd, large: Cr
   return measure(what, 'ms', median(times.large), median(times.small), aim);
 }
 
-/** Through the table's own triggers and indexes, so that all is as it would have come about. */
-async function populate(db: Db, count: number, progress: (line: string) => void): Promise<Crowd> {
+/** Inserts with triggers and indexes enabled, so that counts and fields are maintained as usual. */
+async function populate(db: Db, count: number, progress: (line: string) => void): Promise<ContactSet> {
   const { id: projectId } = await makeProject(db);
   for (let from = 1; from <= count; from += BATCH) {
     const to = Math.min(from + BATCH - 1, count);

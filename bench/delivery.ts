@@ -22,13 +22,13 @@ const MAILS = Math.round(20_000 * Number(process.env.EVERPOST_BENCH_SCALE ?? 1))
 const ROUNDS = 3;
 const CONNECTIONS = 10;
 const DOMAIN = 'bench.example';
-/** Of all connections one domain never gets all; here, as in life, there are some. */
+/** One recipient domain never gets all connections, so there are several. */
 const RECIPIENT_DOMAIN = "'@d' || n % 20 || '.example.com'";
 
 interface Round {
   /** Mails a second. */
   rate: number;
-  /** Milliseconds of processor time for each mail, of whoever sends alone. */
+  /** Processor milliseconds of the sender, per mail. */
   cpu: number;
 }
 
@@ -53,7 +53,7 @@ export const deliveryBench: Bench = {
       const worker = await startWorker({ ...env, DKIM_SIGNING: String(signed) });
       const rounds: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
       await ours(db, projectId, sink, worker, MAILS);
-      // As on any table that has not just been made.
+      // Statistics as on a table that has been in use.
       await db.raw('vacuum analyze');
       for (let round = 1; round <= ROUNDS; round++) {
         rounds.bare.push(await bare(sink, signed));
@@ -91,7 +91,7 @@ async function database(): Promise<{ databaseUrl: string; db: Db; projectId: str
   return { databaseUrl: postgres.url, db, projectId: id };
 }
 
-/** Accepts the mails in one go and waits until the sink has them all. */
+/** Inserts the mails in one statement and waits until the sink has received them all. */
 async function ours(db: Db, projectId: string, sink: Sink, worker: ServiceProcess, mails: number): Promise<Round> {
   const before = await sink.count();
   const cpu = cpuSeconds(worker.pid);
@@ -113,7 +113,7 @@ async function ours(db: Db, projectId: string, sink: Sink, worker: ServiceProces
   const started = performance.timeOrigin + performance.now();
   wake(db, 'mail');
   const lastAt = await sink.reached(before + mails);
-  // What comes after the last mail (results, events) belongs to it as well.
+  // Persisting results and publishing events belongs to the work as well.
   await until(async () => (await unfinished(db)) === 0);
   return { rate: mails / ((lastAt - started) / 1000), cpu: ((cpuSeconds(worker.pid) - cpu) / mails) * 1000 };
 }
@@ -146,7 +146,7 @@ function dkim(): PoolOrder['dkim'] {
   return { domainName: DOMAIN, keySelector: 'ep1', privateKey };
 }
 
-/** Of a process, its threads included: user and system time in ticks of a hundredth of a second. */
+/** Returns the processor time of a process and its threads; ticks are hundredths of a second. */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

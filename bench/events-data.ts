@@ -3,14 +3,14 @@ import { makeProject, type TestProject } from '../test/support/world.ts';
 
 const BATCH = 500_000;
 const DAYS = 365;
-/** One contact for so many events. */
+/** Events per contact. */
 const PER_CONTACT = 100;
 
 /**
- * A project with events of the last year, the last of them just now, and with what they and its mails add up to. Without
- * triggers, and with the large indexes made afterwards: the outcome is the same, in a fraction of the time.
+ * Creates a project with events of the last year, the last of them now, and with their counts. Runs without triggers and
+ * builds the large indexes afterwards: the result is the same, in a fraction of the time.
  */
-export async function eventful(db: Db, count: number, progress: (line: string) => void): Promise<TestProject> {
+export async function projectWithEvents(db: Db, count: number, progress: (line: string) => void): Promise<TestProject> {
   const project = await makeProject(db);
   const contacts = Math.max(10_000, Math.round(count / PER_CONTACT));
   await db.raw(insertContacts, [project.id, contacts]);
@@ -33,7 +33,7 @@ export async function eventful(db: Db, count: number, progress: (line: string) =
   return project;
 }
 
-/** Gives a table's indexes back in the end. That of its key stays. */
+/** Drops the indexes of the tables, except for primary keys, and creates them again after `work`. */
 export async function withoutIndexes(db: Db, work: () => Promise<void>, tables = ['events']): Promise<void> {
   const { rows } = await db.raw(
     `select indexname, indexdef from pg_indexes where tablename = any (?) and indexname not like '%key'`,
@@ -42,27 +42,27 @@ export async function withoutIndexes(db: Db, work: () => Promise<void>, tables =
   for (const { indexname } of rows) await db.raw('drop index ??', [indexname]);
   for (const table of tables) await db.raw('alter table ?? disable trigger user', [table]);
   await work();
-  // What is told of a partitioned table's index would not reach its partitions.
+  // `ON ONLY` would not create the index on the partitions.
   for (const { indexdef } of rows) await db.raw(indexdef.replace(' ON ONLY ', ' ON ').replaceAll('?', '\\?'));
   for (const table of tables) await db.raw('alter table ?? enable trigger user', [table]);
 }
 
-// Addresses as the load of `accept` has them: it tracks contacts that are there.
+// The addresses that the load of `accept` uses: it tracks existing contacts.
 const insertContacts = `
   insert into contacts (id, project_id, email, subscribed, data)
   select uuidv7(), ?, 'user' || n || '@example.com', true, '{}' from generate_series(0, ?::integer - 1) n`;
 
 const insertEvents = `
   insert into events (id, project_id, contact_id, name, data, created_at)
-  select uuidv7(at - now()), given.project_id, someone.id, named.name,
+  select uuidv7(at - now()), given.project_id, contact.id, named.name,
     case when named.name like 'email.%' then '{"subject": "Hello", "isFirst": true}' else '{"plan": "pro", "seats": 3}' end::jsonb, at
   from (select ?::uuid as project_id, ?::integer as events, ?::bigint as contacts) given
     cross join generate_series(?::integer, ?::integer) n
     cross join lateral (select now() - make_interval(secs => (given.events - n) * (${DAYS} * 86400.0 / given.events)) as at) time
     cross join lateral (select (array['login', 'login', 'login', 'view', 'view', 'email.sent', 'email.delivery', 'email.open',
       'purchase', 'event' || n % 12])[1 + n % 10] as name) named
-    join contacts someone on someone.project_id = given.project_id
-      and someone.email = 'user' || (n::bigint * 7919 + n / 13) % given.contacts || '@example.com'`;
+    join contacts contact on contact.project_id = given.project_id
+      and contact.email = 'user' || (n::bigint * 7919 + n / 13) % given.contacts || '@example.com'`;
 
 const sums = [
   `insert into event_hours (project_id, hour, name, count, shown, last_contacts, last_at)

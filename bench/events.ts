@@ -16,9 +16,9 @@ import { startApi } from '../test/support/processes.ts';
 import type { TestProject } from '../test/support/world.ts';
 import { load, startBare, type Target } from './accept.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
-import { eventful } from './events-data.ts';
+import { projectWithEvents } from './events-data.ts';
 
-/** For a quick look: EVERPOST_BENCH_SCALE=0.01 */
+/** For a quick run: EVERPOST_BENCH_SCALE=0.01 */
 const SCALE = Number(process.env.EVERPOST_BENCH_SCALE ?? 1);
 const FEW = Math.max(1_000, Math.round(10_000 * SCALE));
 const SOME = Math.max(1_000, Math.round(100_000 * SCALE));
@@ -30,7 +30,7 @@ const keys: SigningKeys = ['a key of the benchmark'];
 
 type Work = (db: Db, projectId: string) => Promise<unknown>;
 
-/** What must not depend on the number of events, because as many rows are shown. */
+/** Must not depend on the number of events, because as many rows are returned. */
 const constant: Record<string, Work> = {
   feed: (db, id) => listActivity(db, id, keys, { limit: 20 }),
   'feed, second page': async (db, id) => {
@@ -75,30 +75,30 @@ export const eventsBench: Bench = {
   },
 };
 
-interface Place {
+interface EventDatabase {
   url: string;
   db: Db;
   project: TestProject;
 }
 
-/** Each in a database of its own: so many events, and no others. */
+/** Creates a database with this number of events. */
 async function database(
   postgres: Postgres,
   name: string,
   count: number,
   progress: (line: string) => void,
-): Promise<Place> {
+): Promise<EventDatabase> {
   await query(postgres.url, `create database events_${name}`);
   const url = Object.assign(new URL(postgres.url), { pathname: `/events_${name}` }).href;
   await migrate(url);
   const db = connectDb({ databaseUrl: url, poolSize: 4 });
-  return { url, db, project: await eventful(db, count, progress) };
+  return { url, db, project: await projectWithEvents(db, count, progress) };
 }
 
-/** In turns, so that a machine that slows down slows both. The first rounds fill caches. */
-async function compare(what: string, work: Work, small: Place, large: Place): Promise<Measure> {
+/** Alternates, so that a machine that slows down slows both. The first rounds fill caches. */
+async function compare(what: string, work: Work, small: EventDatabase, large: EventDatabase): Promise<Measure> {
   const times = { small: [] as number[], large: [] as number[] };
-  const time = async ({ db, project }: Place): Promise<number> => {
+  const time = async ({ db, project }: EventDatabase): Promise<number> => {
     const started = performance.now();
     await work(db, project.id);
     return performance.now() - started;
@@ -112,7 +112,7 @@ async function compare(what: string, work: Work, small: Place, large: Place): Pr
   return measure(what, 'ms', median(times.large), median(times.small), '<= 2');
 }
 
-async function tracking(few: Place, many: Place, progress: (line: string) => void): Promise<Measure[]> {
+async function tracking(few: EventDatabase, many: EventDatabase, progress: (line: string) => void): Promise<Measure[]> {
   const targets = {
     'few/ours': await ours(few),
     'few/bare': await bare(few),
@@ -135,12 +135,12 @@ async function tracking(few: Place, many: Place, progress: (line: string) => voi
   ];
 }
 
-/** The limit is far away, not off: its cost belongs to ours. */
-async function ours({ url, project }: Place): Promise<Target> {
+/** The limit is high, not off: its cost is part of ours. */
+async function ours({ url, project }: EventDatabase): Promise<Target> {
   const api = await startApi({ DATABASE_URL: url, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn' });
   return { url: api.url, key: project.publicKey };
 }
 
-async function bare({ url, project }: Place): Promise<Target> {
+async function bare({ url, project }: EventDatabase): Promise<Target> {
   return { url: await startBare(url, project.id), key: 'none' };
 }

@@ -14,7 +14,7 @@ import { type Bench, measure, median } from './bench.ts';
 const FILE_BYTES = 5 * 1024 * 1024;
 const ROUNDS = 3;
 
-/** As many rows as fit into the largest file that is taken. */
+/** Returns as many rows as fit into the largest accepted file. */
 function rowsOf(round: string): { email: string; plan: string; seats: number }[] {
   const rows = [];
   for (let bytes = 'email,plan,seats\n'.length, n = 0; ; n++) {

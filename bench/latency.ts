@@ -55,7 +55,7 @@ export const latencyBench: Bench = {
   },
 };
 
-/** Requests come as they do from the world: by the clock, whether the last one was answered or not. */
+/** Sends requests at a fixed rate, whether or not earlier ones were answered. */
 async function accepting(ours: Target, bare: Target, progress: (line: string) => void): Promise<Measure[]> {
   const rounds: { ours: number[][]; bare: number[][] } = { ours: [], bare: [] };
   for (const target of [ours, bare]) await load(target, 2);
@@ -72,14 +72,14 @@ async function accepting(ours: Target, bare: Target, progress: (line: string) =>
 
 async function load(target: Target, seconds: number): Promise<number[]> {
   const times: number[] = [];
-  const under: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   const started = performance.now();
   for (let n = 0; n < seconds * PER_SECOND; n++) {
     await sleep(Math.max(0, started + (n * 1000) / PER_SECOND - performance.now()));
-    const asked = performance.now();
-    under.push(post(target, `user${n % 5_000}@example.com`).then(() => void times.push(performance.now() - asked)));
+    const sentAt = performance.now();
+    pending.push(post(target, `user${n % 5_000}@example.com`).then(() => void times.push(performance.now() - sentAt)));
   }
-  await Promise.all(under);
+  await Promise.all(pending);
   return times;
 }
 
@@ -118,7 +118,7 @@ async function idle(
       await untilAccepted(bareSink, start),
       await untilAccepted(sink, () => post(ours, `${newId()}@example.com`)),
     ];
-    // The first ones only warm both up.
+    // The first rounds are a warm-up.
     if (n >= 0) times.bare.push(bareMs);
     if (n >= 0) times.ours.push(oursMs);
     await until(async () => (await db('delivery_batches')).length === 0);

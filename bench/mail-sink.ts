@@ -1,5 +1,5 @@
-// An SMTP server that takes everything, counts it and forgets it: as little as can be, so that it measures the sender.
-// A process of its own; tells its port first, then its count whenever it is asked.
+// A minimal SMTP server that accepts, counts and discards all mail, so that the sender is measured. Runs in its own
+// process; sends its port first, then its count at every message.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 let count = 0;

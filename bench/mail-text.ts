@@ -1,4 +1,4 @@
-// The mail that both sides of `delivery` send: a receipt of some two kilobytes.
+// The mail that both sides of `delivery` send: a receipt of about two kilobytes.
 const row = (n: number) =>
   `<tr><td style="padding:8px 0">Item ${n}, in blue &amp; green</td><td align="right">${n}.99 EUR</td></tr>`;
 

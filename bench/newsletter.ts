@@ -1,4 +1,4 @@
-// What both sides of `campaigns` send: five kilobytes with one variable and one link.
+// The mail that both sides of `campaigns` send: five kilobytes with one variable and one link.
 const paragraph = (n: number) =>
   `<p style="margin:0 0 16px;font:16px/1.5 Georgia,serif">Paragraph ${n}: what has happened since the last letter, what ` +
   'will happen until the next one, and why anybody who reads this far may want to know about either of them.</p>';

@@ -1,5 +1,5 @@
-// The baseline of `campaigns`: nodemailer's pool with messages that were built before, and nothing else: no database, no
-// ledger, no template, no tracking. Signing, where it is asked for, is nodemailer's own.
+// The baseline of `campaigns`: nodemailer's pool with prebuilt messages, and nothing else: no database, no template, no
+// tracking. nodemailer signs when signing is on.
 import { createTransport } from 'nodemailer';
 import { composeMail } from '../platform/mailer.ts';
 import { newsletter, plainNewsletter } from './newsletter.ts';
@@ -11,7 +11,7 @@ export interface PrebuiltOrder {
   dkim?: { domainName: string; keySelector: string; privateKey: string };
 }
 
-/** So many are built, and sent again and again under other addresses. */
+/** The number of built messages, which are reused for other addresses. */
 const BUILT = 1_000;
 
 async function send({ url, connections, mails, dkim }: PrebuiltOrder, built: Buffer[]): Promise<void> {
@@ -20,14 +20,14 @@ async function send({ url, connections, mails, dkim }: PrebuiltOrder, built: Buf
     ...(dkim && { dkim }),
   } as Parameters<typeof createTransport>[0]);
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const sendNext = async (): Promise<void> => {
     for (let n = next++; n < mails; n = next++) {
       const envelope = { from: 'news@bench.example', to: [`user${n}@example.com`] };
       await pool.sendMail({ envelope, raw: built[n % BUILT] ?? '' });
     }
   };
   // Enough that the pool never waits for the next mail.
-  await Promise.all(Array.from({ length: connections * 4 }, lane));
+  await Promise.all(Array.from({ length: connections * 4 }, sendNext));
   pool.close();
 }
 

@@ -11,7 +11,7 @@ const row = (n: number) =>
   `<tr><td style="padding:10px"><a href="https://example.com/item/${n}">Item ${n}</a></td>` +
   `<td>A description of what {{ firstName }} may want to buy &amp; more about it</td></tr>`;
 
-/** About 6 kB, as a newsletter is: variables, a condition, a loop, filters. */
+/** About 6 kB, like a newsletter: variables, a condition, a loop, filters. */
 const html =
   '<html><body><h1>Hello {{ firstName }}</h1>{% if plan == "pro" %}<p>Thank you for being with us.</p>{% endif %}' +
   `<table>${Array.from({ length: 30 }, (_, n) => row(n)).join('')}</table>` +
@@ -31,10 +31,10 @@ const variables = (n: number) => ({
 
 const numbers = Array.from({ length: MAILS }, (_, n) => n);
 
-/** Milliseconds per mail on the clock, and of this process's own time. */
+/** Milliseconds per mail: elapsed, and of this process's processor time. */
 interface Round {
-  clock: number;
-  own: number;
+  elapsed: number;
+  cpu: number;
 }
 
 async function timed(work: () => unknown): Promise<Round> {
@@ -42,10 +42,10 @@ async function timed(work: () => unknown): Promise<Round> {
   const before = process.cpuUsage();
   await work();
   const { user, system } = process.cpuUsage(before);
-  return { clock: (performance.now() - start) / MAILS, own: (user + system) / 1000 / MAILS };
+  return { elapsed: (performance.now() - start) / MAILS, cpu: (user + system) / 1000 / MAILS };
 }
 
-/** One template for all, compiled once: in this process, without limits. */
+/** One template for all mails, compiled once, in this process, without limits. */
 function bareCampaign(): () => void {
   const environment = new nunjucks.Environment([]);
   const compiled = [subject, html].map((source) => new nunjucks.Template(source, environment, 'mail', true));
@@ -54,7 +54,7 @@ function bareCampaign(): () => void {
   };
 }
 
-/** A body of its own for each mail, and the text part from it. */
+/** A different body for each mail, and its text part. */
 function bareUnique(unique: () => string): () => void {
   const text = compile({ wordwrap: false });
   const environment = new nunjucks.Environment([]);
@@ -73,10 +73,10 @@ const ourUnique = (renderer: Renderer, unique: () => string) => () =>
 
 export const renderBench: Bench = {
   name: 'render',
-  about: 'a mail with its text part from processes of their own, beside bare nunjucks in this process',
+  about: 'a mail with its text part from separate processes, beside bare nunjucks in this process',
   async run(progress) {
-    let made = 0;
-    const unique = () => html.replace('</body>', `<p>${made++}</p></body>`);
+    let uniqueCount = 0;
+    const unique = () => html.replace('</body>', `<p>${uniqueCount++}</p></body>`);
     const renderer = createRenderer({ log: pino({ level: 'warn' }) });
     try {
       return [
@@ -97,7 +97,7 @@ async function compare(
 ): Promise<Measure[]> {
   const rounds: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
   for (const work of [ours, bare]) await work();
-  // In turns, so that a machine that slows down slows both.
+  // Alternating, so that a machine that slows down slows both.
   for (let round = 1; round <= ROUNDS; round++) {
     rounds.bare.push(await timed(bare));
     rounds.ours.push(await timed(ours));
@@ -105,7 +105,7 @@ async function compare(
   }
   const of = (side: 'ours' | 'bare', key: keyof Round) => median(rounds[side].map((round) => round[key]));
   return [
-    measure(`a mail ${what}`, 'ms', of('ours', 'clock'), of('bare', 'clock')),
-    measure(`a mail ${what}, time of the caller`, 'ms', of('ours', 'own'), of('bare', 'own'), '<= 2'),
+    measure(`a mail ${what}`, 'ms', of('ours', 'elapsed'), of('bare', 'elapsed')),
+    measure(`a mail ${what}, time of the caller`, 'ms', of('ours', 'cpu'), of('bare', 'cpu'), '<= 2'),
   ];
 }

@@ -1,4 +1,4 @@
-// `npm run bench` runs all benchmarks, `npm run bench -- accept` the ones named.
+// `npm run bench` runs all benchmarks, `npm run bench -- accept` the named ones.
 
 import { endAll } from '../test/support/cleanup.ts';
 import { acceptBench } from './accept.ts';

@@ -1,9 +1,9 @@
-/** A statement that somebody who knows the tables well would write for the question, for one project. */
+/** A statement that an expert would write for the question, for one project. */
 export type HandWritten = (projectId: string) => { text: string; values: unknown[] };
 
 interface Question {
   condition: object;
-  /** Several ways, of which the fastest counts. */
+  /** Several variants, of which the fastest counts. */
   count: HandWritten[];
   page: HandWritten[];
 }

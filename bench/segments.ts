@@ -11,7 +11,7 @@ import { guarded } from '../services/segments/guard.ts';
 import { membersOf } from '../services/segments/matching.ts';
 import type { TestProject } from '../test/support/world.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
-import { crowd } from './segments-data.ts';
+import { startWithContacts } from './segments-data.ts';
 import { type HandWritten, questions, tree } from './segments-questions.ts';
 
 const ROUNDS = 5;
@@ -22,21 +22,21 @@ export const segmentsBench: Bench = {
   name: 'segments',
   about: 'conditions over a million contacts with 20 keys and ten million events, beside the best SQL written by hand',
   async run(progress) {
-    const { db, project } = await crowd(progress);
+    const { db, project } = await startWithContacts(progress);
     const measures: Measure[] = [];
     for (const [what, { condition, count, page }] of Object.entries(questions)) {
       const segment = { id: newId(), projectId: project.id, condition } as unknown as Segment;
       const total = await countMembers(db, segment);
       progress(`${what}: ${total} match`);
-      measures.push(await beside(db, `${what}, count`, () => countMembers(db, segment), project, count));
+      measures.push(await compare(db, `${what}, count`, () => countMembers(db, segment), project, count));
       const first = await guarded(db, 'bench', async (trx) => {
         const members = await membersOf(trx, segment);
         const work = () => pageOfMatching(trx, members, { total, offset: 0, limit: 20 });
-        return beside(db, `${what}, first page`, work, project, page);
+        return compare(db, `${what}, first page`, work, project, page);
       });
       measures.push(first);
     }
-    measures.push(...(await settling(db, project, progress)));
+    measures.push(...(await applyingChanges(db, project, progress)));
     return measures;
   },
 };
@@ -47,8 +47,8 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - started;
 };
 
-/** In turns, so that a machine that slows down slows both. The first round fills caches. */
-async function beside(
+/** Alternates, so that a machine that slows down slows both. The first round fills caches. */
+async function compare(
   db: Db,
   what: string,
   work: () => Promise<unknown>,
@@ -69,8 +69,8 @@ async function beside(
   return measure(what, 'ms', median(ours), Math.min(...byHand.map(median)), '<= 2');
 }
 
-/** What it costs to follow one contact's change, when few of the tracked segments look at it and when all do. */
-async function settling(db: Db, project: TestProject, progress: (line: string) => void): Promise<Measure[]> {
+/** Measures applying one contact's change, when few of the tracked segments depend on it and when all do. */
+async function applyingChanges(db: Db, project: TestProject, progress: (line: string) => void): Promise<Measure[]> {
   for (let n = 0; n < SEGMENTS; n++)
     await createSegment(db, project.access, {
       name: `Tracked ${n}`,
@@ -82,25 +82,27 @@ async function settling(db: Db, project: TestProject, progress: (line: string) =
   const ids = (rows as { id: string }[]).map(({ id }) => id);
   const measures: Measure[] = [];
   for (const [what, key] of Object.entries({
-    'a change that 10 segments look at': 'key3',
-    'one that all look at': 'plan',
+    'a change that 10 segments depend on': 'key3',
+    'one that all depend on': 'plan',
   })) {
-    const [changes, settlements]: [number[], number[]] = [[], []];
+    const [changes, applications]: [number[], number[]] = [[], []];
     for (const [n, id] of ids.entries()) {
       changes.push(await timed(() => updateContact(db, project.access, id, { data: { [key]: `value${100 + n}` } })));
-      settlements.push(await timed(() => applyContactChanges(db)));
+      applications.push(await timed(() => applyContactChanges(db)));
     }
-    measures.push(measure(`${what}: settling beside changing`, 'ms', median(settlements), median(changes), '<= 10'));
+    measures.push(
+      measure(`${what}: applying beside changing`, 'ms', median(applications), median(changes), '<= 10'),
+    );
   }
   await db.raw(
     `update contacts set data = data || '{"plan": "gone"}' where id in (select id from contacts limit 1000)`,
   );
   const [many, one] = [await timed(() => applyContactChanges(db)), measures[1]?.ours ?? 0];
-  measures.push(measure('1,000 changed contacts settled, per contact, beside one', 'ms', many / 1_000, one, '<= 1'));
+  measures.push(measure('1,000 changes applied, per contact, beside one', 'ms', many / 1_000, one, '<= 1'));
   return measures;
 }
 
-/** Few match: what a segment costs while nobody enters or leaves it is what counts. */
+/** Few contacts match: measures the cost of a segment that none enters or leaves. */
 const trackedCondition = (n: number) =>
   tree(
     { field: 'data.plan', operator: 'equals', value: `plan${n}` },

@@ -1,4 +1,4 @@
-// How benchmarks talk to the sink, and to their other children.
+// Starts and queries the mail sink, and forks other child processes.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { atEnd } from '../test/support/cleanup.ts';
 export interface Sink {
   url: string;
   count(): Promise<number>;
-  /** Waits for so many mails in all, and says when the last of them came. */
+  /** Waits for this number of mails in total, and returns when the last of them arrived. */
   reached(count: number): Promise<number>;
 }
 
@@ -16,20 +16,20 @@ export async function startSink(): Promise<Sink> {
   const child = forked('mail-sink.ts');
   atEnd(() => void child.kill());
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  const ask = async (): Promise<{ count: number; lastAt: number }> => {
-    child.send('how many?');
+  const readState = async (): Promise<{ count: number; lastAt: number }> => {
+    child.send('count');
     return ((await once(child, 'message')) as [{ count: number; lastAt: number }])[0];
   };
   return {
     url: `smtp://127.0.0.1:${port}`,
-    count: async () => (await ask()).count,
+    count: async () => (await readState()).count,
     reached: async (count) => {
-      let told = await ask();
+      let state = await readState();
       await until(async () => {
-        told = await ask();
-        return told.count >= count;
+        state = await readState();
+        return state.count >= count;
       });
-      return told.lastAt;
+      return state.lastAt;
     },
   };
 }

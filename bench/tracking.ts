@@ -17,7 +17,7 @@ const ROUNDS = 5;
 const LINKS = 20;
 const MAILS = 2_000;
 const NOTICES = Number(process.env.EVERPOST_BENCH_SCALE ?? 1) * 20_000;
-const SET = 500;
+const BATCH_SIZE = 500;
 
 const links = new MailLinks({ baseUrl: 'https://mail.example.com', secretKeys: ['a key for a benchmark'] });
 const item = (n: number) =>
@@ -28,10 +28,10 @@ const NEWSLETTER = `<html><body>${Array.from({ length: LINKS }, (_, n) => item(n
 export const trackingBench: Bench = {
   name: 'tracking',
   about: `links of a newsletter beside ${LINKS} bare HMACs; opens and clicks counted beside a bare insert of their events`,
-  run: async (progress) => [dressing(), await counting(progress)],
+  run: async (progress) => [addingTracking(), await counting(progress)],
 };
 
-function dressing(): Measure {
+function addingTracking(): Measure {
   const shared = { projectId: newId(), type: 'MARKETING' } as const;
   const rest = { from: 'shop@example.com', tracking: 'ENABLED', headers: null } as const;
   const ours = microseconds(() => {
@@ -43,10 +43,10 @@ function dressing(): Measure {
     for (let n = 0; n < LINKS; n++)
       createHmac('sha256', 'a key').update(`https://shop.example/p/${n}`).digest('base64url');
   });
-  return measure(`dressing a mail of ${LINKS} links`, 'µs', ours, bare, '<= 2');
+  return measure(`adding tracking to a mail of ${LINKS} links`, 'µs', ours, bare, '<= 2');
 }
 
-/** By the processor's time: the wall's tells of the neighbours. */
+/** Measures processor time: elapsed time depends on other processes. */
 function microseconds(work: () => void): number {
   for (let n = 0; n < MAILS; n++) work();
   const rounds = Array.from({ length: ROUNDS }, () => {
@@ -73,14 +73,14 @@ async function counting(progress: (line: string) => void): Promise<Measure> {
     const { id } = await makeProject(db);
     const mails = await sentMails(db, id);
     let started = performance.now();
-    for (let at = 0; at < mails.length; at += SET) await bareEvents(db, id, mails.slice(at, at + SET));
+    for (let at = 0; at < mails.length; at += BATCH_SIZE) await bareEvents(db, id, mails.slice(at, at + BATCH_SIZE));
     rates.bare.push(perSecond(started));
     started = performance.now();
-    for (let at = 0; at < mails.length; at += SET)
+    for (let at = 0; at < mails.length; at += BATCH_SIZE)
       await recordNotices(
         db,
         mails
-          .slice(at, at + SET)
+          .slice(at, at + BATCH_SIZE)
           .map((mail) => ({ mail: { id: mail.id }, kind: 'click', link: 'https://shop.example/' })),
       );
     while ((await applyNotices(db)) > 0);
@@ -88,7 +88,7 @@ async function counting(progress: (line: string) => void): Promise<Measure> {
     progress(`round ${round} of 3`);
   }
   await db.destroy();
-  return measure('clicks noted and settled', 'clicks/s', median(rates.ours), median(rates.bare), '>= 0.3');
+  return measure('clicks recorded and applied', 'clicks/s', median(rates.ours), median(rates.bare), '>= 0.3');
 }
 
 const perSecond = (started: number): number => (NOTICES / (performance.now() - started)) * 1000;

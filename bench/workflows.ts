@@ -32,16 +32,16 @@ const WAITING = sized(10_000);
 const TRACKED = sized(5_000);
 const ROUNDS = 3;
 const MANY = 'one of many';
-/** As many at a time as the relay has hands. */
-const HANDS = 10;
+/** The concurrency of the relay. */
+const CONCURRENCY = 10;
 const OPEN = 'WorkflowType IN ("bare", "bareWait", "execution") AND ExecutionStatus = "Running"';
-const PATIENCE = { timeoutMs: 3_600_000 };
+const TIMEOUT = { timeoutMs: 3_600_000 };
 
 interface Engine {
   db: Db;
   temporal: Temporal;
   project: TestProject;
-  /** How often the bare activity has run. */
+  /** Returns how often the bare activity has run. */
   done: () => number;
 }
 
@@ -70,16 +70,16 @@ async function startEngine(): Promise<Engine> {
   const db = connectDb({ databaseUrl: postgres.url, poolSize: 40 });
   const temporal = await ownNamespace();
   let done = 0;
-  const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys: testKeys };
+  const advanceDeps = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys: testKeys };
   const workers = new TemporalWorkers({
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,
     duties: [
       {
-        ...(await workflowsDuty(advancing)),
+        ...(await workflowsDuty(advanceDeps)),
         workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflows.ts')),
       },
-      executionsDuty({ ...advancing, temporalSide: openRuns(temporal) }),
+      executionsDuty({ ...advanceDeps, temporalSide: openRuns(temporal) }),
       {
         taskQueue: 'bare',
         activities: { nothing: async () => void done++ },
@@ -101,13 +101,13 @@ async function startEngine(): Promise<Engine> {
   return { db, temporal, project: await makeProject(db), done: () => done };
 }
 
-/** Runs all of them, some at a time. */
-async function inHands(count: number, work: (n: number) => Promise<unknown>): Promise<void> {
+/** Runs `work` for each number, several at a time. */
+async function runConcurrently(count: number, work: (n: number) => Promise<unknown>): Promise<void> {
   const rest = Array.from({ length: count }, (_, n) => n).values();
-  const hand = async () => {
+  const worker = async () => {
     for (const n of rest) await work(n);
   };
-  await Promise.all(Array.from({ length: HANDS }, hand));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
 const perSecond = async (count: number, work: () => Promise<unknown>): Promise<number> => {
@@ -140,7 +140,7 @@ async function throughput(engine: Engine, progress: (line: string) => void): Pro
     const bare = await perSecond(EXECUTIONS, () => runBare(engine, round));
     const ours = await perSecond(EXECUTIONS, () => runExecutions(engine, workflow.id, round));
     progress(`round ${round} of ${ROUNDS}: ${ours.toFixed(1)} executions, ${bare.toFixed(1)} bare workflows a second`);
-    // The first one warms everything up.
+    // The first round is a warm-up.
     if (round === 0) continue;
     rates.bare.push(bare);
     rates.ours.push(ours);
@@ -150,29 +150,29 @@ async function throughput(engine: Engine, progress: (line: string) => void): Pro
 
 async function runBare({ temporal, done }: Engine, round: number): Promise<void> {
   const goal = done() + EXECUTIONS;
-  await inHands(EXECUTIONS, (n) =>
+  await runConcurrently(EXECUTIONS, (n) =>
     temporal.client.workflow.start('bare', {
       workflowId: `bare/${round}/${n}`,
       taskQueue: taskQueues.workflows,
       args: [],
     }),
   );
-  await eventually(() => done() >= goal, PATIENCE);
+  await eventually(() => done() >= goal, TIMEOUT);
   await closed(temporal);
 }
 
 async function runExecutions({ db, temporal, project }: Engine, workflowId: string, round: number): Promise<void> {
-  await inHands(EXECUTIONS, (n) =>
+  await runConcurrently(EXECUTIONS, (n) =>
     trackEvent(db, project.access, { email: `go${round}.${n}@example.com`, event: 'go' }),
   );
   const goal = EXECUTIONS * (round + 1);
-  await eventually(async () => (await countOf(db, { workflowId, status: 'EXITED' })) >= goal, PATIENCE);
+  await eventually(async () => (await countOf(db, { workflowId, status: 'EXITED' })) >= goal, TIMEOUT);
   await closed(temporal);
 }
 
-/** Temporal, too, has come to the end of all. */
+/** Waits until Temporal has closed all workflows. */
 const closed = (temporal: Temporal) =>
-  eventually(async () => (await temporal.client.workflow.count(OPEN)).count === 0, PATIENCE);
+  eventually(async () => (await temporal.client.workflow.count(OPEN)).count === 0, TIMEOUT);
 
 async function countOf(db: Db, where: object): Promise<number> {
   const [row] = await db('executions').where(where).count();
@@ -180,8 +180,8 @@ async function countOf(db: Db, where: object): Promise<number> {
 }
 
 /**
- * Whether an event costs more where many wait: a quarter of them, all, and a quarter again, as machines change. Then the
- * same with bare workflows that wait for a signal, to see what of it is Temporal's.
+ * Measures whether an event costs more when many executions wait: a quarter of them, all, and a quarter again, because
+ * machines change. Then the same with bare workflows that wait for a signal, which shows the share of Temporal.
  */
 async function resuming(engine: Engine, progress: (line: string) => void): Promise<Measure[]> {
   const few = Math.round(WAITING / 4);
@@ -206,19 +206,19 @@ async function resuming(engine: Engine, progress: (line: string) => void): Promi
 async function resumeBare({ temporal }: Engine, count: number, name: string, progress: (line: string) => void) {
   const idOf = (n: number) => `bareWait/${name}/${n}`;
   const { workflow } = temporal.client;
-  await inHands(count, (n) =>
+  await runConcurrently(count, (n) =>
     workflow.start('bareWait', { workflowId: idOf(n), taskQueue: taskQueues.workflows, args: [] }),
   );
   progress(`${count} bare workflows wait`);
   const rate = await perSecond(count, async () => {
-    await inHands(count, (n) => workflow.getHandle(idOf(n)).signal('goOn'));
+    await runConcurrently(count, (n) => workflow.getHandle(idOf(n)).signal('resume'));
     await closed(temporal);
   });
   progress(`all ${count} bare ones resumed, ${rate.toFixed(1)} a second`);
   return 1_000 / rate;
 }
 
-/** Milliseconds for each of so many. */
+/** Returns the milliseconds per execution. */
 async function resume(
   { db, temporal, project }: Engine,
   count: number,
@@ -230,8 +230,8 @@ async function resume(
     workflow: { triggerConfig: JSON.stringify({ eventName: `left ${name}` }) },
   });
   const track = (event: string) =>
-    inHands(count, (n) => trackEvent(db, project.access, { email: `wait${n}@example.com`, event }));
-  // Counting thousands has its price, too.
+    runConcurrently(count, (n) => trackEvent(db, project.access, { email: `wait${n}@example.com`, event }));
+  // Counting thousands of rows costs time too.
   const all = async (status: string) => {
     while ((await countOf(db, { workflowId: workflow.id, status })) < count) await sleep(500);
   };
@@ -247,34 +247,38 @@ async function resume(
   return 1_000 / rate;
 }
 
-/** What 200 enabled workflows cost those who track, and whoever matches. */
+/** Measures what 200 enabled workflows cost tracking and matching. */
 async function triggering({ db, project }: Engine, progress: (line: string) => void): Promise<Measure[]> {
   const track = (event: string) =>
     perSecond(TRACKED, () =>
-      inHands(TRACKED, (n) => trackEvent(db, project.access, { email: `many${n}@example.com`, event })),
+      runConcurrently(TRACKED, (n) => trackEvent(db, project.access, { email: `many${n}@example.com`, event })),
     );
   for (let n = 0; n < 200; n++)
     await draw(db, project, {
       steps: { out: ['EXIT'] },
-      workflow: { triggerConfig: JSON.stringify({ eventName: `wanted ${n}` }), description: MANY },
+      workflow: { triggerConfig: JSON.stringify({ eventName: `triggered ${n}` }), description: MANY },
     });
-  const rates: Record<'alone' | 'unwanted' | 'wanted', number[]> = { alone: [], unwanted: [], wanted: [] };
+  const rates: Record<'alone' | 'untriggered' | 'triggered', number[]> = { alone: [], untriggered: [], triggered: [] };
   for (let round = 0; round <= ROUNDS; round++) {
     await db('workflows').where({ description: MANY }).update({ enabled: false });
-    const alone = await track('unwanted');
+    const alone = await track('untriggered');
     await db('workflows').where({ description: MANY }).update({ enabled: true });
-    const unwanted = await track('unwanted');
-    const wanted = await track(`wanted ${round}`);
-    await eventually(async () => (await matchEvents(db)).events === 0, PATIENCE);
+    const untriggered = await track('untriggered');
+    const triggered = await track(`triggered ${round}`);
+    await eventually(async () => (await matchEvents(db)).events === 0, TIMEOUT);
     progress(`round ${round} of ${ROUNDS}: ${TRACKED} events tracked with 200 workflows enabled, and with none`);
     if (round === 0) continue;
     rates.alone.push(alone);
-    rates.unwanted.push(unwanted);
-    rates.wanted.push(wanted);
+    rates.untriggered.push(untriggered);
+    rates.triggered.push(triggered);
   }
-  const [alone, unwanted, wanted] = [rates.alone, rates.unwanted, rates.wanted].map(median) as [number, number, number];
+  const [alone, untriggered, triggered] = [rates.alone, rates.untriggered, rates.triggered].map(median) as [
+    number,
+    number,
+    number,
+  ];
   return [
-    measure('tracking what none of 200 workflows wants', 'events/s', unwanted, alone, '>= 0.9'),
-    measure('tracking what one of 200 workflows wants', 'events/s', wanted, alone, '>= 0.7'),
+    measure('tracking an event that triggers none of 200 workflows', 'events/s', untriggered, alone, '>= 0.9'),
+    measure('tracking an event that triggers one of 200 workflows', 'events/s', triggered, alone, '>= 0.7'),
   ];
 }
