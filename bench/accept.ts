@@ -47,7 +47,8 @@ export type Targets = Record<Path, Target>;
 
 export const acceptBench: Bench = {
   name: 'accept',
-  about: 'what the API accepts per second, beside a bare Koa + pg server with the same inserts in the same database',
+  about:
+    'what the API accepts per second, compared with a bare Koa + pg server with the same inserts in the same database',
   async run(progress) {
     const { ours, bare } = await servers();
     const measures: Measure[] = [];

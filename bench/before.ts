@@ -21,7 +21,7 @@ type Rates = Record<SideName, number[]>;
 
 export const beforeBench: Bench = {
   name: 'before',
-  about: `/v1/track, /v1/send and a campaign to ${RECIPIENTS} beside the same of ${REVISION}`,
+  about: `/v1/track, /v1/send and a campaign to ${RECIPIENTS} compared with the same of ${REVISION}`,
   onlyByName: true,
   async run(progress) {
     const checkouts = { before: checkOut(REVISION), now: root };
@@ -169,7 +169,7 @@ async function alternate(
     const [now = 0, before = 0] = [rates.now.at(-1), rates.before.at(-1)];
     if (round > 0)
       progress(
-        `${what}, round ${round} of ${ROUNDS}: ${now.toFixed(0)} beside ${before.toFixed(0)}, ${(now / before).toFixed(2)}`,
+        `${what}, round ${round} of ${ROUNDS}: ${now.toFixed(0)} against ${before.toFixed(0)}, ${(now / before).toFixed(2)}`,
       );
   }
   return measure(what, unit, median(rates.now), median(rates.before), AIM);

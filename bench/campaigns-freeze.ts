@@ -36,7 +36,7 @@ export async function freezing(db: Db, recipients: number, progress: (line: stri
     await db.raw('delete from emails where campaign_id = ?', [campaign.id]);
     await db.raw('drop table frozen');
     await db.raw('vacuum emails');
-    progress(`freezing ${recipients}, round ${round} of ${ROUNDS}: ${ours.at(-1)} s beside ${bare.at(-1)} s`);
+    progress(`freezing ${recipients}, round ${round} of ${ROUNDS}: ${ours.at(-1)} s against ${bare.at(-1)} s`);
   }
   return [
     measure(`freezing ${recipients}`, 's', median(ours), median(bare), '<= 1.5'),

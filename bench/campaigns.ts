@@ -51,7 +51,7 @@ interface Setup {
 
 export const campaignsBench: Bench = {
   name: 'campaigns',
-  about: `a campaign to ${RECIPIENTS} and to ${RECIPIENTS * MANY} into a sink, beside a nodemailer pool with prebuilt messages`,
+  about: `a campaign to ${RECIPIENTS} and to ${RECIPIENTS * MANY} into a sink, compared with a nodemailer pool with prebuilt messages`,
   async run(progress) {
     const { databaseUrl, db, few, many } = await database(progress);
     const sink = await startSink();
@@ -85,7 +85,7 @@ async function rows(setup: Setup, signed: boolean, progress: (line: string) => v
     rounds.bare.push(await bare(setup.sink, signed));
     rounds.ours.push(await ours(setup, setup.few, RECIPIENTS));
     const [mine, theirs] = [rounds.ours.at(-1), rounds.bare.at(-1)].map((side) => JSON.stringify(side));
-    progress(`${signed ? 'signed' : 'unsigned'}, round ${round} of ${ROUNDS}: ${mine} beside ${theirs}`);
+    progress(`${signed ? 'signed' : 'unsigned'}, round ${round} of ${ROUNDS}: ${mine} against ${theirs}`);
   }
   const of = (side: 'ours' | 'bare', key: keyof Round) => median(rounds[side].map((round) => round[key]));
   const what = signed ? 'campaign, signed' : 'campaign';

@@ -54,7 +54,7 @@ const growing: Record<string, Work> = {
 
 export const contactsBench: Bench = {
   name: 'contacts',
-  about: `lists, search and fields of a project with ${LARGE} contacts, beside one with ${SMALL} in the same database`,
+  about: `lists, search and fields of a project with ${LARGE} contacts, compared with one with ${SMALL} in the same database`,
   async run(progress) {
     const postgres = await startPostgres({
       dataDir: join(runDirectory(), 'bench-contacts'),

@@ -34,7 +34,7 @@ interface Round {
 
 export const deliveryBench: Bench = {
   name: 'delivery',
-  about: `${MAILS} transactional mails from the ledger into a sink, beside a bare nodemailer pool`,
+  about: `${MAILS} transactional mails from the ledger into a sink, compared with a bare nodemailer pool`,
   async run(progress) {
     const { databaseUrl, db, projectId } = await database();
     const sink = await startSink();
@@ -59,7 +59,7 @@ export const deliveryBench: Bench = {
         rounds.bare.push(await bare(sink, signed));
         rounds.ours.push(await ours(db, projectId, sink, worker, MAILS));
         const [of, by] = [rounds.ours.at(-1), rounds.bare.at(-1)];
-        const rates = `${Math.round(of?.rate ?? 0)} mails/s beside ${Math.round(by?.rate ?? 0)}`;
+        const rates = `${Math.round(of?.rate ?? 0)} mails/s against ${Math.round(by?.rate ?? 0)}`;
         progress(`${signed ? 'signed' : 'unsigned'}, round ${round} of ${ROUNDS}: ${rates}`);
       }
       await worker.stop();

@@ -27,7 +27,8 @@ function rowsOf(round: string): { email: string; plan: string; seats: number }[]
 
 export const importBench: Bench = {
   name: 'import',
-  about: 'a CSV file of 5 MB through the import job, beside a bare COPY of the same contacts into the same table',
+  about:
+    'a CSV file of 5 MB through the import job, compared with a bare COPY of the same contacts into the same table',
   async run(progress) {
     const postgres = await startPostgres({
       dataDir: join(runDirectory(), 'bench-import'),

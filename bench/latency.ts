@@ -30,7 +30,8 @@ const now = () => performance.timeOrigin + performance.now();
 
 export const latencyBench: Bench = {
   name: 'latency',
-  about: 'what a client of /v1/send waits for, and its mail after the answer, beside a bare server and a bare workflow',
+  about:
+    'what a client of /v1/send waits for, and its mail after the answer, compared with a bare server and a bare workflow',
   async run(progress) {
     const postgres = await startPostgres({
       dataDir: join(runDirectory(), 'bench-latency'),

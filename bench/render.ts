@@ -73,7 +73,7 @@ const ourUnique = (renderer: Renderer, unique: () => string) => () =>
 
 export const renderBench: Bench = {
   name: 'render',
-  about: 'a mail with its text part from separate processes, beside bare nunjucks in this process',
+  about: 'a mail with its text part from separate processes, compared with bare nunjucks in this process',
   async run(progress) {
     let uniqueCount = 0;
     const unique = () => html.replace('</body>', `<p>${uniqueCount++}</p></body>`);

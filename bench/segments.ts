@@ -20,7 +20,8 @@ const CHANGES = 100;
 
 export const segmentsBench: Bench = {
   name: 'segments',
-  about: 'conditions over a million contacts with 20 keys and ten million events, beside the best SQL written by hand',
+  about:
+    'conditions over a million contacts with 20 keys and ten million events, compared with the best SQL written by hand',
   async run(progress) {
     const { db, project } = await startWithContacts(progress);
     const measures: Measure[] = [];
@@ -91,14 +92,14 @@ async function applyingChanges(db: Db, project: TestProject, progress: (line: st
       applications.push(await timed(() => applyContactChanges(db)));
     }
     measures.push(
-      measure(`${what}: applying beside changing`, 'ms', median(applications), median(changes), '<= 10'),
+      measure(`${what}: applying compared with changing`, 'ms', median(applications), median(changes), '<= 10'),
     );
   }
   await db.raw(
     `update contacts set data = data || '{"plan": "gone"}' where id in (select id from contacts limit 1000)`,
   );
   const [many, one] = [await timed(() => applyContactChanges(db)), measures[1]?.ours ?? 0];
-  measures.push(measure('1,000 changes applied, per contact, beside one', 'ms', many / 1_000, one, '<= 1'));
+  measures.push(measure('1,000 changes applied, per contact, compared with one', 'ms', many / 1_000, one, '<= 1'));
   return measures;
 }
 

@@ -27,7 +27,7 @@ const NEWSLETTER = `<html><body>${Array.from({ length: LINKS }, (_, n) => item(n
 
 export const trackingBench: Bench = {
   name: 'tracking',
-  about: `links of a newsletter beside ${LINKS} bare HMACs; opens and clicks counted beside a bare insert of their events`,
+  about: `links of a newsletter compared with ${LINKS} bare HMACs; opens and clicks counted compared with a bare insert of their events`,
   run: async (progress) => [addingTracking(), await counting(progress)],
 };
 

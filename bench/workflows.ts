@@ -47,7 +47,8 @@ interface Engine {
 
 export const workflowsBench: Bench = {
   name: 'workflows',
-  about: 'executions beside bare Temporal workflows with one no-op activity; waits and triggers as they become many',
+  about:
+    'executions compared with bare Temporal workflows with one no-op activity; waits and triggers as they become many',
   async run(progress) {
     const engine = await startEngine();
     return [

@@ -24,9 +24,9 @@ export function postgresAccount(program: string, dir: string): Account {
   }
   if (namespacesWork(program)) return { prefix: NAMESPACE, owner: { uid: 0, gid: 0 } };
   throw new Error(
-    `Postgres does not run as root, and neither the user "postgres" nor "nobody" can reach ${program} and ${dir}, ` +
+    `Postgres does not run as root, and neither the user "postgres" nor "nobody" can access ${program} and ${dir}, ` +
       'nor does this machine allow user namespaces. Run this as another user, move the checkout (or EVERPOST_HOME) ' +
-      'to a place that all users may enter, or point DATABASE_URL at a Postgres of yours.',
+      'to a directory that all users may enter, or point DATABASE_URL at a Postgres of yours.',
   );
 }
 

@@ -48,6 +48,6 @@ const bytesIn = (dir: string): number =>
 
 function binaryIn(dir: string): string {
   const binary = filesIn(dir).find(isExecutable);
-  if (!binary) throw new Error('the download holds no executable file');
+  if (!binary) throw new Error('the download contains no executable file');
   return binary;
 }

@@ -54,7 +54,7 @@ async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
     const color = process.stdout.isTTY ? ['--color'] : [];
     return { args: [...config, ...color, '--reporter-option', `result=${resultOf(n)}`], env, cwd: root };
   }) as [Program, Program];
-  toStderr(`${parts[0].name} follow; ${parts[1].name} run beside, and are shown after.`);
+  toStderr(`${parts[0].name} are shown first; ${parts[1].name} run in parallel and are shown afterwards.`);
   const write = (text: string | Uint8Array) => process.stdout.write(text);
   const { exits, endedBy } = await runSideBySide(first, second, {
     file: join(folder, 'output'),

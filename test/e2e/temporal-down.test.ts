@@ -36,7 +36,7 @@ describe('while Temporal is down', function () {
     for (const { url } of [stack.api, worker]) {
       expect(await statusOf(url)).to.deep.include({ code: 200, status: 'degraded' });
     }
-    // One worker that starts while Temporal is down, beside the one that ran before.
+    // One worker that starts while Temporal is down, besides the one that ran before.
     await stack.startWorker();
     ids.push(await stack.send());
     const { db } = stack.world;

@@ -46,7 +46,7 @@ describe('the statement watcher', () => {
       'that reads the project itself': 'select * from projects where id = $1',
       'that calls a function with the project, and one with its result':
         'select c.* from write_contact($1, $2) as written, current_contact(written.id) as c',
-      'with OR in parentheses beside the project':
+      'with OR in parentheses and the project':
         "select 1 from emails where project_id = $1 and (status = 'SENT' or status = $2)",
       'without a tenant table': 'select pg_notify($1, $2)',
     };
@@ -61,7 +61,7 @@ describe('the statement watcher', () => {
         "select 1 /* project_id = $1 */ from contacts where email = 'project_id = $1'",
         'contacts',
       ],
-      'with the project beside OR': ['select 1 from contacts where project_id = $1 or email = $2', 'contacts'],
+      'with the project on one side of OR': ['select 1 from contacts where project_id = $1 or email = $2', 'contacts'],
       'that excludes the project': ['select 1 from contacts where not project_id = $1', 'contacts'],
       'that excludes a list of projects': ['select 1 from contacts where project_id not in ($1, $2)', 'contacts'],
       'with the project only in a CASE': [
