@@ -32,8 +32,8 @@ describe('authentication', () => {
       ['another scheme', (p) => `Basic ${p.publicKey}`, /garbled/],
       ['a key without Bearer', (p) => p.publicKey, /garbled/],
       ['Bearer alone', () => 'Bearer ', /garbled/],
-      ['a key cut short', (p) => `Bearer ${p.publicKey.slice(0, -1)}`, /garbled/],
-      ['a key with something behind it', (p) => `Bearer ${p.publicKey} x`, /garbled/],
+      ['a truncated key', (p) => `Bearer ${p.publicKey.slice(0, -1)}`, /garbled/],
+      ['a key with trailing text', (p) => `Bearer ${p.publicKey} x`, /garbled/],
       ['an unknown key', () => `Bearer pk_${'A'.repeat(48)}`, /unknown or has been revoked/],
       [
         'the secret key, where the public one is needed',
@@ -156,7 +156,7 @@ describe('authentication', () => {
     it('accepts a GET from any origin, because it changes nothing', async () => {
       const answer = await api.get('/users/@me', { cookie: project.cookie, origin: 'https://evil.example' });
       expect(answer).to.have.status(200);
-      expect(answer.headers.get('access-control-allow-origin'), 'but no page there gets to see it').to.equal(null);
+      expect(answer.headers.get('access-control-allow-origin'), 'not readable by other origins').to.equal(null);
     });
   });
 });

@@ -128,7 +128,7 @@ describe('domains', () => {
 
     const bad: [string, unknown][] = [
       ['an IPv4 address', '192.0.2.1'],
-      ['an IPv4 address in disguise', '0x7f.1'],
+      ['an IPv4 address in hexadecimal', '0x7f.1'],
       ['an IPv6 address', '2001:db8::1'],
       ['an IPv6 address in brackets', '[::1]'],
       ['a single label', 'localhost'],
@@ -146,13 +146,13 @@ describe('domains', () => {
       ['an underscore', '_dmarc.shop.example'],
       ['an empty label', 'shop..example'],
       ['a hyphen at the edge', '-shop.example'],
-      ['space inside', 'my shop.example'],
+      ['a name with a space', 'my shop.example'],
       ['a line break', 'shop.example\nother.example'],
       ['nothing', ''],
       ['blanks', '   '],
       ['a number', 5],
       ['null', null],
-      ['nothing at all', undefined],
+      ['a missing name', undefined],
     ];
     for (const [what, domain] of bad)
       it(`answers 422 to ${what}`, async () => {

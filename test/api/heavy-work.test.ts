@@ -37,9 +37,9 @@ describe('a route that is declared heavy', () => {
     const [noisy, other] = [await api.project(), await api.project()];
     blockedProject = noisy.id;
     const calls = Array.from({ length: 20 }, () => noisy.server.get('/test/heavy'));
-    await eventually(() => waiting.length === 3, { what: 'three calls under way' });
+    await eventually(() => waiting.length === 3, { what: 'three calls in progress' });
     for (let n = 0; n < 5; n++) expect(await other.server.get('/test/heavy')).to.have.status(200);
-    expect(await noisy.server.get('/segments'), 'what is not heavy').to.have.status(200);
+    expect(await noisy.server.get('/segments'), 'a route that is not heavy').to.have.status(200);
     expect(under.filter((id) => id === noisy.id)).to.have.length(3);
     blockedProject = '';
     for (const { end } of waiting) end();

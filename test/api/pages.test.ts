@@ -91,9 +91,9 @@ describe('subscription pages of a contact', () => {
 
   for (const [what, init] of [
     ['the one-click of RFC 8058', { body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) }],
-    ['nothing at all', {}],
+    ['an empty body', {}],
     ['multipart, as some mail programs send it', { body: oneClickForm() }],
-    ['a body that is none of ours', { body: '{"x":', headers: { 'content-type': 'application/json' } }],
+    ['an unexpected body', { body: '{"x":', headers: { 'content-type': 'application/json' } }],
   ] as [string, RequestInit][])
     it(`unsubscribes on POST /unsubscribe/:token with ${what}`, async () => {
       const { id, emailId, token } = await person();

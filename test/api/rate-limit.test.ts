@@ -186,7 +186,7 @@ describe('RateLimit-*', () => {
       for (let n = 0; n < 5; n++)
         expect(await project.server.get('/contacts', from('203.0.113.1'))).to.have.status(200);
       const after = await project.server.get('/contacts');
-      expect(rate(after), 'refused calls use up nothing of the project').to.include({ limit: '100', remaining: '94' });
+      expect(rate(after), 'rejected calls do not count for the project').to.include({ limit: '100', remaining: '94' });
     });
 
     it('count an IPv6 /64 network as one address', async () => {

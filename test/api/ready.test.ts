@@ -51,7 +51,7 @@ describe('GET /health and GET /ready', () => {
     const states = await Promise.all(Array.from({ length: 50 }, () => ready()));
     const ofOneCheck = queries;
     await createReadiness(world.db, async () => true)();
-    expect(ofOneCheck, 'as many queries as a single call makes').to.equal(queries - ofOneCheck);
+    expect(ofOneCheck, 'the queries of a single check').to.equal(queries - ofOneCheck);
     expect(new Set(states).size).to.equal(1);
     await world.db('knex_migrations').delete();
     await eventually(async () => (await ready()).status === 'down', { what: 'a new check' });

@@ -293,7 +293,7 @@ describe('access to all routes', () => {
     await disableProject(api.db, disabled.id, { reason: 'spam' });
     const server = client(api.url, bearer(disabled.secretKey));
     await eventually(async () => (await server.post('/v1/send', {})).status === 403, {
-      what: 'the word to get around',
+      what: 'the notification to arrive',
     });
     /** Read-only routes that are not GET. */
     const reads = ['POST /contacts/lookup', 'POST /v1/verify', 'POST /workflows/{id}/simulate'];

@@ -273,7 +273,7 @@ describe('stages of a route', () => {
 
     for (const [what, type, body] of [
       ['no boundary', 'multipart/form-data', 'x'],
-      ['nonsense inside', 'multipart/form-data; boundary=abc', 'nonsense'],
+      ['an invalid multipart body', 'multipart/form-data; boundary=abc', 'nonsense'],
       [
         'an end that never comes',
         'multipart/form-data; boundary=abc',

@@ -72,7 +72,7 @@ describe('POST /v1/track', () => {
       ['no e-mail', { event: 'x' }, 'email', 'required'],
       ['no event', { email: 'a@b.co' }, 'event', 'required'],
       ['an empty e-mail', { email: '', event: 'x' }, 'email', 'invalid_string'],
-      ['an e-mail that is none', { email: 'ann at example', event: 'x' }, 'email', 'invalid_string'],
+      ['an invalid e-mail', { email: 'ann at example', event: 'x' }, 'email', 'invalid_string'],
       ['an e-mail without a dot in its domain', { email: 'ann@localhost', event: 'x' }, 'email', 'invalid_string'],
       ['an e-mail with a line break', { email: 'ann\r\n@example.com', event: 'x' }, 'email', 'invalid_string'],
       [

@@ -213,7 +213,7 @@ describe('tracking', () => {
         expect((await go(links.openUrl(newId()), {}, offline.url)).status).to.equal(200);
         const page = pages.contactLinks({ contactId: newId(), emailId: newId() }).manageUrl;
         const answer = await go(page, {}, offline.url);
-        expect(answer.status, 'a page says so in words').to.equal(503);
+        expect(answer.status, 'a page answers 503').to.equal(503);
         expect(await answer.text()).to.contain('Please try again');
       } finally {
         await offline.stop();

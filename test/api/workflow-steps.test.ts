@@ -153,7 +153,7 @@ describe('steps of a workflow', () => {
     describe('the URL of a webhook', () => {
       const call = (url: string) => add({ type: 'WEBHOOK', config: { url } });
 
-      it('may be public, or contain variables', async () => {
+      it('may be public, allow-listed, or known only when it is called', async () => {
         for (const url of [
           'https://example.com/hook?a=b',
           'http://8.8.8.8/',
