@@ -131,7 +131,11 @@ describe('figures of one history', () => {
     return answer.body;
   };
 
-  for (const state of ['as they are noted', 'when half of them are added up', 'when all are added up']) {
+  for (const state of [
+    'before aggregation',
+    'when half of the deltas are aggregated',
+    'when all deltas are aggregated',
+  ]) {
     describe(state, () => {
       before(async () => {
         if (state.includes('half')) {
