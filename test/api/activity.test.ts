@@ -21,7 +21,7 @@ describe('activity', () => {
     recordEvents(api.db, [{ projectId: project.id, contactId, name, data }]);
   const typesOf = ({ body }: ApiAnswer): string[] => body.data.map(({ type }: { type: string }) => type);
 
-  /** A workflow with an execution that began and one that has ended. */
+  /** A workflow with one running and one ended execution. */
   async function executions(contactId: string): Promise<{ workflowId: string; ids: string[] }> {
     const { body: workflow } = await project.server.post('/workflows', { name: 'Welcome', eventName: 'signup' });
     const row = (status: string, more: object) => ({
@@ -56,7 +56,7 @@ describe('activity', () => {
   }
 
   describe('GET /activity', () => {
-    it('counts every event that it shows, whatever its name', async () => {
+    it('includes events of any name in its count', async () => {
       for (const name of ['constructor', 'toString', '__proto__', 'segment.entry'])
         await track('ann@example.com', name);
       const { body } = await project.server.get('/activity');
@@ -65,7 +65,7 @@ describe('activity', () => {
       expect((await project.server.get('/activity/stats')).body.totalEvents).to.equal(4);
     });
 
-    it('shows tracked events, mail, subscriptions, campaigns and executions in one list, the newest first', async () => {
+    it('lists tracked events, mail, subscriptions, campaigns and executions together, newest first', async () => {
       const ann = await track('ann@example.com', 'signup', { data: { plan: 'pro' } });
       const mail = { emailId: newId(), subject: 'Hello' };
       await record(ann, 'email.sent', mail);
@@ -123,7 +123,7 @@ describe('activity', () => {
       expect(items[14].metadata).to.deep.equal({ eventName: 'signup', data: { plan: 'pro' } });
     });
 
-    it('goes on page by page without losing or repeating any, also where several happened at the same moment', async () => {
+    it('pages without losing or repeating items, also when several have the same time', async () => {
       const ann = await track('ann@example.com', 'a');
       await track('bob@example.com', 'b', { subscribed: false });
       const { workflowId } = await executions(ann);
@@ -148,7 +148,7 @@ describe('activity', () => {
       }
     });
 
-    it('takes types, a contact and a range', async () => {
+    it('filters by types, contact and range', async () => {
       const ann = await track('ann@example.com', 'a');
       await track('bob@example.com', 'b');
       await track('bob@example.com', 'b', { subscribed: false });
@@ -186,7 +186,7 @@ describe('activity', () => {
       expect(JSON.stringify(body)).to.not.include('For Ann').and.not.include('secret');
     });
 
-    it('shows nothing of another project, and takes none of its cursors', async () => {
+    it('shows nothing of another project and rejects its cursors', async () => {
       for (const event of ['a', 'b']) await track('ann@example.com', event);
       const { cursor } = (await project.server.get('/activity?limit=1')).body;
       const other = await api.project();
@@ -195,18 +195,18 @@ describe('activity', () => {
     });
 
     for (const query of ['types=email.read', 'types=', 'contactId=ann', 'startDate=yesterday', 'limit=x', 'cursor=x'])
-      it(`is 400 with ${query}`, async () => {
+      it(`rejects ${query} with 400`, async () => {
         expect(await project.server.get(`/activity?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
       });
   });
 
-  it('GET /activity/types names the types', async () => {
+  it('lists all types on GET /activity/types', async () => {
     const { types } = (await project.server.get('/activity/types')).body;
     expect(types).to.have.lengthOf(14).and.include.members(['event.triggered', 'email.opened', 'workflow.completed']);
   });
 
   describe('GET /activity/recent-count', () => {
-    it('counts what the feed has gained', async () => {
+    it('counts the items of the feed in the last 5 or given minutes', async () => {
       const ann = await track('ann@example.com', 'a');
       await record(ann, 'email.open', { isFirst: false });
       const old = {
@@ -227,7 +227,7 @@ describe('activity', () => {
   });
 
   describe('GET /activity/upcoming', () => {
-    it('shows scheduled campaigns and delayed steps with their times, the next first', async () => {
+    it('lists scheduled campaigns and delayed steps with their times, the next one first', async () => {
       const ann = await track('ann@example.com', 'a');
       const { workflowId, ids } = await executions(ann);
       const scheduledFor = new Date(Date.now() + 60_000);

@@ -1,4 +1,4 @@
-// A known history, and every number of it in every place that shows it.
+// Writes a known history and compares every figure of it in every endpoint that shows it.
 import { expect } from 'chai';
 import { aggregateActivityDeltas } from '../../db/models/activity-counts.ts';
 import { aggregateCampaignCounts } from '../../db/models/campaign-counts.ts';
@@ -13,7 +13,7 @@ import { leaveResults } from '../support/ledger.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
-/** What happens to mails below, each mail once. */
+/** The results of the mails below, each mail counted once. */
 const MAIL = { sent: 6, delivered: 4, opened: 3, clicked: 2, bounced: 1, complained: 1 };
 const CAMPAIGN = {
   sentCount: 3,
@@ -23,7 +23,7 @@ const CAMPAIGN = {
   bouncedCount: 0,
   complainedCount: 1,
 };
-/** Of the events below: how many, and of how many contacts. */
+/** The number of events below by name, and of their contacts. */
 const EVENTS: Record<string, [count: number, contacts: number]> = {
   signup: [4, 4],
   purchase: [3, 2],
@@ -56,7 +56,7 @@ const FEED: Record<string, number> = {
 };
 const ALL = Object.values(FEED).reduce((sum, count) => sum + count, 0);
 
-describe('the figures of one history', () => {
+describe('figures of one history', () => {
   let api: TestApi;
   let smtp: SmtpStandIn;
   let worker: CampaignWorker;
@@ -97,15 +97,15 @@ describe('the figures of one history', () => {
 
     const bulk = async (name: string) => (await recipientTo(api.db, campaignId, `${name}@example.com`)).id;
     const { ann = '', bob = '', eve = '' } = mails;
-    await hear(ann, 'delivery', 'open', 'open', 'click', 'click');
-    await hear(bob, 'delivery');
-    await hear(eve, 'bounce');
-    await hear(await bulk('ann'), 'delivery', 'open');
-    await hear(await bulk('bob'), 'delivery', 'open', 'open', 'click');
-    await hear(await bulk('eve'), 'complaint');
+    await reportNotices(ann, 'delivery', 'open', 'open', 'click', 'click');
+    await reportNotices(bob, 'delivery');
+    await reportNotices(eve, 'bounce');
+    await reportNotices(await bulk('ann'), 'delivery', 'open');
+    await reportNotices(await bulk('bob'), 'delivery', 'open', 'open', 'click');
+    await reportNotices(await bulk('eve'), 'complaint');
   }
 
-  /** Dan's is refused by the relay, the others are taken. */
+  /** The relay refuses Dan's mail and accepts the others. */
   async function transactional(name: string): Promise<string> {
     const mail = { to: `${name}@example.com`, subject: 'Hi', body: '<p>Hi</p>', from: `hello@${project.senderDomain}` };
     const { body } = await project.server.post('/v1/send', mail);
@@ -115,8 +115,8 @@ describe('the figures of one history', () => {
     return id;
   }
 
-  /** Told twice, as providers do: a delivery, a bounce or a complaint is the same one then. */
-  async function hear(id: string, ...kinds: Notice['kind'][]): Promise<void> {
+  /** Reports deliveries, bounces and complaints twice, as providers do: each must count once. */
+  async function reportNotices(id: string, ...kinds: Notice['kind'][]): Promise<void> {
     for (const kind of kinds) {
       const bounce = kind === 'bounce' ? { bounceType: 'Permanent' as const } : {};
       const notice = { mail: { id }, kind, ...bounce, ...(kind === 'click' ? { link: 'https://example.com' } : {}) };
@@ -131,7 +131,11 @@ describe('the figures of one history', () => {
     return answer.body;
   };
 
-  for (const state of ['as they are noted', 'when half of them are added up', 'when all are added up']) {
+  for (const state of [
+    'before aggregation',
+    'when half of the deltas are aggregated',
+    'when all deltas are aggregated',
+  ]) {
     describe(state, () => {
       before(async () => {
         if (state.includes('half')) {
@@ -160,7 +164,7 @@ describe('the figures of one history', () => {
         });
       });
 
-      it('agree in /activity, whole and by type, and in its recent count', async () => {
+      it('agree in /activity, in total and by type, and in its recent count', async () => {
         const whole = await get('/activity?limit=100');
         expect(whole.total).to.equal(ALL);
         expect(whole.data).to.have.lengthOf(ALL);
@@ -175,7 +179,7 @@ describe('the figures of one history', () => {
         expect(await get('/activity/recent-count?minutes=120')).to.include({ count: ALL });
       });
 
-      it('agree in /analytics/timeseries, by the day and by the hour', async () => {
+      it('agree in /analytics/timeseries, by day and by hour', async () => {
         for (const granularity of ['day', 'hour']) {
           const { data } = await get(`/analytics/timeseries?granularity=${granularity}`);
           for (const [kind, count] of Object.entries(MAIL))
@@ -215,7 +219,7 @@ describe('the figures of one history', () => {
         ]);
       });
 
-      it('agree in /emails, counted one by one', async () => {
+      it('agree in /emails when its rows are counted', async () => {
         const { data, total } = await get('/emails?limit=100');
         expect(total).to.equal(7);
         const statuses = data.map(({ status }: { status: string }) => status).sort();
@@ -250,7 +254,7 @@ describe('the figures of one history', () => {
   }
 
   describe('after an event was deleted by its name', () => {
-    it('agree still', async () => {
+    it('still agree', async () => {
       const { deleted } = (await project.server.delete('/events/purchase')).body;
       expect(deleted).to.equal(3);
       expect(await get('/activity/stats')).to.include({ totalEvents: 5, totalEmailsSent: 6 });

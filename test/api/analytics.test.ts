@@ -26,7 +26,7 @@ describe('analytics', () => {
   const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
   describe('GET /analytics/timeseries', () => {
-    it('has a point for each of the last 30 days, with zeros where nothing happened', async () => {
+    it('returns a point for each of the last 30 days, with zeros for days without activity', async () => {
       const now = new Date();
       const earlier = new Date(now.getTime() - 3 * DAY);
       await mail({ sentAt: earlier, deliveredAt: earlier, openedAt: now });
@@ -46,14 +46,14 @@ describe('analytics', () => {
       }
     });
 
-    it('has 30 days before an end, too, whether that is a day or a moment', async () => {
+    it('returns the 30 days before `endDate`, given as a day or a date-time', async () => {
       for (const end of ['2024-03-31', '2024-03-31T12:00:00Z', '2024-04-01T00:00:00Z']) {
         const { data } = (await project.server.get(`/analytics/timeseries?endDate=${end}`)).body;
         expect([data[0].date, data.at(-1).date, data.length], end).to.deep.equal(['2024-03-02', '2024-03-31', 30]);
       }
     });
 
-    it('goes by the hour as well, and by a range of days or moments', async () => {
+    it('groups by hour, and accepts a range of days or date-times', async () => {
       const at = (text: string) => new Date(`2024-03-${text}Z`);
       await mail({ sentAt: at('01T10:15:00'), clickedAt: at('02T00:00:00') });
       await mail({ sentAt: at('01T10:59:59'), bouncedAt: at('01T11:00:00'), complainedAt: at('01T12:30:00') });
@@ -73,7 +73,7 @@ describe('analytics', () => {
       ]);
     });
 
-    it('follows a mail that changes, and counts what happens twice once', async () => {
+    it('follows changes of a mail and counts a repeated result once', async () => {
       await mail({ sentAt: new Date() });
       const own = api.db('emails').where({ projectId: project.id });
       await own.clone().update({ deliveredAt: new Date(), status: 'DELIVERED' });
@@ -95,7 +95,7 @@ describe('analytics', () => {
   });
 
   describe('GET /analytics/top-events', () => {
-    it('counts tracked events and compares them with the stretch before', async () => {
+    it('counts tracked events and compares them with the period before', async () => {
       const contactId = (await project.browser.post('/v1/track', { email: 'a@example.com', event: 'new' })).body.data
         .contact;
       const event = (name: string, daysAgo: number) => ({
@@ -152,7 +152,7 @@ describe('analytics', () => {
       return id;
     }
 
-    it('are the best by a metric first, and agree with their own statistics', async () => {
+    it('are sorted by a metric and agree with the statistics of each campaign', async () => {
       const now = new Date();
       const opened = await campaign('Opened', { startedAt: now, sentAt: now }, [
         { sentAt: now, openedAt: now },
@@ -185,7 +185,7 @@ describe('analytics', () => {
       expect(totals.campaigns).to.have.lengthOf(2);
     });
 
-    it('are none before the first', async () => {
+    it('are empty before the first campaign', async () => {
       expect((await project.server.get('/analytics/top-campaigns')).body).to.deep.equal([]);
       expect((await project.server.get('/analytics/campaign-stats')).body).to.deep.include({
         total: 0,

@@ -25,15 +25,15 @@ describe('authentication', () => {
 
   const mail = () => ({ to: 'a@b.co', from: `x@${project.senderDomain}`, subject: 's', body: 'b' });
 
-  describe('401 INVALID_API_KEY, each case with its own message', () => {
+  describe('401 INVALID_API_KEY with a message per case', () => {
     const cases: [string, (project: ApiProject) => string | undefined, RegExp][] = [
       ['no key', () => undefined, /No API key/],
       ['an empty header', () => '', /No API key/],
       ['another scheme', (p) => `Basic ${p.publicKey}`, /garbled/],
       ['a key without Bearer', (p) => p.publicKey, /garbled/],
       ['Bearer alone', () => 'Bearer ', /garbled/],
-      ['a key cut short', (p) => `Bearer ${p.publicKey.slice(0, -1)}`, /garbled/],
-      ['a key with something behind it', (p) => `Bearer ${p.publicKey} x`, /garbled/],
+      ['a truncated key', (p) => `Bearer ${p.publicKey.slice(0, -1)}`, /garbled/],
+      ['a key with trailing text', (p) => `Bearer ${p.publicKey} x`, /garbled/],
       ['an unknown key', () => `Bearer pk_${'A'.repeat(48)}`, /unknown or has been revoked/],
       [
         'the secret key, where the public one is needed',
@@ -47,27 +47,27 @@ describe('authentication', () => {
         const answer = await api.post('/v1/track', event, authorization === undefined ? {} : { authorization });
         expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
         expect(answer.body.error.message).to.match(message);
-        expect(answer.headers.get('ratelimit-limit'), 'nobody is charged for it').to.equal(null);
+        expect(answer.headers.get('ratelimit-limit'), 'no project is charged for it').to.equal(null);
       });
 
-    it('on the public key, where the secret one is needed', async () => {
+    it('on a public key where the route requires the secret one', async () => {
       const answer = await project.browser.post('/v1/send', mail());
       expect(answer).to.be.envelope(401, 'INVALID_API_KEY');
       expect(answer.body.error.message).to.match(/needs the project's secret key/);
     });
 
-    it('on a session under /v1, where only keys count', async () => {
+    it('on a session under /v1, which accepts keys only', async () => {
       expect(await project.owner.post('/v1/send', mail())).to.be.envelope(401, 'INVALID_API_KEY');
     });
   });
 
-  it('takes "bearer" in any case', async () => {
+  it('accepts "bearer" in upper and lower case', async () => {
     const answer = await api.post('/v1/track', event, { authorization: `bearer ${project.publicKey}` });
     expect(answer).to.have.status(200);
   });
 
   describe('rotated keys', () => {
-    it('stop at once in every process, and the new ones work', async () => {
+    it('are rejected in every process at once, and the new ones work', async () => {
       const elsewhere = client(second.url, { authorization: `Bearer ${project.publicKey}` });
       expect(await project.browser.post('/v1/track', event)).to.have.status(200);
       expect(await elsewhere.post('/v1/track', event)).to.have.status(200);
@@ -80,10 +80,10 @@ describe('authentication', () => {
       expect(await renewed.post('/v1/track', event)).to.have.status(200);
     });
 
-    it('write nothing, even in a process that has not heard of it', async () => {
+    it('write nothing in a process that missed the notification', async () => {
       expect(await project.server.post('/v1/send', mail())).to.have.status(200);
       expect(await project.browser.post('/v1/track', event)).to.have.status(200);
-      // Behind the back of the caches: the generation changes without the notice.
+      // Changes the generation without the notification that clears the caches.
       await api.db('projects').where({ id: project.id }).update({ key_generation: 2 });
       expect(await project.server.post('/v1/send', mail())).to.be.envelope(401, 'INVALID_API_KEY');
       expect(await project.browser.post('/v1/track', event)).to.be.envelope(401, 'INVALID_API_KEY');
@@ -91,7 +91,7 @@ describe('authentication', () => {
         expect(await api.db(table).where({ project_id: project.id }).pluck('id'), table).to.have.length(1);
     });
 
-    it('are refused by the database itself while no notices arrive', async () => {
+    it('are looked up in the database and rejected while no notifications arrive', async () => {
       expect(await project.browser.post('/v1/track', event)).to.have.status(200);
       await endListeners(api);
       await api
@@ -112,7 +112,7 @@ describe('authentication', () => {
         .update({ disabled: true, disabled_reason: 'too many bounces' });
     });
 
-    it('is 403 PROJECT_DISABLED on writes, with the reason and the rate limit', async () => {
+    it('answers 403 PROJECT_DISABLED to writes, with the reason and the rate limit', async () => {
       const answer = await project.server.post('/v1/send', mail());
       expect(answer).to.be.envelope(403, 'PROJECT_DISABLED');
       expect(answer.body.error.message).to.contain('too many bounces');
@@ -122,7 +122,7 @@ describe('authentication', () => {
   });
 
   describe('GET /users/@me', () => {
-    it('shows the user of the session and nothing more', async () => {
+    it('returns the user of the session and no other field', async () => {
       const answer = await project.owner.get('/users/@me');
       expect(answer).to.have.status(200);
       expect(answer.body).to.have.all.keys('id', 'email', 'emailVerified', 'createdAt');
@@ -130,7 +130,7 @@ describe('authentication', () => {
       expect(new Date(answer.body.createdAt).toISOString()).to.equal(answer.body.createdAt);
     });
 
-    it('is 401 UNAUTHORIZED without a session, with an unknown one, with an ended one, and with a key', async () => {
+    it('answers 401 UNAUTHORIZED to a missing, unknown or ended session, and to a key', async () => {
       const ended = await createSession(api.db, project.userId);
       await api
         .db('sessions')
@@ -147,16 +147,16 @@ describe('authentication', () => {
         expect(await api.get('/users/@me', headers as Record<string, string>)).to.be.envelope(401, 'UNAUTHORIZED');
     });
 
-    it('tells an ended session from a missing one', async () => {
+    it('distinguishes an ended session from a missing one', async () => {
       const missing = await api.get('/users/@me');
       const ended = await api.get('/users/@me', { cookie: 'everpost_session=gone' });
       expect(missing.body.error.message).not.to.equal(ended.body.error.message);
     });
 
-    it('can be read from anywhere: a GET changes nothing', async () => {
+    it('accepts a GET from any origin, because it changes nothing', async () => {
       const answer = await api.get('/users/@me', { cookie: project.cookie, origin: 'https://evil.example' });
       expect(answer).to.have.status(200);
-      expect(answer.headers.get('access-control-allow-origin'), 'but no page there gets to see it').to.equal(null);
+      expect(answer.headers.get('access-control-allow-origin'), 'not readable by other origins').to.equal(null);
     });
   });
 });

@@ -31,7 +31,7 @@ describe('request bodies', () => {
 
   describe('422', () => {
     for (const text of ['[]', '5', 'null', '"text"', '[{"email":"a@b.co"}]'])
-      it(`on JSON that is no object: ${text}`, async () => {
+      it(`on JSON that is not an object: ${text}`, async () => {
         expect(await track(text)).to.have.fault('', 'invalid_type');
       });
 
@@ -49,7 +49,7 @@ describe('request bodies', () => {
       expect(answer).to.have.fault('data.a\ufffdb', 'custom');
     });
 
-    it('on a number that is too large to be one, which would be stored as null', async () => {
+    it('on a number beyond the range of a double, which would be stored as null', async () => {
       expect(await withData('{"a":[{"b":-1e999}]}')).to.have.fault('data.a.0.b', 'too_big');
     });
 
@@ -62,7 +62,7 @@ describe('request bodies', () => {
       expect(await withData('{"\\ud800":1}')).to.have.fault('data.\ufffd', 'custom');
     });
 
-    it('but not on a whole pair, escaped or not', async () => {
+    it('accepts a complete surrogate pair, escaped or not', async () => {
       expect(await withData('{"a":"\\ud83d\\ude00","b":"😀"}')).to.have.status(200);
     });
 
@@ -72,7 +72,7 @@ describe('request bodies', () => {
       expect(await track('{"__proto__":{"email":"a@b.co"},"event":"x"}')).to.have.fault('__proto__', 'custom');
     });
 
-    it('on 65 levels of nesting, and not on 64', async () => {
+    it('on 65 levels of nesting, and accepts 64', async () => {
       // The body is the first level, `data` the second.
       const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
       expect(await withData(nested(63))).to.have.status(200);
@@ -81,20 +81,20 @@ describe('request bodies', () => {
       expect(answer.body.error.errors[0].message).to.contain('64 levels');
     });
 
-    it('on hundreds of thousands of nested arrays, without harm', async () => {
+    it('on hundreds of thousands of nested arrays, and keeps serving', async () => {
       const depth = 500_000;
       const answer = await withData('['.repeat(depth) + ']'.repeat(depth));
       expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
       expect(await track(JSON.stringify(good))).to.have.status(200);
     });
 
-    it('on a million nested arrays, where a body may be that large', async () => {
+    it('on a million nested arrays on a route that accepts bodies of that size', async () => {
       const deep = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
       const answer = await project.server.post('/v1/send', `{"to":"a@b.co","data":{"x":${deep}}}`);
       expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
     });
 
-    it('lists no more than a hundred faults', async () => {
+    it('lists at most 100 validation errors', async () => {
       const to = JSON.stringify(Array.from({ length: 900 }, () => 'nobody'));
       const answer = await project.server.post('/v1/send', `{"to":${to},"from":"a@b.co","subject":"s","body":"b"}`);
       expect(answer).to.have.fault('to.0', 'invalid_string');
@@ -110,23 +110,23 @@ describe('request bodies', () => {
       'text/json',
       'nonsense',
     ])
-      it(`on ${type}, naming what is expected`, async () => {
+      it(`on ${type}, with the expected type`, async () => {
         const answer = await track(JSON.stringify(good), { 'content-type': type });
         expect(answer).to.be.envelope(415, 'BAD_REQUEST');
         expect(answer.body.error.message).to.contain('application/json').and.contain(type);
       });
 
-    it('takes application/json with a charset', async () => {
+    it('accepts application/json with a charset', async () => {
       const answer = await track(JSON.stringify(good), { 'content-type': 'application/json; charset=utf-8' });
       expect(answer).to.have.status(200);
     });
 
     for (const encoding of ['gzip', 'deflate', 'br', 'zstd'])
-      it(`on a body in ${encoding}`, async () => {
+      it(`on a body encoded with ${encoding}`, async () => {
         expect(await track('{}', { 'content-encoding': encoding })).to.be.envelope(415, 'BAD_REQUEST');
       });
 
-    it('on a gzip bomb that is broken at its end, without harm', async () => {
+    it('on a truncated gzip bomb, and keeps serving', async () => {
       const bomb = gzipSync(Buffer.alloc(20 * MB, 32));
       bomb.fill(7, bomb.length - 12);
       const response = await fetch(`${api.url}/v1/track`, {
@@ -146,22 +146,22 @@ describe('request bodies', () => {
 
   describe('413', () => {
     const bodyOf = (bytes: number) => {
-      // In a field that nobody knows, so that only the size of the body counts.
+      // In an unknown field, so that only the size of the body counts.
       const frame = JSON.stringify({ ...good, padding: '' });
       return JSON.stringify({ ...good, padding: 'y'.repeat(bytes - frame.length) });
     };
 
-    it('on one byte over 1 MiB, and not on 1 MiB', async () => {
+    it('on one byte over 1 MiB, and accepts 1 MiB', async () => {
       expect(await track(bodyOf(MB))).to.have.status(200);
       expect(await track(bodyOf(MB + 1))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
     });
 
-    it('on 50 MB: the client that is still sending reads the answer, and may use the connection again', async () => {
+    it('on 50 MB, readable by a client that is still sending, which can reuse the connection', async () => {
       expect(await track(bodyOf(50 * MB))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
       expect(await track(JSON.stringify(good))).to.have.status(200);
     });
 
-    it('on 50 MB without a length: answered before the end, the rest is thrown away', async () => {
+    it('on 50 MB without a length before the body ends, and discards the rest', async () => {
       const raw = await RawHttp.open(api.url);
       raw.write(
         `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${project.publicKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
@@ -184,12 +184,12 @@ describe('request bodies', () => {
       expect(await project.server.post('/v1/send', tooLarge)).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
     });
 
-    it('asks who it is before anything else', async () => {
+    it('answers 401 before 413 when the key is missing', async () => {
       expect(await api.post('/v1/track', bodyOf(2 * MB))).to.be.envelope(401, 'INVALID_API_KEY');
     });
   });
 
-  it('survives a client that sends less than it announced', async () => {
+  it('keeps serving after a client sends less than its Content-Length', async () => {
     const raw = await RawHttp.open(api.url);
     raw.write(
       `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${project.publicKey}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a"`,
@@ -199,7 +199,7 @@ describe('request bodies', () => {
     expect(await track(JSON.stringify(good))).to.have.status(200);
   });
 
-  it('survives a client that goes away in the middle', async () => {
+  it('keeps serving after a client disconnects in the middle of its body', async () => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     await once(socket, 'connect');
     socket.write(
@@ -210,7 +210,7 @@ describe('request bodies', () => {
     expect(await track(JSON.stringify(good))).to.have.status(200);
   });
 
-  it('takes a client that is gone before its body is read for what it is: no error of ours', async () => {
+  it('logs no error when a client disconnects before its body is read', async () => {
     const fresh = await api.project();
     const trx = await api.db.transaction();
     await trx.raw('lock table rate_windows in access exclusive mode');

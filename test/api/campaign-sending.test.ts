@@ -45,7 +45,7 @@ describe('sending campaigns through the API', () => {
   };
   const act = (id: string, action: string, body?: object) => project.server.post(`/campaigns/${id}/${action}`, body);
   const get = async (id: string) => (await project.server.get(`/campaigns/${id}`)).body;
-  const intents = (id: string) => api.db('outbox').where('workflowId', 'like', `%${id}%`).orderBy('id');
+  const outboxMessages = (id: string) => api.db('outbox').where('workflowId', 'like', `%${id}%`).orderBy('id');
   const setStatus = (id: string, columns: object) => api.db('campaigns').where({ id }).update(columns);
   const soon = (ms = 3_600_000) => new Date(Date.now() + ms).toISOString();
   const recipients = async (id: string, query = ''): Promise<ApiAnswer['body']> => {
@@ -53,7 +53,7 @@ describe('sending campaigns through the API', () => {
     expect(answer).to.have.status(200);
     return answer.body;
   };
-  /** Sent to so many, by now. */
+  /** A campaign that has been sent to this number of contacts. */
   const sentTo = async (count: number, more: object = {}): Promise<string> => {
     await addContacts(api.db, project, count);
     const id = await draft(more);
@@ -63,37 +63,37 @@ describe('sending campaigns through the API', () => {
   };
 
   describe('POST /campaigns/:id/send', () => {
-    it('answers 200 with the campaign SENDING, and has Temporal told in the same breath', async () => {
+    it('answers 200 with the campaign SENDING and writes its outbox message in the same transaction', async () => {
       const id = await draft();
       await addContacts(api.db, project, 2);
       const answer = await act(id, 'send');
       expect(answer).to.have.status(200);
       expect(answer.body).to.include({ id, status: 'SENDING', paused: false, totalRecipients: 2, pendingCount: 2 });
-      const [intent, ...others] = await intents(id);
+      const [message, ...others] = await outboxMessages(id);
       expect(others).to.deep.equal([]);
-      expect(intent).to.include({ action: 'start', workflowId: `campaign/${project.id}/${id}/1` });
-      expect(intent.payload).to.include({ workflowType: 'campaign' });
+      expect(message).to.include({ action: 'start', workflowId: `campaign/${project.id}/${id}/1` });
+      expect(message.payload).to.include({ workflowType: 'campaign' });
     });
 
-    it('schedules with `scheduledFor`, and schedules anew what is SCHEDULED', async () => {
+    it('schedules with `scheduledFor`, and reschedules a SCHEDULED campaign', async () => {
       const id = await draft();
       const [first, second] = [soon(), soon(7_200_000)];
       const scheduled = await act(id, 'send', { scheduledFor: first });
       expect(scheduled).to.have.status(200);
       expect(scheduled.body).to.include({ status: 'SCHEDULED', scheduledFor: first });
       expect((await act(id, 'send', { scheduledFor: second })).body).to.include({ scheduledFor: second });
-      const actions = (await intents(id)).map(({ action }: { action: string }) => action);
+      const actions = (await outboxMessages(id)).map(({ action }: { action: string }) => action);
       expect(actions).to.deep.equal(['start', 'signal']);
     });
 
-    it('sends a SCHEDULED one now', async () => {
+    it('sends a SCHEDULED campaign immediately without `scheduledFor`', async () => {
       await addContacts(api.db, project, 1);
       const id = await draft();
       await act(id, 'send', { scheduledFor: soon() });
       expect((await act(id, 'send')).body).to.include({ status: 'SENDING' });
     });
 
-    it('answers 400 when there are no recipients, but not when it is scheduled', async () => {
+    it('answers 400 when there are no recipients, except when it is scheduled', async () => {
       await addContacts(api.db, project, 2, { subscribed: false });
       const id = await draft();
       expect(await act(id, 'send')).to.be.envelope(400, 'BAD_REQUEST');
@@ -101,14 +101,14 @@ describe('sending campaigns through the API', () => {
       expect(await act(id, 'send', { scheduledFor: soon() })).to.have.status(200);
     });
 
-    it('answers 400 to a time that has passed or cannot be read', async () => {
+    it('answers 400 to a time that has passed or is invalid', async () => {
       const id = await draft();
       for (const scheduledFor of ['tomorrow', '2001-01-01T00:00:00Z', '', 5, '2027-02-31T00:00:00Z', {}])
         expect(await act(id, 'send', { scheduledFor }), String(scheduledFor)).to.be.envelope(400, 'BAD_REQUEST');
       expect(await get(id)).to.include({ status: 'DRAFT', scheduledFor: null });
     });
 
-    it('takes a time without seconds, and one without an offset as UTC', async () => {
+    it('accepts a time without seconds, and reads one without an offset as UTC', async () => {
       const id = await draft();
       for (const [scheduledFor, meant] of [
         ['2127-01-01T10:00', '2127-01-01T10:00:00.000Z'],
@@ -120,7 +120,7 @@ describe('sending campaigns through the API', () => {
         expect((await act(id, 'send', { scheduledFor })).body, scheduledFor).to.include({ scheduledFor: meant });
     });
 
-    it('answers 400 to a copy whose segment is no more, scheduled or not: nobody in it would be everybody', async () => {
+    it('answers 400 to a copy whose segment was deleted, scheduled or not', async () => {
       await addContacts(api.db, project, 1);
       const { body: segment } = await project.server.post('/segments', { name: 'Not these', type: 'STATIC' });
       const others = { field: `segment.${segment.id}`, operator: 'notMemberOfSegment' };
@@ -144,7 +144,7 @@ describe('sending campaigns through the API', () => {
       expect(await get(id)).to.include({ status: 'DRAFT' });
     });
 
-    it('answers 409 in any other state, and 404 for what is not there', async () => {
+    it('answers 409 in any other state, and 404 to an unknown campaign', async () => {
       await addContacts(api.db, project, 1);
       const id = await draft();
       for (const status of ['SENDING', 'SENT', 'CANCELLED']) {
@@ -152,12 +152,12 @@ describe('sending campaigns through the API', () => {
         expect(await act(id, 'send'), status).to.be.envelope(409, 'CONFLICT');
       }
       expect(await act(newId(), 'send')).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
-      expect(await intents(id)).to.deep.equal([]);
+      expect(await outboxMessages(id)).to.deep.equal([]);
     });
   });
 
   describe('POST /campaigns/:id/cancel', () => {
-    it('cancels a SCHEDULED one, and a SENDING one with whom it has not reached', async () => {
+    it('cancels a SCHEDULED campaign, and a SENDING one with its pending recipients', async () => {
       const scheduled = await draft();
       await act(scheduled, 'send', { scheduledFor: soon() });
       expect((await act(scheduled, 'cancel')).body).to.include({ status: 'CANCELLED', totalRecipients: 0 });
@@ -186,7 +186,7 @@ describe('sending campaigns through the API', () => {
   });
 
   describe('POST /campaigns/:id/pause and /resume', () => {
-    it('show as `paused` beside SENDING', async () => {
+    it('set and clear `paused` while the status stays SENDING', async () => {
       const id = await draft();
       await setStatus(id, { status: 'SENDING' });
       const paused = await act(id, 'pause');
@@ -222,7 +222,7 @@ describe('sending campaigns through the API', () => {
       return row;
     };
 
-    it('writes a mail to that address alone, with the contact’s data, marked and not tracked', async () => {
+    it('sends one marked, untracked mail to the address, with the data of its contact', async () => {
       await addContacts(api.db, project, 1);
       const id = await draft();
       const answer = await act(id, 'test', { email: 'P0@example.com' });
@@ -242,14 +242,14 @@ describe('sending campaigns through the API', () => {
       expect(await get(id)).to.include({ status: 'DRAFT', totalRecipients: 1, sentCount: 0 });
     });
 
-    it('makes nobody a contact', async () => {
+    it('creates no contact', async () => {
       const id = await draft();
       expect(await act(id, 'test', { email: 'boss@example.com' })).to.have.status(200);
       expect(await written()).to.include({ toEmail: 'boss@example.com' });
       expect(await api.db('contacts').where({ projectId: project.id })).to.deep.equal([]);
     });
 
-    it('answers 422 without an address, 403 from a domain that is not verified, 404 for what is not there', async () => {
+    it('answers 422 without an address, 403 from an unverified domain, 404 to an unknown campaign', async () => {
       const id = await draft();
       expect(await act(id, 'test', {})).to.be.envelope(422, 'VALIDATION_ERROR');
       expect(await act(id, 'test', { email: 'nobody' })).to.be.envelope(422, 'VALIDATION_ERROR');
@@ -260,7 +260,7 @@ describe('sending campaigns through the API', () => {
   });
 
   describe('GET /campaigns/:id/recipients', () => {
-    it('tells who got it, when, and why not, page by page', async () => {
+    it('lists recipients with time, status and reason, page by page', async () => {
       smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550, text: 'no such user' } });
       const id = await sentTo(5);
       const first = await recipients(id, '?limit=2');
@@ -280,7 +280,7 @@ describe('sending campaigns through the API', () => {
       expect(new Date(good.sentAt).toISOString()).to.equal(good.sentAt);
     });
 
-    it('filters by status; opened mail is SENT mail', async () => {
+    it('filters by status, and counts opened mail as SENT', async () => {
       smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550 } });
       const id = await sentTo(3);
       const opened = await recipientTo(api.db, id, 'p2@example.com');
@@ -292,7 +292,7 @@ describe('sending campaigns through the API', () => {
       expect((await recipients(id, '?status=UNKNOWN')).data).to.deep.equal([]);
     });
 
-    it('is empty before the freeze, 400 for a status or cursor that is none, and 404 for what is not there', async () => {
+    it('is empty before the freeze, and answers 400 to an invalid status or cursor and 404 to an unknown campaign', async () => {
       const id = await draft();
       expect(await recipients(id)).to.deep.equal({ data: [], cursor: null, hasMore: false, total: 0 });
       const other = await project.server.get(`/campaigns/${id}/recipients?status=OPENED`);
@@ -303,7 +303,7 @@ describe('sending campaigns through the API', () => {
   });
 
   describe('GET /campaigns/:id/stats', () => {
-    it('has counts that add up, and rates of what was sent', async () => {
+    it('returns counts that add up, and rates relative to sent mail', async () => {
       smtp.misbehave({ at: 'recipient', to: 'p0@example.com', do: { code: 550 } });
       const id = await sentTo(5);
       const mark = async (n: number, columns: object) =>
@@ -321,7 +321,7 @@ describe('sending campaigns through the API', () => {
       expect(await get(id)).to.include({ sentCount: 4, deliveredCount: 2, openedCount: 1, clickedCount: 1 });
     });
 
-    it('is all zeros before anything was sent', async () => {
+    it('returns zeros before anything was sent', async () => {
       const { body } = await project.server.get(`/campaigns/${await draft()}/stats`);
       expect(body).to.include({ sentCount: 0, openRate: 0, bounceRate: 0 });
     });
@@ -335,27 +335,27 @@ describe('sending campaigns through the API', () => {
       return id;
     };
 
-    it('sends again: the campaign is SENDING until that is done', async () => {
+    it('sends unknown outcomes again, with the campaign SENDING until that is done', async () => {
       const id = await withUnknown();
       const answer = await act(id, 'resolve', { action: 'resend' });
       expect(answer).to.have.status(200);
       expect(answer.body).to.deep.equal({ resolved: 1 });
       expect(await get(id)).to.include({ status: 'SENDING', pendingCount: 1, unknownCount: 0 });
-      const started = (await intents(id)).filter(({ action }: { action: string }) => action === 'start');
+      const started = (await outboxMessages(id)).filter(({ action }: { action: string }) => action === 'start');
       expect(started.map(({ workflowId }) => workflowId)).to.include(`campaign/${project.id}/${id}/2`);
       await worker.run(id);
       expect(await get(id)).to.include({ status: 'SENT', sentCount: 3, pendingCount: 0 });
       expect(smtp.mailsTo('p1@example.com')).to.have.lengthOf(1);
     });
 
-    it('closes: they count as failed, with the reason', async () => {
+    it('closes unknown outcomes as failed, with the reason', async () => {
       const id = await withUnknown();
       expect((await act(id, 'resolve', { action: 'close' })).body).to.deep.equal({ resolved: 1 });
       expect(await get(id)).to.include({ status: 'SENT', failedCount: 1, unknownCount: 0 });
       expect((await act(id, 'resolve', { action: 'close' })).body).to.deep.equal({ resolved: 0 });
     });
 
-    it('answers 409 to a resend of a CANCELLED one, 422 to what it does not know', async () => {
+    it('answers 409 to a resend of a CANCELLED campaign, and 422 to an unknown action', async () => {
       const id = await withUnknown();
       await setStatus(id, { status: 'CANCELLED' });
       expect(await act(id, 'resolve', { action: 'resend' })).to.be.envelope(409, 'CONFLICT');
@@ -365,7 +365,7 @@ describe('sending campaigns through the API', () => {
   });
 
   describe('mail of a campaign', () => {
-    it('is shown with its subject, sender and recipient, and no longer with the latter once that is deleted', async () => {
+    it('is shown with subject, sender and recipient, and without the recipient once that is deleted', async () => {
       const id = await sentTo(1);
       const { id: emailId, contactId } = await recipientTo(api.db, id, 'p0@example.com');
       const { body } = await project.server.get(`/emails/${emailId}`);
@@ -377,7 +377,7 @@ describe('sending campaigns through the API', () => {
       expect(JSON.stringify(after)).not.to.contain('Name 0');
     });
 
-    it('outlives its campaign', async () => {
+    it('is still shown after its campaign is deleted', async () => {
       const id = await sentTo(1);
       const { id: emailId } = await recipientTo(api.db, id, 'p0@example.com');
       expect(await project.server.delete(`/campaigns/${id}`)).to.have.status(204);
@@ -388,7 +388,7 @@ describe('sending campaigns through the API', () => {
       expect(await project.server.post(`/emails/${emailId}/resend`)).to.be.envelope(409, 'CONFLICT');
     });
 
-    it('is sent again by POST /emails/:id/resend, through its campaign; 409 once that is CANCELLED', async () => {
+    it('is sent again through its campaign by POST /emails/:id/resend, and rejected with 409 once that is CANCELLED', async () => {
       smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550 }, times: 1 });
       const id = await sentTo(2);
       const { id: emailId } = await recipientTo(api.db, id, 'p1@example.com');

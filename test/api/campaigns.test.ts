@@ -65,7 +65,7 @@ describe('campaigns', () => {
       expect(await get(data.id)).to.deep.equal(data);
     });
 
-    it('keeps all that a campaign can have', async () => {
+    it('stores every field of a campaign', async () => {
       const template = await project.server.post('/templates', {
         ...{ name: 'T', subject: 'S', body: '<p>B</p>', type: 'MARKETING' },
       });
@@ -85,7 +85,7 @@ describe('campaigns', () => {
       expect(usage.body.canDelete).to.equal(true);
     });
 
-    it('counts who would get it under the rule of its type', async () => {
+    it('counts the recipients by the subscription rule of its type', async () => {
       await contact('ann@example.com');
       await contact('bob@example.com', { subscribed: false });
       await contact('cid@example.com', { data: { plan: 'pro' } });
@@ -101,14 +101,14 @@ describe('campaigns', () => {
       expect(await count({ audienceType: 'FILTERED', audienceCondition: gmail, type: 'TRANSACTIONAL' })).to.equal(1);
     });
 
-    it('counts anew when it is looked at', async () => {
+    it('counts the audience again on GET', async () => {
       const { id, totalRecipients } = await create();
       expect(totalRecipients).to.equal(0);
       await contact('ann@example.com');
       expect((await get(id)).totalRecipients).to.equal(1);
     });
 
-    it('ignores what the type of its audience does not need', async () => {
+    it('ignores fields that its audience type does not use', async () => {
       const draft = await create({ segmentId: 'nonsense', audienceCondition: { logic: 'XOR' } });
       expect(draft).to.include({ segmentId: null, audienceCondition: null });
       const { id: segmentId } = await segment();
@@ -118,7 +118,7 @@ describe('campaigns', () => {
     });
 
     describe('403', () => {
-      it('when the domain of the sender is not verified, with the code that clients know', async () => {
+      it('when the sender domain is not verified, with the documented code', async () => {
         const answer = await post({ from: 'news@elsewhere.example' });
         expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
         expect(answer.body.error.suggestion).to.contain('POST /domains');
@@ -127,7 +127,7 @@ describe('campaigns', () => {
     });
 
     describe('404', () => {
-      it('when the project has no such segment or template', async () => {
+      it('when the segment or template does not exist in the project', async () => {
         expect(await post({ audienceType: 'SEGMENT', segmentId: newId() })).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
         expect(await post({ templateId: newId() })).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
         const other = await api.project();
@@ -149,12 +149,12 @@ describe('campaigns', () => {
       for (const field of ['name', 'subject', 'body', 'from', 'audienceType'])
         it(`without ${field}`, () => refused({ [field]: undefined }, `${field} required`));
 
-      it('with a segment that is none, or none at all', async () => {
+      it('with an invalid or missing segment id', async () => {
         await refused({ audienceType: 'SEGMENT' }, 'segmentId required');
         await refused({ audienceType: 'SEGMENT', segmentId: 'x' }, 'segmentId invalid_string');
       });
 
-      it('with a condition that is none, naming the path of the fault', async () => {
+      it('with an invalid condition, with the path of the error', async () => {
         await refused({ audienceType: 'FILTERED' }, 'audienceCondition required');
         const audienceCondition = {
           logic: 'AND',
@@ -171,14 +171,14 @@ describe('campaigns', () => {
         );
       });
 
-      it('with a template that cannot be read, naming line and column', async () => {
+      it('with a body that does not parse, with line and column', async () => {
         const answer = await post({ body: '<p>\n{{ name | shout }}</p>' });
         expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
         expect(answer.body.error.message).to.contain('Line 2, column 11 of "body": there is no filter "shout"');
         expect(answer.body.error.details.faults[0]).to.include({ field: 'body', line: 2, column: 11 });
       });
 
-      it('with wrong kinds of values', async () => {
+      it('with values of the wrong type', async () => {
         await refused({ subject: 'a\nb' }, 'subject invalid_string');
         await refused({ from: 'nobody' }, 'from invalid_string');
         await refused({ type: 'SPAM' }, 'type invalid_enum');
@@ -189,7 +189,7 @@ describe('campaigns', () => {
   });
 
   describe('GET /campaigns/:id', () => {
-    it('answers 404 for what is not the project’s', async () => {
+    it('answers 404 to a campaign of another project or an unknown id', async () => {
       const other = await api.project();
       const { id } = await create();
       expect(await other.server.get(`/campaigns/${id}`)).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
@@ -198,7 +198,7 @@ describe('campaigns', () => {
   });
 
   describe('PUT /campaigns/:id', () => {
-    it('replaces all of it; what is left out has its default', async () => {
+    it('replaces the campaign and resets omitted fields to their defaults', async () => {
       const { id } = await create({ description: 'x', fromName: 'y', type: 'TRANSACTIONAL', ratePerMinute: 5 });
       const answer = await put(id, { name: 'Summer' });
       expect(answer).to.have.status(200);
@@ -207,7 +207,7 @@ describe('campaigns', () => {
       expect(await get(id)).to.deep.equal(answer.body);
     });
 
-    it('leaves the time of a scheduled one, and counts anew', async () => {
+    it('keeps the time of a scheduled campaign and counts its audience again', async () => {
       const { id } = await create();
       const scheduledFor = new Date(Date.now() + 3_600_000).toISOString();
       await project.server.post(`/campaigns/${id}/send`, { scheduledFor });
@@ -216,7 +216,7 @@ describe('campaigns', () => {
       expect(answer.body).to.include({ status: 'SCHEDULED', scheduledFor, totalRecipients: 1 });
     });
 
-    it('takes back what GET has shown, also when the template that it came from is gone', async () => {
+    it('accepts the answer of GET as its body, also after the source template is deleted', async () => {
       const { body: template } = await project.server.post('/templates', {
         ...{ name: 'T', subject: 'Hi', body: '<p>x</p>', type: 'MARKETING' },
       });
@@ -228,7 +228,7 @@ describe('campaigns', () => {
       expect(answer.body).to.include({ name: 'Later', templateId: shown.templateId });
     });
 
-    it('answers 403, 404 and 422 as POST does', async () => {
+    it('answers 403, 404 and 422 in the same cases as POST', async () => {
       const { id } = await create();
       expect(await put(id, { from: 'a@elsewhere.example' })).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
       expect(await put(id, { audienceType: 'SEGMENT' })).to.be.envelope(422, 'VALIDATION_ERROR');
@@ -237,7 +237,7 @@ describe('campaigns', () => {
       expect((await get(id)).updatedAt).to.equal((await get(id)).createdAt);
     });
 
-    it('answers 409 once it is being sent', async () => {
+    it('answers 409 once the campaign is SENDING', async () => {
       const { id } = await create();
       for (const status of ['SENDING', 'SENT', 'CANCELLED']) {
         await setStatus(id, { status });
@@ -247,7 +247,7 @@ describe('campaigns', () => {
   });
 
   describe('PATCH /campaigns/:id', () => {
-    it('throttles, in any state, and takes that back', async () => {
+    it('sets and clears the throttle in any state', async () => {
       const { id } = await create();
       const patch = (ratePerMinute: unknown) => project.server.patch(`/campaigns/${id}`, { ratePerMinute });
       expect((await patch(120)).body).to.include({ ratePerMinute: 120 });
@@ -260,14 +260,14 @@ describe('campaigns', () => {
   });
 
   describe('DELETE /campaigns/:id', () => {
-    it('answers 204, and then 404', async () => {
+    it('answers 204, then 404', async () => {
       const { id } = await create();
       expect(await project.server.delete(`/campaigns/${id}`)).to.have.status(204);
       expect(await project.server.delete(`/campaigns/${id}`)).to.be.envelope(404, 'CAMPAIGN_NOT_FOUND');
       expect(await project.server.get(`/campaigns/${id}`)).to.have.status(404);
     });
 
-    it('answers 409 while it is SCHEDULED or SENDING', async () => {
+    it('answers 409 while the campaign is SCHEDULED or SENDING', async () => {
       const { id } = await create();
       for (const columns of [{ status: 'SCHEDULED', scheduledFor: new Date() }, { status: 'SENDING' }]) {
         await setStatus(id, columns);
@@ -279,7 +279,7 @@ describe('campaigns', () => {
   });
 
   describe('POST /campaigns/:id/duplicate', () => {
-    it('answers 201 with a draft, whatever became of the original', async () => {
+    it('answers 201 with a draft, whatever the state of the original', async () => {
       const original = await create({ audienceType: 'FILTERED', audienceCondition: isPro, description: 'x' });
       await setStatus(original.id, { status: 'SENT', sentAt: new Date(), generation: 3, frozenAt: new Date() });
       const answer = await project.server.post(`/campaigns/${original.id}/duplicate`);
@@ -299,7 +299,7 @@ describe('campaigns', () => {
       return answer.body.data.map(({ name }: { name: string }) => name);
     };
 
-    it('pages through them, the newest first', async () => {
+    it('pages through campaigns, newest first', async () => {
       for (const name of ['a', 'b', 'c']) await create({ name });
       const answer = await project.server.get('/campaigns?page=2&pageSize=2');
       expect(answer.body).to.include({ total: 3, page: 2, pageSize: 2, totalPages: 2 });
@@ -310,7 +310,7 @@ describe('campaigns', () => {
       expect(await names('?sort=nonsense')).to.deep.equal(['c', 'b', 'a']);
     });
 
-    it('filters by status, and answers 400 to one that there is not', async () => {
+    it('filters by status, and answers 400 to an unknown one', async () => {
       const { id } = await create({ name: 'sent' });
       await create({ name: 'draft' });
       await setStatus(id, { status: 'SENT' });
@@ -320,7 +320,7 @@ describe('campaigns', () => {
       expect(await project.server.get('/campaigns?page=0')).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('searches in name, subject and sender, in any case', async () => {
+    it('searches name, subject and sender, ignoring case', async () => {
       await create({ name: 'Easter Sale' });
       await create({ name: 'b', subject: 'easter eggs' });
       await create({ name: 'c', from: `easter@${project.senderDomain}` });
@@ -330,8 +330,8 @@ describe('campaigns', () => {
     });
   });
 
-  describe('what campaigns use', () => {
-    it('a segment cannot be deleted while an unfinished campaign uses it, by itself or in a condition', async () => {
+  describe('resources that campaigns use', () => {
+    it('rejects deleting a segment that an unfinished campaign uses directly or in a condition', async () => {
       const { id: segmentId } = await segment();
       const condition = tree({ field: `segment.${segmentId}`, operator: 'memberOfSegment' });
       for (const audience of [
@@ -348,7 +348,7 @@ describe('campaigns', () => {
       expect(await project.server.delete(`/segments/${segmentId}`)).to.have.status(204);
     });
 
-    it('a field lists the campaigns whose audience it decides on', async () => {
+    it('lists the campaigns whose audience depends on a field', async () => {
       await contact('ann@example.com', { data: { plan: 'pro' } });
       const { id } = await create({ audienceType: 'FILTERED', audienceCondition: isPro });
       const usage = await project.server.get('/contacts/fields/data.plan/usage');

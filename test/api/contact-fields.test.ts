@@ -29,7 +29,7 @@ describe('contact fields over HTTP', () => {
       ]);
     });
 
-    it('has the custom ones with type and coverage, from whatever door they came', async () => {
+    it('lists custom fields with type and coverage, from every endpoint that writes contacts', async () => {
       await save('ann@example.com', { age: 30 });
       await project.browser.post('/v1/track', {
         email: 'bob@example.com',
@@ -70,7 +70,7 @@ describe('contact fields over HTTP', () => {
       expect((await project.server.get(path('subscribed', '/values'))).body.values).to.deep.equal([true]);
     });
 
-    it('takes keys with spaces, dots and slashes', async () => {
+    it('accepts keys with spaces, dots and slashes', async () => {
       for (const key of ['first name', 'a.b', 'a/b', 'ä?&=#', '%41', 'data.x', '../x']) {
         await save('ann@example.com', { [key]: key });
         const { body } = await project.server.get(path(`data.${key}`, '/values'));
@@ -78,7 +78,7 @@ describe('contact fields over HTTP', () => {
       }
     });
 
-    it('takes a limit, clamps it to 200, and refuses what is none', async () => {
+    it('accepts a limit, clamps it to 200, and rejects an invalid one', async () => {
       await save('ann@example.com', { n: 1 });
       await save('bob@example.com', { n: 2 });
       expect((await project.server.get(path('n', '/values?limit=1'))).body).to.deep.include({
@@ -91,20 +91,20 @@ describe('contact fields over HTTP', () => {
         expect(await project.server.get(path('n', `/values?limit=${limit}`))).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('has none for a field that nobody has, and knows nothing of other projects', async () => {
+    it('returns no values for a field without contacts, and none of other projects', async () => {
       const other = await api.project();
       await other.server.post('/contacts', { email: 'ann@example.com', data: { plan: 'pro' } });
       expect((await project.server.get(path('plan', '/values'))).body.values).to.deep.equal([]);
     });
 
-    it('answers 404 to a name that no field can have', async () => {
+    it('answers 404 to a name that is not a valid field', async () => {
       const answer = await project.server.get(path('k'.repeat(400), '/values'));
       expect(answer).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     });
   });
 
   describe('GET /contacts/fields/:field/usage', () => {
-    it('answers 200 with who refers to it and how many contacts have it', async () => {
+    it('answers 200 with the resources that use it and the number of contacts that have it', async () => {
       await save('ann@example.com', { plan: 'pro' });
       await save('bob@example.com', {});
       const answer = await project.server.get(path('data.plan', '/usage'));
@@ -120,7 +120,7 @@ describe('contact fields over HTTP', () => {
   });
 
   describe('DELETE /contacts/fields/:field', () => {
-    it('answers 200 with the number of contacts, and the field is gone', async () => {
+    it('answers 200 with the number of contacts and removes the field', async () => {
       await save('ann@example.com', { 'a/b c': 1, keep: 1 });
       await save('bob@example.com', { 'a/b c': 2 });
       const answer = await project.server.delete(path('data.a/b c'));
@@ -157,13 +157,13 @@ describe('contact fields over HTTP', () => {
       );
     });
 
-    it('has nobody of another project', async () => {
+    it('contains no contact of another project', async () => {
       const other = await api.project();
       await other.server.post('/contacts', { email: 'ann@example.com', data: { secret: 1 } });
       expect((await project.server.get('/contacts/export')).body).to.equal('email,subscribed\r\n');
     });
 
-    it('survives a reader that goes away', async () => {
+    it('keeps serving after a client disconnects in the middle of the export', async () => {
       await api.db.raw(
         `insert into contacts (id, project_id, email, subscribed, data)
          select gen_random_uuid(), ?, 'c' || n || '@example.com', true, jsonb_build_object('text', repeat('x', 2000))

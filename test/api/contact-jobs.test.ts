@@ -47,7 +47,7 @@ describe('jobs on contacts', () => {
       expect(answer.body.error.message).to.include('"email"');
     });
 
-    it('answers 413 above 5 MB, and takes 5 MB', async () => {
+    it('answers 413 above 5 MB, and accepts 5 MB', async () => {
       const line = `email\n`;
       const fill = (bytes: number) => line + 'x'.repeat(bytes - line.length);
       expect(await upload(fill(5 * 1024 * 1024 + 1))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
@@ -62,18 +62,18 @@ describe('jobs on contacts', () => {
       expect(answer.body.error.message).to.include('more files');
     });
 
-    it('answers 400 to a body that is no upload', async () => {
+    it('answers 400 to a body that is not multipart', async () => {
       expect(await project.server.post('/contacts/import', { file: 'email' })).to.be.envelope(400, 'BAD_REQUEST');
     });
   });
 
   describe('POST /contacts/bulk-*', () => {
-    it('answers 202, by either name of the list', async () => {
+    it('answers 202 to the list under either of its names', async () => {
       expect(await bulk('subscribe', { contactIds: [id] })).to.have.status(202);
       expect(await bulk('unsubscribe', { ids: [id] })).to.have.status(202);
     });
 
-    it('answers 422 to no ids, too many, or what is no id', async () => {
+    it('answers 422 to no ids, too many ids or an invalid id', async () => {
       for (const body of [{}, { contactIds: [] }, { contactIds: Array(1_001).fill(id) }, { contactIds: ['x'] }])
         expect(await bulk('delete', body)).to.be.envelope(422, 'VALIDATION_ERROR');
     });
@@ -88,7 +88,7 @@ describe('jobs on contacts', () => {
   });
 
   describe('the state of a job', () => {
-    it('is found under its own kind only, and by its own project only', async () => {
+    it('is found only under its own type and by its own project', async () => {
       const imported = (await upload('email\n')).body.jobId;
       const bulked = (await bulk('subscribe', { ids: [id] })).body.jobId;
       expect(await project.server.get(`/contacts/bulk/${imported}`)).to.have.status(404);
@@ -99,7 +99,7 @@ describe('jobs on contacts', () => {
   });
 
   describe('POST /contacts/jobs/:jobId/cancel', () => {
-    it('stops a job, and answers 409 once it has ended', async () => {
+    it('cancels a job, and answers 409 once it has ended', async () => {
       const { jobId } = (await upload('email\nx@example.com\n')).body;
       expect(await stranger.server.post(`/contacts/jobs/${jobId}/cancel`)).to.have.status(404);
       const answer = await project.server.post(`/contacts/jobs/${jobId}/cancel`);

@@ -37,7 +37,7 @@ describe('creating contacts', () => {
         expect(new Date(time).toISOString()).to.equal(time);
     });
 
-    it('answers 200 with the changed contact when there is one, however the address is written', async () => {
+    it('answers 200 with the changed contact when the address exists in any spelling', async () => {
       const first = await create({ email, subscribed: false, data: { plan: 'pro', age: 3 } });
       const answer = await project.server.post('/contacts', {
         email: 'ANN@example.com',
@@ -52,7 +52,7 @@ describe('creating contacts', () => {
       });
     });
 
-    it('stores by the rules for data', async () => {
+    it('merges data by its documented rules', async () => {
       const data = {
         text: 'x',
         number: 1.5,
@@ -85,7 +85,7 @@ describe('creating contacts', () => {
       });
     });
 
-    it('takes null for no data, gives {} for none, and ignores fields that it does not know', async () => {
+    it('accepts null as no data, returns {} for none, and ignores unknown fields', async () => {
       expect((await create({ email, data: null, colour: 'red' })).data).to.deep.equal({});
     });
 
@@ -94,11 +94,11 @@ describe('creating contacts', () => {
       expect(await events()).to.deep.equal(['contact.unsubscribed', 'contact.subscribed']);
     });
 
-    it('is open to the owner in a session, too', async () => {
+    it('accepts a session of the owner', async () => {
       expect(await project.owner.post('/contacts', { email })).to.have.status(201);
     });
 
-    describe('400, as a plain error,', () => {
+    describe('400 with a plain error', () => {
       it('when the address is missing', async () => {
         const answer = await project.server.post('/contacts', { subscribed: true });
         expect(answer).to.be.plainError(400);
@@ -118,9 +118,9 @@ describe('creating contacts', () => {
         ['data is a text', { email, data: '{}' }],
         ['data is larger than 64 KB', { email, data: { text: 'x'.repeat(65_536) } }],
         ['a key is longer than 256 characters', { email, data: { ['k'.repeat(257)]: 1 } }],
-        ['a key reaches for the prototype', `{"email":"${email}","data":{"__proto__":{"admin":true}}}`],
-        ['a nested key reaches for the prototype', `{"email":"${email}","data":{"a":{"__proto__":1}}}`],
-        ['a text in data cannot be stored', { email, data: { text: 'a\u0000b' } }],
+        ['a key is __proto__', `{"email":"${email}","data":{"__proto__":{"admin":true}}}`],
+        ['a nested key is __proto__', `{"email":"${email}","data":{"a":{"__proto__":1}}}`],
+        ['a text in data has a NUL character', { email, data: { text: 'a\u0000b' } }],
         ['data is nested very deeply', `{"email":"${email}","data":{"a":${'['.repeat(100)}${']'.repeat(100)}}}`],
         ['the body is an array', [email]],
         ['the body is a text', '"ann@example.com"'],
@@ -131,7 +131,7 @@ describe('creating contacts', () => {
           expect(await api.db('contacts').where({ projectId: project.id })).to.deep.equal([]);
         });
 
-      it('when the contact would gather more than 128 KB', async () => {
+      it('when the data of the contact would exceed 128 KB', async () => {
         const part = (key: string) => ({ email, data: { [key]: 'x'.repeat(60_000) } });
         expect(await project.server.post('/contacts', part('a'))).to.have.status(201);
         expect(await project.server.post('/contacts', part('b'))).to.have.status(200);
@@ -141,11 +141,11 @@ describe('creating contacts', () => {
       });
     });
 
-    it('answers malformed JSON in the envelope, as everywhere', async () => {
+    it('answers malformed JSON with the error envelope', async () => {
       expect(await project.server.post('/contacts', '{"email":')).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('answers 413 to a body of more than a megabyte', async () => {
+    it('answers 413 to a body larger than 1 MB', async () => {
       const answer = await project.server.post('/contacts', { email, data: { text: 'x'.repeat(1_100_000) } });
       expect(answer).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
     });

@@ -29,7 +29,7 @@ describe('contacts', () => {
       expect(answer.body).to.deep.equal(contact);
     });
 
-    it('answers 404 for an unknown id, a foreign one, and one that is none', async () => {
+    it('answers 404 to an unknown id, one of another project and an invalid one', async () => {
       const other = await api.project();
       const { id } = (await other.server.post('/contacts', { email })).body;
       for (const unknown of [newId(), id, 'ann', 'null', '1'])
@@ -38,7 +38,7 @@ describe('contacts', () => {
   });
 
   describe('PATCH /contacts/:id', () => {
-    it('answers 200 with the contact as it is then', async () => {
+    it('answers 200 with the changed contact', async () => {
       const { id, createdAt } = await create({ email, data: { keep: 1, drop: 2 } });
       const answer = await project.server.patch(`/contacts/${id}`, {
         email: ' Anna@Example.com ',
@@ -57,7 +57,7 @@ describe('contacts', () => {
       expect(await events()).to.deep.equal(['contact.unsubscribed']);
     });
 
-    it('changes nothing when nothing is sent, and keeps its own address without a conflict', async () => {
+    it('changes nothing for an empty body, and accepts the own address without a conflict', async () => {
       const { _meta, ...contact } = await create({ email, data: { a: 1 } });
       expect((await project.server.patch(`/contacts/${contact.id}`, {})).body).to.deep.equal(contact);
       expect((await project.server.patch(`/contacts/${contact.id}`, { email })).body).to.deep.equal(contact);
@@ -87,7 +87,7 @@ describe('contacts', () => {
           expect(answer.body.error.errors[0].field).to.equal('email');
         });
 
-      it('when subscribed is no boolean', async () => {
+      it('when subscribed is not a boolean', async () => {
         const { id } = await create({ email });
         expect(await project.server.patch(`/contacts/${id}`, { subscribed: 'no' })).to.have.fault(
           'subscribed',
@@ -102,7 +102,7 @@ describe('contacts', () => {
       });
     });
 
-    it('answers 404 for an unknown id, a foreign one, and one that is none', async () => {
+    it('answers 404 to an unknown id, one of another project and an invalid one', async () => {
       const other = await api.project();
       const { id } = (await other.server.post('/contacts', { email })).body;
       for (const unknown of [newId(), id, 'ann'])
@@ -115,7 +115,7 @@ describe('contacts', () => {
   });
 
   describe('DELETE /contacts/:id', () => {
-    it('answers 204 with no body, and the contact is gone', async () => {
+    it('answers 204 without a body and removes the contact', async () => {
       const { id } = await create({ email });
       const answer = await project.server.delete(`/contacts/${id}`);
       expect(answer).to.have.status(204);
@@ -125,7 +125,7 @@ describe('contacts', () => {
       expect(await project.server.post('/contacts', { email })).to.have.status(201);
     });
 
-    it('cancels the mail that waits for it', async () => {
+    it('cancels the pending mail of the contact', async () => {
       const sent = await project.server.post('/v1/send', {
         to: email,
         from: `hello@${project.senderDomain}`,
@@ -138,7 +138,7 @@ describe('contacts', () => {
       expect(row).to.include({ status: 'CANCELLED', reason: 'contact deleted' });
     });
 
-    it('answers 404 for a foreign id, and leaves that contact alone', async () => {
+    it('answers 404 to an id of another project and keeps that contact', async () => {
       const other = await api.project();
       const { id } = (await other.server.post('/contacts', { email })).body;
       expect(await project.server.delete(`/contacts/${id}`)).to.be.envelope(404, 'CONTACT_NOT_FOUND');
@@ -148,7 +148,7 @@ describe('contacts', () => {
   });
 
   describe('POST /contacts/lookup', () => {
-    it('tells which addresses are contacts, in the spelling of the caller', async () => {
+    it('returns which addresses are contacts, as the caller spelled them', async () => {
       await create({ email });
       const emails = [' ANN@example.com', 'bob@example.com', email, 'no address', ''];
       const answer = await project.server.post('/contacts/lookup', { emails });
@@ -159,14 +159,14 @@ describe('contacts', () => {
       });
     });
 
-    it('knows nobody of another project', async () => {
+    it('finds no contact of another project', async () => {
       const other = await api.project();
       await other.server.post('/contacts', { email });
       const { body } = await project.server.post('/contacts/lookup', { emails: [email] });
       expect(body).to.deep.equal({ found: [], notFound: [email] });
     });
 
-    it('takes 500', async () => {
+    it('accepts 500 addresses', async () => {
       const emails = Array.from({ length: 500 }, (_, n) => `c${n}@example.com`);
       const { body } = await project.server.post('/contacts/lookup', { emails });
       expect(body.notFound).to.deep.equal(emails);
@@ -177,8 +177,8 @@ describe('contacts', () => {
       ['an empty list', { emails: [] }, 'emails', 'too_small'],
       ['501', { emails: Array.from({ length: 501 }, () => email) }, 'emails', 'too_big'],
       ['a text', { emails: email }, 'emails', 'invalid_type'],
-      ['a number among them', { emails: [email, 5] }, 'emails.1', 'invalid_type'],
-      ['one that is endless', { emails: ['a'.repeat(2_000)] }, 'emails.0', 'too_big'],
+      ['a list with a number', { emails: [email, 5] }, 'emails.1', 'invalid_type'],
+      ['an address that is too long', { emails: ['a'.repeat(2_000)] }, 'emails.0', 'too_big'],
     ];
     for (const [what, body, field, code] of faulty)
       it(`answers 422 to ${what}`, async () => {

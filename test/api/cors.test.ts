@@ -23,7 +23,7 @@ describe('CORS', () => {
 
   describe('under /v1', () => {
     for (const path of ['/v1/track', '/v1/send'])
-      it(`answers a preflight on ${path} with *, before anybody is asked for a key`, async () => {
+      it(`answers a preflight on ${path} with * and without a key`, async () => {
         const { status, headers } = await preflight(path, anywhere);
         expect(status).to.equal(204);
         expect(headers.get('access-control-allow-origin')).to.equal('*');
@@ -33,7 +33,7 @@ describe('CORS', () => {
         expect(headers.get('x-request-id')).to.be.a('string');
       });
 
-    it('lets any page read the answer, its rate limit and its request id', async () => {
+    it('lets any origin read the answer, its rate limit and its request id', async () => {
       const answer = await project.browser.post('/v1/track', { email: 'a@b.co', event: 'x' }, { origin: anywhere });
       expect(answer).to.have.status(200);
       expect(answer.headers.get('access-control-allow-origin')).to.equal('*');
@@ -42,7 +42,7 @@ describe('CORS', () => {
         expect(exposed).to.contain(name);
     });
 
-    it('lets any page read an error', async () => {
+    it('lets any origin read an error', async () => {
       const unauthorized = await api.post('/v1/track', {}, { origin: anywhere });
       expect(unauthorized).to.be.envelope(401, 'INVALID_API_KEY');
       expect(unauthorized.headers.get('access-control-allow-origin')).to.equal('*');
@@ -54,7 +54,7 @@ describe('CORS', () => {
 
   describe('elsewhere', () => {
     for (const origin of ['http://app.test', dashboard, 'http://localhost:5173'])
-      it(`lets ${origin} in, with credentials`, async () => {
+      it(`allows ${origin}, with credentials`, async () => {
         const { status, headers } = await preflight('/users/@me', origin, 'GET');
         expect(status).to.equal(204);
         expect(headers.get('access-control-allow-origin')).to.equal(origin);
@@ -67,7 +67,7 @@ describe('CORS', () => {
       });
 
     for (const origin of [anywhere, 'null', 'https://app.everpost.example.evil.example', 'http://app.everpost.example'])
-      it(`tells ${origin} nothing`, async () => {
+      it(`sends no CORS headers to ${origin}`, async () => {
         const { headers } = await preflight('/users/@me', origin, 'GET');
         expect(headers.get('access-control-allow-origin')).to.equal(null);
         expect(headers.get('access-control-allow-credentials')).to.equal(null);

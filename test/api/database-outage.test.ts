@@ -72,7 +72,7 @@ describe('a connection that breaks between commit and answer', () => {
       expect(await count()).to.equal(CALLS + 1);
     });
 
-    it(`answers 503 to ${what} calls whose outcome cannot be found out, and writes none of them again`, async () => {
+    it(`answers 503 to ${what} calls whose outcome cannot be determined, and writes none of them again`, async () => {
       expect(await call(100)).to.have.status(200);
       const lock = await world.db.transaction();
       await lock('contacts').where({ projectId: project.id }).forUpdate();
@@ -90,7 +90,7 @@ describe('a connection that breaks between commit and answer', () => {
     });
   }
 
-  it('answers 503 without the unknown outcome to a GET', async () => {
+  it('answers 503 to a GET, without mentioning an unknown outcome', async () => {
     expect(await project.server.get('/contacts')).to.have.status(200);
     proxy.breakOn('contacts', 'sent');
     const answer = await project.server.get('/contacts');
@@ -181,8 +181,8 @@ const template = (n: string, domain: string) => ({
   type: 'TRANSACTIONAL',
 });
 
-describe('a Postgres that goes silent on open connections', () => {
-  it('is waited for only so long: the API replaces the connections and answers 200 again', async () => {
+describe('a Postgres that stops answering on open connections', () => {
+  it('makes the API replace its connections after a timeout and answer 200 again', async () => {
     const world = await openWorld();
     const proxy = await startPostgresProxy(world.url);
     const api = await startTestApi({

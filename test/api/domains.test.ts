@@ -113,14 +113,14 @@ describe('domains', () => {
       expect(dkim.value).to.match(/^v=DKIM1; k=rsa; p=[A-Za-z0-9+/=]{300,}$/);
     });
 
-    it('keeps the private key sealed', async () => {
+    it('stores the private key sealed', async () => {
       const { id } = await add();
       const [key] = await DomainKey.query(api.db).where({ domainId: id });
       expect(key?.privateKey).to.match(/^v1\./).and.not.contain('PRIVATE KEY');
       if (key) expect(openPrivateKey([SECRET_KEY], key)).to.contain('BEGIN PRIVATE KEY');
     });
 
-    it('brings the name into one form', async () => {
+    it('normalizes the name', async () => {
       expect((await add('  Mail.Bücher.Example. ')).domain).to.equal('mail.xn--bcher-kva.example');
       expect((await add('UPPER.CASE.EXAMPLE')).domain).to.equal('upper.case.example');
       expect((await add('me.github.io')).domain).to.equal('me.github.io');
@@ -128,7 +128,7 @@ describe('domains', () => {
 
     const bad: [string, unknown][] = [
       ['an IPv4 address', '192.0.2.1'],
-      ['an IPv4 address in disguise', '0x7f.1'],
+      ['an IPv4 address in hexadecimal', '0x7f.1'],
       ['an IPv6 address', '2001:db8::1'],
       ['an IPv6 address in brackets', '[::1]'],
       ['a single label', 'localhost'],
@@ -146,13 +146,13 @@ describe('domains', () => {
       ['an underscore', '_dmarc.shop.example'],
       ['an empty label', 'shop..example'],
       ['a hyphen at the edge', '-shop.example'],
-      ['space inside', 'my shop.example'],
+      ['a name with a space', 'my shop.example'],
       ['a line break', 'shop.example\nother.example'],
       ['nothing', ''],
       ['blanks', '   '],
       ['a number', 5],
       ['null', null],
-      ['nothing at all', undefined],
+      ['a missing name', undefined],
     ];
     for (const [what, domain] of bad)
       it(`answers 422 to ${what}`, async () => {
@@ -174,7 +174,7 @@ describe('domains', () => {
       expect(statuses).to.deep.equal([201, 201, 409, 409]);
     });
 
-    it('answers 400 while a hundred of them are pending', async () => {
+    it('answers 400 while 100 domains of the project are pending', async () => {
       const own = await api.project();
       await api.db.raw(
         "insert into domains (id, project_id, domain) select gen_random_uuid(), ?, 'many' || n || '.example' from generate_series(1, 100) n",
@@ -183,7 +183,7 @@ describe('domains', () => {
       expect(await own.server.post('/domains', { domain: 'onemore.example' })).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('starts its loop in the same transaction', async () => {
+    it('starts its Temporal workflow through the outbox in the same transaction', async () => {
       const { id } = await add();
       const rows = await api.db('outbox').where({ workflowId: `domain/${project.id}/${id}/1` });
       expect(rows).to.have.length(1);
@@ -192,7 +192,7 @@ describe('domains', () => {
   });
 
   describe('GET /domains/project/:projectId', () => {
-    it('is a plain array for the own id and for `current`', async () => {
+    it('returns a plain array for the own id and for `current`', async () => {
       const own = await api.project();
       const answer = await own.server.get('/domains/project/current');
       expect(answer).to.have.status(200);
@@ -203,7 +203,7 @@ describe('domains', () => {
       expect((await own.owner.get(`/domains/project/${own.id}`)).body).to.deep.equal(answer.body);
     });
 
-    it('is 404 for any other', async () => {
+    it('answers 404 to any other id', async () => {
       for (const id of [other.id, 'nonsense', 'Current']) {
         const answer = await project.server.get(`/domains/project/${id}`);
         expect(answer).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
@@ -213,15 +213,17 @@ describe('domains', () => {
   });
 
   describe('GET /domains/:id/verify', () => {
-    it('verifies a domain all of whose required records are there, and tells its members', async () => {
+    it('verifies a domain when all required records are published, and notifies the members', async () => {
       const domain = await add();
       publish(domain, 'DKIM', 'SPF', 'BOUNCE');
       const after = await verify(domain.id);
       expect(after).to.include({ status: 'VERIFIED', verified: true });
       expect(after.verifiedAt).to.be.a('string').and.to.equal(after.lastCheckedAt);
       expect(after.records.map(({ status }) => status)).to.deep.equal(['FOUND', 'FOUND', 'FOUND', 'MISSING']);
-      const told = await api.db('emailContents').whereRaw('variables::text like ?', [`%${domain.domain} is verified%`]);
-      expect(told).to.have.length(1);
+      const notifications = await api
+        .db('emailContents')
+        .whereRaw('variables::text like ?', [`%${domain.domain} is verified%`]);
+      expect(notifications).to.have.length(1);
       const send = await project.server.post('/v1/send', {
         to: 'ann@example.com',
         from: `me@${domain.domain}`,
@@ -231,7 +233,7 @@ describe('domains', () => {
       expect(send).to.have.status(200);
     });
 
-    it('tells what is missing from what is different', async () => {
+    it('distinguishes missing records from different ones', async () => {
       const domain = await add();
       const dkim = recordOf(domain, 'DKIM');
       const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
@@ -247,7 +249,7 @@ describe('domains', () => {
       expect(recordOf(after, 'DMARC')).to.include({ status: 'MISSING', found: null });
     });
 
-    it('takes values in other case, with other space and order, and through an alias', async () => {
+    it('accepts values in other case, spacing and order, and through a CNAME', async () => {
       const domain = await add();
       const { name = '', value = '' } = recordOf(domain, 'DKIM');
       const key = value.split('p=')[1] ?? '';
@@ -266,7 +268,7 @@ describe('domains', () => {
       expect(after.status).to.equal('VERIFIED');
     });
 
-    it('takes a record that is published twice as one, and two different ones as none', async () => {
+    it('counts a record that is published twice as one, and two different ones as none', async () => {
       const domain = await add();
       publishAll(domain);
       const { name = '', value = '' } = recordOf(domain, 'DKIM');
@@ -278,7 +280,7 @@ describe('domains', () => {
       expect(recordOf(await verify(twice.id), 'SPF')).to.include({ status: 'MISMATCH' });
     });
 
-    it('finds a record among many, over TCP, and gives aliases that go in a circle up', async () => {
+    it('finds a record among many over TCP, and stops at circular CNAMEs', async () => {
       const domain = await add();
       publishAll(domain);
       const { name = '', value = '' } = recordOf(domain, 'DKIM');
@@ -295,13 +297,13 @@ describe('domains', () => {
       }
     });
 
-    it('takes the DMARC policy of the organisation for a subdomain', async () => {
+    it('accepts the DMARC policy of the organizational domain for a subdomain', async () => {
       const domain = await add('mail.organisation.example');
       dns.set('_dmarc.organisation.example', 'TXT', ['v=DMARC1; p=quarantine']);
       expect(recordOf(await verify(domain.id), 'DMARC')).to.include({ status: 'FOUND' });
     });
 
-    it('says of a record that it could not ask, and changes nothing for it', async function () {
+    it('reports a failed DNS lookup and does not change the status', async function () {
       this.timeout(60_000);
       const domain = await add();
       publishAll(domain);
@@ -317,7 +319,7 @@ describe('domains', () => {
       expect(recordOf(await verify(domain.id), 'DKIM')).to.not.have.property('error');
     });
 
-    it('takes a verification away after three failed checks in a row, and gives it back', async () => {
+    it('revokes a verification after three failed checks in a row, and restores it', async () => {
       const domain = await add();
       publishAll(domain);
       await verify(domain.id);
@@ -343,14 +345,14 @@ describe('domains', () => {
       expect((await verify(domain.id)).status).to.equal('VERIFIED');
     });
 
-    it('stays away from what we manage ourselves', async () => {
+    it('does not check managed domains', async () => {
       const [managed] = (await project.server.get('/domains/project/current')).body;
       const before = dns.queries.length;
       expect(await verify(managed.id)).to.include({ verified: true, lastCheckedAt: null });
       expect(dns.queries).to.have.length(before);
     });
 
-    it('is 404 for a domain of another project, and looks nothing up', async () => {
+    it('answers 404 to a domain of another project without a DNS lookup', async () => {
       const domain = await add();
       const before = dns.queries.length;
       expect(await other.server.get(`/domains/${domain.id}/verify`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
@@ -367,7 +369,7 @@ describe('domains', () => {
     const shown = async (owner: ApiProject, id: string): Promise<Shown | undefined> =>
       ((await owner.server.get('/domains/project/current')).body as Shown[]).find((domain) => domain.id === id);
     const mailFrom = (domain: string) => ({ to: 'ann@example.com', from: `me@${domain}`, subject: 'Hi', body: 'Hi' });
-    /** Both have it pending; then `project` verifies it. */
+    /** Pending in both projects; then `project` verifies it. */
     const contested = async () => {
       const name = `contested${++made}.example`;
       const [mine, theirs] = [await addTo(project, name), await addTo(other, name)];
@@ -389,7 +391,7 @@ describe('domains', () => {
       expect(recordOf(mine, 'DKIM').value).to.not.equal(recordOf(theirs, 'DKIM').value);
     });
 
-    it('is verified by whoever publishes the records, and stays pending with conflict elsewhere', async () => {
+    it('is verified by the project whose records are published, and stays pending with conflict in others', async () => {
       const { name, mine, theirs } = await contested();
       expect(await shown(project, mine.id)).to.include({ status: 'VERIFIED', conflict: false });
       expect(await shown(other, theirs.id)).to.include({ status: 'PENDING', verified: false, conflict: true });
@@ -439,8 +441,8 @@ describe('domains', () => {
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409]);
       const states = await api.db('domains').where({ domain: name }).orderBy('status').pluck('status');
       expect(states).to.deep.equal(['PENDING', 'PENDING', 'PENDING', 'VERIFIED']);
-      const told = await api.db('emailContents').whereRaw('variables::text like ?', [`%${name} is verified%`]);
-      expect(told).to.have.length(1);
+      const notifications = await api.db('emailContents').whereRaw('variables::text like ?', [`%${name} is verified%`]);
+      expect(notifications).to.have.length(1);
     });
   });
 
@@ -453,7 +455,7 @@ describe('domains', () => {
     const template = (from: string) =>
       project.server.post('/templates', { name: 'T', subject: 'S', body: 'B', type: 'MARKETING', from });
 
-    it('removes it, ends its loop, and frees its name', async () => {
+    it('removes the domain, cancels its Temporal workflow and frees its name', async () => {
       const domain = await verified();
       expect(await project.server.delete(`/domains/${domain.id}`)).to.have.status(204);
       expect(await project.server.delete(`/domains/${domain.id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
@@ -465,7 +467,7 @@ describe('domains', () => {
       expect(await other.server.post('/domains', { domain: domain.domain })).to.have.status(201);
     });
 
-    it('answers 409 while a template sends from it, in whatever spelling', async () => {
+    it('answers 409 while a template sends from it, in any spelling', async () => {
       const domain = await verified();
       const { id } = (await template(`a@${domain.domain}`)).body;
       expect(await project.server.delete(`/domains/${domain.id}`)).to.be.envelope(409, 'CONFLICT');
@@ -491,14 +493,14 @@ describe('domains', () => {
       expect(await project.server.delete(`/domains/${domain.id}`)).to.have.status(204);
     });
 
-    it('is 404 for a domain of another project, which stays', async () => {
+    it('answers 404 to a domain of another project and keeps it', async () => {
       const domain = await verified();
       expect(await other.server.delete(`/domains/${domain.id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
       expect((await verify(domain.id)).status).to.equal('VERIFIED');
     });
   });
 
-  it('is no sender of another project', async () => {
+  it('is not accepted as a sender by another project', async () => {
     const domain = await add();
     publishAll(domain);
     await verify(domain.id);

@@ -29,7 +29,7 @@ describe('e-mail records', () => {
   };
 
   describe('GET /emails/:id', () => {
-    it('shows what became of a mail', async () => {
+    it('returns the state of a mail', async () => {
       const { email: id, contact } = await send();
       const fresh = await get(`/emails/${id}`);
       expect(fresh).to.deep.equal({
@@ -71,7 +71,7 @@ describe('e-mail records', () => {
       });
     });
 
-    it('shows when it was delivered, opened, clicked, bounced and complained of', async () => {
+    it('returns the times of delivery, open, click, bounce and complaint', async () => {
       const { email: id } = await send();
       const times = {
         deliveredAt: new Date(1_000),
@@ -88,7 +88,7 @@ describe('e-mail records', () => {
       });
     });
 
-    it('shows every attempt to send it, the first one first', async () => {
+    it('returns every attempt, oldest first', async () => {
       const { email: id } = await send();
       const [startedAt, endedAt] = [new Date(1_000), new Date(2_000)];
       await api.db('email_attempts').insert([
@@ -102,7 +102,7 @@ describe('e-mail records', () => {
       ]);
     });
 
-    it('shows the template that it came from', async () => {
+    it('returns the template that the mail was made from', async () => {
       const template = await project.server.post('/templates', {
         name: 'T',
         subject: 'S',
@@ -115,7 +115,7 @@ describe('e-mail records', () => {
       expect(await get(`/emails/${id}`)).to.include({ templateId: template.body.id, subject: 'S' });
     });
 
-    it('no longer shows the address of a contact that is deleted', async () => {
+    it('omits the address after the contact is deleted', async () => {
       const { email: id, contact } = await send();
       await project.server.delete(`/contacts/${contact.id}`);
       expect(await get(`/emails/${id}`)).to.include({
@@ -128,7 +128,7 @@ describe('e-mail records', () => {
       });
     });
 
-    it('no longer shows what a relay said of an address that is deleted', async () => {
+    it('omits the answer of the relay after the contact is deleted', async () => {
       const { email: id, contact } = await send();
       const answer = '550 <ann@example.com> unknown';
       const attempt = {
@@ -147,7 +147,7 @@ describe('e-mail records', () => {
       expect(email.attempts[0]).to.include({ outcome: 'refused', answer: null });
     });
 
-    it('is 404 for what is not there, is somebody else’s, or no id', async () => {
+    it('answers 404 to an unknown id, one of another project and an invalid one', async () => {
       const other = await api.project();
       const { email } = await send('x@example.com', other);
       for (const id of [newId(), email, 'nonsense'])
@@ -156,7 +156,7 @@ describe('e-mail records', () => {
   });
 
   describe('GET /emails', () => {
-    it('lists the project’s mails, the newest first, page by page', async () => {
+    it('lists the mails of the project, newest first, page by page', async () => {
       await send('other@example.com', await api.project());
       const ids: string[] = [];
       for (let n = 0; n < 5; n++) ids.unshift((await send(`c${n}@example.com`)).email);
@@ -194,7 +194,7 @@ describe('e-mail records', () => {
         ];
       });
 
-      it('finds those of a status', async () => {
+      it('filters by status', async () => {
         await become(mails[1].email, { status: 'SENT' });
         await become(mails[3].email, { status: 'CANCELLED' });
         expect(await found({ status: 'SENT' })).to.deep.equal(of(1));
@@ -203,7 +203,7 @@ describe('e-mail records', () => {
         expect(await found({ status: 'OPENED' })).to.deep.equal([]);
       });
 
-      it('finds those of a contact, a template, a campaign, a workflow', async () => {
+      it('filters by contact, template, campaign and workflow', async () => {
         const [templateId, campaignId, workflowId] = [newId(), newId(), newId()];
         await become(mails[0].email, { templateId });
         await become(mails[1].email, { templateId, campaignId });
@@ -216,7 +216,7 @@ describe('e-mail records', () => {
         expect(await found({ campaignId: newId() })).to.deep.equal([]);
       });
 
-      it('finds those of a time, from its start on and before its end', async () => {
+      it('filters by a range that includes its start and excludes its end', async () => {
         const hours = [4, 3, 2, 1].map((n) => new Date(Date.now() - n * 3_600_000));
         for (const [place, { email }] of mails.entries()) await become(email, { createdAt: hours[place] as Date });
         const [, second = '', third = ''] = hours.map((time) => time.toISOString());
@@ -226,7 +226,7 @@ describe('e-mail records', () => {
         expect(await found({ startDate: '2020-01-01', endDate: '2020-12-31' })).to.deep.equal([]);
       });
 
-      it('goes from page to page', async () => {
+      it('applies the filters to every page', async () => {
         await become(mails[1].email, { status: 'SENT' });
         const first = await get('/emails?status=PENDING&limit=2');
         expect(first).to.include({ total: 3, hasMore: true });
@@ -235,7 +235,7 @@ describe('e-mail records', () => {
         expect(ids).to.deep.equal(of(3, 2, 0));
       });
 
-      it('finds nothing of another project', async () => {
+      it('returns no mail of another project', async () => {
         const other = await api.project();
         const answer = await other.server.get(`/emails?contactId=${mails[0].contact.id}`);
         expect(answer.body).to.include({ total: 0 });
@@ -249,7 +249,7 @@ describe('e-mail records', () => {
         'startDate=soon',
         'endDate=2020-13-01',
       ])
-        it(`is 400 with ${query}`, async () => {
+        it(`rejects ${query} with 400`, async () => {
           expect(await project.server.get(`/emails?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
         });
     });
@@ -258,7 +258,7 @@ describe('e-mail records', () => {
       expect(await get('/emails')).to.deep.equal({ data: [], cursor: null, hasMore: false, total: 0 });
     });
 
-    it('is 400 with a limit or a cursor that cannot be read, or that is another project’s', async () => {
+    it('answers 400 to an invalid limit or cursor, and to a cursor of another project', async () => {
       for (const query of ['limit=0', 'limit=x', 'cursor=nonsense'])
         expect(await project.server.get(`/emails?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
       for (const to of ['a@example.com', 'b@example.com']) await send(to);
@@ -272,7 +272,7 @@ describe('e-mail records', () => {
     const resend = (id: string) => project.server.post(`/emails/${id}/resend`);
 
     for (const status of ['FAILED', 'UNKNOWN'] as const)
-      it(`puts ${status} mail back into the ledger, once`, async () => {
+      it(`queues ${status} mail again, once`, async () => {
         const { email: id } = await send();
         await become(id, { status, reason: '550 no', attempts: 3, batchId: newId() });
         await api
@@ -289,14 +289,14 @@ describe('e-mail records', () => {
       });
 
     for (const status of ['PENDING', 'SENDING', 'SENT', 'OPENED', 'BOUNCED', 'CANCELLED'] as const)
-      it(`is 409 for ${status} mail`, async () => {
+      it(`answers 409 to ${status} mail`, async () => {
         const { email: id } = await send();
         await become(id, { status });
         expect(await resend(id)).to.be.envelope(409, 'CONFLICT');
         expect(await api.db('emails').where({ id }).first()).to.include({ status });
       });
 
-    it('tells of the test of a campaign as little as the first time', async () => {
+    it('keeps a resent test mail of a campaign without events', async () => {
       const from = `x@${project.senderDomain}`;
       const content = { name: 'c', subject: 's', body: 'b', from, audienceType: 'ALL' };
       const campaign = (await project.server.post('/campaigns', content)).body.data;
@@ -307,14 +307,14 @@ describe('e-mail records', () => {
       expect(await api.db('emails').where({ id }).first()).to.include({ status: 'PENDING', withoutEvents: true });
     });
 
-    it('is 409 when the content is gone', async () => {
+    it('answers 409 when the content was removed', async () => {
       const { email: id } = await send();
       await become(id, { status: 'FAILED' });
       await api.db('email_contents').where({ emailId: id }).del();
       expect(await resend(id)).to.be.envelope(409, 'CONFLICT');
     });
 
-    it('is 404 for somebody else’s mail, which stays as it is', async () => {
+    it('answers 404 to a mail of another project and leaves it unchanged', async () => {
       const other = await api.project();
       const { email: foreign } = await send('x@example.com', other);
       await become(foreign, { status: 'FAILED' });

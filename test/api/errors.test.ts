@@ -15,20 +15,20 @@ describe('errors', () => {
   after(() => api.stop());
 
   describe('X-Request-Id', () => {
-    it('is one of ours when the caller sends none, new every time', async () => {
+    it('is generated per request when the caller sends none', async () => {
       const [first, second] = [await api.get('/health'), await api.get('/health')];
       expect(first.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
       expect(first.headers.get('x-request-id')).not.to.equal(second.headers.get('x-request-id'));
     });
 
-    it("is the caller's own, in the header and in the envelope", async () => {
+    it("repeats the caller's id in the header and in the envelope", async () => {
       const answer = await api.get('/nowhere', { 'x-request-id': 'trace:42.a_b-c' });
       expect(answer.headers.get('x-request-id')).to.equal('trace:42.a_b-c');
       expect(answer.body.error.requestId).to.equal('trace:42.a_b-c');
     });
 
     for (const bad of ['', 'a b', 'x'.repeat(129), '<script>', 'ä'])
-      it(`is one of ours when the caller's is not sane: ${JSON.stringify(bad.slice(0, 10))}`, async () => {
+      it(`is generated when the caller's is invalid: ${JSON.stringify(bad.slice(0, 10))}`, async () => {
         const raw = await RawHttp.open(api.url);
         raw.write(`GET /health HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${bad}\r\n\r\n`);
         const answer = await raw.answer();
@@ -57,7 +57,7 @@ describe('errors', () => {
   });
 
   describe('405', () => {
-    it('tells which methods there are, in Allow and in the suggestion', async () => {
+    it('lists the allowed methods in Allow and in the suggestion', async () => {
       const answer = await project.browser.get('/v1/track');
       expect(answer).to.be.envelope(405, 'BAD_REQUEST');
       expect(answer.headers.get('allow')).to.equal('POST');
@@ -71,12 +71,12 @@ describe('errors', () => {
         expect(answer.headers.get('allow')).to.equal('GET, HEAD');
       });
 
-    it('on a method that HTTP knows and we do not', async () => {
+    it('on a method that no route has', async () => {
       expect(await api.request('PROPFIND', '/health')).to.be.envelope(405, 'BAD_REQUEST');
     });
   });
 
-  it('HEAD answers like GET, without a body', async () => {
+  it('answers HEAD like GET, without a body', async () => {
     const [head, get] = [await api.request('HEAD', '/openapi.json'), await api.get('/openapi.json')];
     expect(head).to.have.status(200);
     expect(head.body).to.equal('');
@@ -84,7 +84,7 @@ describe('errors', () => {
     expect(await api.request('HEAD', '/users/@me')).to.have.status(401);
   });
 
-  it('OPTIONS that is no preflight tells the methods', async () => {
+  it('answers OPTIONS that is not a preflight with the allowed methods', async () => {
     const answer = await api.request('OPTIONS', '/v1/track');
     expect(answer).to.have.status(204);
     expect(answer.headers.get('allow')).to.equal('POST');
@@ -100,7 +100,7 @@ describe('errors', () => {
       '/health?x=%00',
       '/%c0%ae',
     ])
-      it(`on an address that does not decode: ${path}`, async () => {
+      it(`on a path that does not decode: ${path}`, async () => {
         const raw = await RawHttp.open(api.url);
         raw.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
         const { status, body } = await raw.answer();
@@ -118,7 +118,7 @@ describe('errors', () => {
       expect(JSON.parse(body).error).to.include({ code: 'BAD_REQUEST', requestId: headers.get('x-request-id') });
     });
 
-    it('but not on an expectation that nobody knows', async () => {
+    it('ignores an unknown Expect header', async () => {
       const raw = await RawHttp.open(api.url);
       raw.write('GET /health HTTP/1.1\r\nHost: x\r\nExpect: everything\r\n\r\n');
       const { status, headers } = await raw.answer();
@@ -127,7 +127,7 @@ describe('errors', () => {
       expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
     });
 
-    it('on what is no HTTP at all', async () => {
+    it('on bytes that are not HTTP', async () => {
       const raw = await RawHttp.open(api.url);
       raw.write('HELO everpost\r\n\r\n');
       const { status, headers, body } = await raw.answer();
@@ -154,7 +154,7 @@ describe('errors', () => {
         expect(JSON.parse(body).error).to.include({ statusCode: 431, requestId: headers.get('x-request-id') });
       });
 
-    it('but not on the thousand parameters that fit', async () => {
+    it('accepts a thousand parameters within the limit', async () => {
       expect(await api.get(`/health?${'a=1&'.repeat(1000)}`)).to.have.status(200);
     });
   });
@@ -163,7 +163,7 @@ describe('errors', () => {
     before(() => api.db.raw('alter table events rename to events_away'));
     after(() => api.db.raw('alter table events_away rename to events'));
 
-    it('is INTERNAL_SERVER_ERROR without the text of the error, which is logged with the request id', async () => {
+    it('answers INTERNAL_SERVER_ERROR without the text of the error and logs that with the request id', async () => {
       const answer = await project.browser.post(
         '/v1/track',
         { email: 'a@b.co', event: 'x' },
@@ -176,14 +176,14 @@ describe('errors', () => {
       expect(JSON.stringify(logged)).to.contain('events');
     });
 
-    it('carries the rate limit all the same', async () => {
+    it('includes the rate limit headers', async () => {
       const answer = await project.browser.post('/v1/track', { email: 'a@b.co', event: 'x' });
       expect(answer).to.have.status(500);
       expect(answer.headers.get('ratelimit-limit')).to.equal('1000');
     });
   });
 
-  it('logs neither keys, nor addresses, nor bodies', async () => {
+  it('logs no keys, addresses or bodies', async () => {
     await project.browser.post('/v1/track', { email: 'private@example.com', event: 'secret-event' });
     await project.browser.post('/v1/track', { email: 'private@', event: 'secret-event' });
     const all = JSON.stringify(api.logs);
@@ -192,11 +192,11 @@ describe('errors', () => {
   });
 });
 
-describe('a database that is away', () => {
-  it('is 503 INTERNAL_SERVER_ERROR with Retry-After, and all is well again when it is back', async () => {
+describe('an unavailable database', () => {
+  it('causes 503 INTERNAL_SERVER_ERROR with Retry-After until it is available again', async () => {
     const postgres = await startOwnPostgres();
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
-    // So low a limit that every request asks for it.
+    // Low enough that every request asks the database for a grant.
     const api = await startTestApi({
       env: { RATE_LIMIT_PER_MINUTE: '9' },
       world: { db, url: postgres.url, close: async () => {} },

@@ -27,7 +27,7 @@ describe('events', () => {
   const namesOf = ({ body }: ApiAnswer): string[] => body.data.map(({ name }: { name: string }) => name);
 
   describe('GET /events', () => {
-    it('lists what was recorded, the newest first, with every field of an event', async () => {
+    it('lists recorded events, newest first, with every field', async () => {
       const first = await track('ann@example.com', 'signup', { data: { plan: 'pro' } });
       await track('ann@example.com', 'purchase', { subscribed: false });
       const answer = await project.server.get('/events');
@@ -45,7 +45,7 @@ describe('events', () => {
       });
     });
 
-    it('goes on page by page, with the total on the first one only', async () => {
+    it('pages through events, with the total on the first page only', async () => {
       for (let n = 0; n < 5; n++) await track('ann@example.com', `e${n}`);
       const pages: string[][] = [];
       let cursor: string | null = '';
@@ -58,7 +58,7 @@ describe('events', () => {
       expect(pages).to.deep.equal([['e4', 'e3'], ['e2', 'e1'], ['e0']]);
     });
 
-    it('takes the name of an event, and counts those alone', async () => {
+    it('filters and counts by the name of an event', async () => {
       for (const event of ['a', 'b', 'a']) await track('ann@example.com', event);
       const answer = await project.server.get('/events?eventName=a');
       expect(namesOf(answer)).to.deep.equal(['a', 'a']);
@@ -66,7 +66,7 @@ describe('events', () => {
       expect((await project.server.get('/events?eventName=none')).body).to.deep.include({ data: [], total: 0 });
     });
 
-    it('takes a range, before and after the counts are added up', async () => {
+    it('filters by a range, before and after the deltas are aggregated', async () => {
       const { contact: contactId } = await track('ann@example.com', 'seed');
       const at = (time: string, name: string) => ({
         id: newId(),
@@ -96,7 +96,7 @@ describe('events', () => {
         expect(await project.server.get(`/events?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('is 400 with a cursor of another list, or a limit that cannot be read', async () => {
+    it('answers 400 to a cursor of another list and to an invalid limit', async () => {
       for (const event of ['a', 'a']) await track('ann@example.com', event);
       const { cursor } = (await project.server.get('/events?limit=1')).body;
       expect(await project.server.get(`/events?limit=1&eventName=a&cursor=${cursor}`)).to.be.envelope(
@@ -109,7 +109,7 @@ describe('events', () => {
   });
 
   describe('GET /events/contact/:contactId', () => {
-    it('lists the events of a contact and of nobody else', async () => {
+    it('lists the events of the contact only', async () => {
       const { contact } = await track('ann@example.com', 'a');
       await track('bob@example.com', 'b');
       await track('ann@example.com', 'c');
@@ -120,7 +120,7 @@ describe('events', () => {
       expect(namesOf(next)).to.deep.equal(['a']);
     });
 
-    it('is 404 for a contact that is not there, is somebody else’s, or no id', async () => {
+    it('answers 404 to an unknown contact, one of another project and an invalid id', async () => {
       const { contact } = await track('ann@example.com', 'a');
       const other = await api.project();
       expect(await other.server.get(`/events/contact/${contact}`)).to.be.envelope(404, 'CONTACT_NOT_FOUND');
@@ -130,7 +130,7 @@ describe('events', () => {
   });
 
   describe('GET /events/names', () => {
-    it('counts the names in use and always offers those of the service', async () => {
+    it('counts the names in use and always includes reserved names', async () => {
       for (const event of ['rare', 'often', 'often']) await track('ann@example.com', event);
       const { names } = (await project.server.get('/events/names')).body;
       expect(names.slice(0, 2)).to.deep.equal([
@@ -152,7 +152,7 @@ describe('events', () => {
       for (const event of offered) expect(event).to.include({ count: 0, reserved: true });
     });
 
-    it('offers the entry and exit of tracked segments', async () => {
+    it('includes entry and exit events of tracked segments', async () => {
       await project.server.post('/segments', { name: 'Big Spenders', type: 'STATIC', trackMembership: true });
       const { names } = (await project.server.get('/events/names')).body;
       expect(names).to.deep.include({ name: 'segment.big-spenders.entry', count: 0, reserved: true });
@@ -161,7 +161,7 @@ describe('events', () => {
   });
 
   describe('GET /events/stats', () => {
-    it('counts events, contacts and the last time, the same before and after the counts are added up', async () => {
+    it('returns the same counts and last time before and after the deltas are aggregated', async () => {
       for (const [email, event] of [
         ['ann@example.com', 'a'],
         ['ann@example.com', 'a'],
@@ -183,7 +183,7 @@ describe('events', () => {
       expect(later.body.data[0]).to.include({ name: 'a', count: 5, uniqueContacts: 3 });
     });
 
-    it('takes a range, in which a contact counts once', async () => {
+    it('counts a contact once within a range', async () => {
       const { contact } = await track('ann@example.com', 'seed');
       const at = (day: string, contactId = contact) => ({
         id: newId(),
@@ -211,14 +211,14 @@ describe('events', () => {
       }
     });
 
-    it('is 400 with a date that cannot be read, or an end before its beginning', async () => {
+    it('answers 400 to an invalid date and to an end before the start', async () => {
       for (const query of ['startDate=soon', 'endDate=2024-02-30', 'startDate=2024-03-02&endDate=2024-03-01'])
         expect(await project.server.get(`/events/stats?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
     });
   });
 
   describe('GET /events/:eventName/usage', () => {
-    it('names the segments, campaigns and workflows that refer to it', async () => {
+    it('lists the segments, campaigns and workflows that use the event', async () => {
       await track('ann@example.com', 'bought');
       await track('bob@example.com', 'bought');
       await track('bob@example.com', 'bought');
@@ -254,7 +254,7 @@ describe('events', () => {
       });
     });
 
-    it('is empty for a name that nobody knows', async () => {
+    it('is empty for an unknown name', async () => {
       expect((await project.server.get('/events/no%2Fsuch%20one/usage')).body).to.deep.equal({
         usedInSegments: [],
         usedInWorkflows: [],
@@ -267,7 +267,7 @@ describe('events', () => {
   });
 
   describe('DELETE /events/:eventName', () => {
-    it('deletes them all, and all that was counted of them, in this project alone', async () => {
+    it('deletes all events of the name and their counts, in this project only', async () => {
       const other = await api.project();
       await other.browser.post('/v1/track', { email: 'ann@example.com', event: 'bought' });
       await track('ann@example.com', 'bought');
@@ -291,13 +291,13 @@ describe('events', () => {
       expect(again).to.include({ name: 'bought', count: 1, uniqueContacts: 1 });
     });
 
-    it('finds none of a name that was never recorded', async () => {
+    it('deletes none for a name that was never recorded', async () => {
       expect((await project.server.delete('/events/never')).body).to.deep.equal({ deleted: 0 });
     });
   });
 
   describe('POST /events/track', () => {
-    it('takes the body of /v1/track with the secret key or a session, and answers what it did', async () => {
+    it('accepts the body of /v1/track with the secret key or a session, and answers with the ids', async () => {
       for (const client of [project.server, project.owner]) {
         const answer = await client.post('/events/track', { email: 'ann@example.com', event: 'a', data: { n: 1 } });
         expect(answer).to.have.status(200);
@@ -306,7 +306,7 @@ describe('events', () => {
       expect((await project.server.get('/events?eventName=a')).body.total).to.equal(2);
     });
 
-    it('takes a contact by its id, whose data it changes as tracking does', async () => {
+    it('accepts a contact id and changes the data as /v1/track does', async () => {
       const { contact } = await track('ann@example.com', 'a', { data: { keep: 1, drop: 2 } });
       const data = { drop: null, tier: 'gold', code: { value: 7, persistent: false } };
       const answer = await project.server.post('/events/track', { name: 'b', contactId: contact, data });
@@ -317,7 +317,7 @@ describe('events', () => {
       expect(event).to.deep.include({ id: answer.body.event, name: 'b', data: { tier: 'gold', code: 7 } });
     });
 
-    it('is 404 for a contact that is not in the project, and records nothing', async () => {
+    it('answers 404 to a contact of another project and records nothing', async () => {
       const { contact } = await track('ann@example.com', 'a');
       const other = await api.project();
       for (const contactId of [contact, newId()])
@@ -328,7 +328,7 @@ describe('events', () => {
       expect((await other.server.get('/events')).body.total).to.equal(0);
     });
 
-    it('refuses reserved names and bodies that break a rule', async () => {
+    it('answers 422 to reserved names and invalid bodies', async () => {
       const { contact } = await track('ann@example.com', 'a');
       const post = (body: object) => project.server.post('/events/track', body);
       expect(await post({ name: 'email.sent', contactId: contact })).to.have.fault('name', 'reserved_event');
@@ -340,7 +340,7 @@ describe('events', () => {
       expect(await post({ event: 'a' })).to.have.fault('email', 'required');
     });
 
-    it('does the work of an Idempotency-Key once', async () => {
+    it('records one event per Idempotency-Key', async () => {
       const { contact } = await track('ann@example.com', 'a');
       const post = () =>
         project.server.post('/events/track', { name: 'b', contactId: contact }, { 'idempotency-key': 'once' });
@@ -349,7 +349,7 @@ describe('events', () => {
       expect((await project.server.get('/events?eventName=b')).body.total).to.equal(1);
     });
 
-    it('is 401 with the public key', async () => {
+    it('answers 401 to the public key', async () => {
       expect(await project.browser.post('/events/track', { email: 'a@example.com', event: 'a' })).to.be.envelope(
         401,
         'INVALID_API_KEY',

@@ -41,7 +41,7 @@ describe('executions', () => {
   const get = async (built: Built, executionId: string) => (await project.server.get(path(built, executionId))).body;
 
   describe('POST /workflows/:id/executions', () => {
-    it('answers 201 with the execution, by the id of the contact or by its address', async () => {
+    it('answers 201 with the execution for a contact id or an address', async () => {
       const { id } = await waiting();
       const [ann, bob] = [await contact(), await contact()];
       const one = await start(id, { contactId: ann.id, context: { plan: 'pro', tags: ['a'] } });
@@ -55,7 +55,7 @@ describe('executions', () => {
       expect(two.body).to.deep.include({ contactId: bob.id, context: {} });
     });
 
-    it('answers 409 to a contact that has been there, whether or not that has ended', async () => {
+    it('answers 409 to a contact that has an active or ended execution', async () => {
       const { id } = await waiting();
       const { id: contactId } = await contact();
       const first = await started(id, { contactId });
@@ -64,7 +64,7 @@ describe('executions', () => {
       expect(await start(id, { contactId })).to.be.envelope(409, 'CONFLICT');
     });
 
-    it('lets a contact in again where that is allowed, one at a time', async () => {
+    it('starts another execution after the first has ended when re-entry is allowed', async () => {
       const { id } = await waiting({ allowReentry: true });
       const { id: contactId } = await contact();
       const first = await started(id, { contactId });
@@ -73,7 +73,7 @@ describe('executions', () => {
       expect(await start(id, { contactId })).to.have.status(201);
     });
 
-    it('goes by the rule of re-entry as it is now, for those who came before it was changed as well', async () => {
+    it('applies the current re-entry rule to contacts that entered before it changed', async () => {
       const { id } = await waiting({ allowReentry: true });
       const { id: contactId } = await contact();
       for (let times = 0; times < 2; times++) {
@@ -89,7 +89,7 @@ describe('executions', () => {
       expect(await started(id)).to.be.a('string');
     });
 
-    it('lets one of twenty in that come at the same time', async () => {
+    it('starts one execution for twenty concurrent requests', async () => {
       const { id } = await waiting();
       const { id: contactId } = await contact();
       const answers = await Promise.all(Array.from({ length: 20 }, () => start(id, { contactId })));
@@ -116,7 +116,7 @@ describe('executions', () => {
       expect(await api.db('executions').where({ workflowId: id })).to.have.length(0);
     });
 
-    it('answers 422 where nobody is named, or something else than an object is the context', async () => {
+    it('answers 422 without a contact and to a context that is not an object', async () => {
       const { id } = await waiting();
       expect(await start(id, {})).to.be.fault('contactId', 'required');
       expect(await start(id, { contactId: 'ann' })).to.be.fault('contactId', 'invalid_string');
@@ -128,7 +128,7 @@ describe('executions', () => {
   });
 
   describe('GET /workflows/:id/executions', () => {
-    it('answers a page, the newest first, filtered by status and contact', async () => {
+    it('returns a page, newest first, filtered by status and contact', async () => {
       const built = await waiting();
       const [a, b, c] = [await started(built.id), await started(built.id), await started(built.id)];
       await walk(api.db, b);
@@ -145,7 +145,7 @@ describe('executions', () => {
       expect(ids(await list('?pageSize=2&page=2'))).to.deep.equal([a]);
     });
 
-    it('answers 400 to what cannot be read, 404 to an unknown workflow', async () => {
+    it('answers 400 to an invalid query and 404 to an unknown workflow', async () => {
       const { id } = await waiting();
       for (const query of ['status=asleep', 'contactId=ann', 'page=0'])
         expect(await project.server.get(`/workflows/${id}/executions?${query}`)).to.be.envelope(400, 'BAD_REQUEST');
@@ -155,7 +155,7 @@ describe('executions', () => {
   });
 
   describe('GET /workflows/:id/executions/:executionId', () => {
-    it('answers the execution with contact, workflow and the steps taken', async () => {
+    it('returns the execution with contact, workflow and the steps taken', async () => {
       const built = await enabled({
         steps: {
           mark: { type: 'UPDATE_CONTACT', config: { data: { seen: true } } },
@@ -180,8 +180,8 @@ describe('executions', () => {
         ...['id', 'stepId', 'type', 'name', 'status', 'branch', 'output', 'error', 'attempt'],
         ...['scheduledFor', 'startedAt', 'completedAt'],
       );
-      const told = found.steps.map((step: Record<string, unknown>) => [step.name, step.status, step.branch]);
-      expect(told).to.deep.equal([
+      const steps = found.steps.map((step: Record<string, unknown>) => [step.name, step.status, step.branch]);
+      expect(steps).to.deep.equal([
         ['mark', 'COMPLETED', null],
         ['fork', 'COMPLETED', 'yes'],
         ['pause', 'WAITING', null],
@@ -191,7 +191,7 @@ describe('executions', () => {
       expect(completedAt).to.equal(null);
     });
 
-    it('answers 404 under another workflow, and in another project', async () => {
+    it('answers 404 under another workflow and in another project', async () => {
       const [one, two] = [await waiting(), await waiting()];
       const id = await started(one.id);
       const other = await api.project();
@@ -218,7 +218,7 @@ describe('executions', () => {
       expect(found.steps.map((step: { status: string }) => step.status)).to.deep.equal(['CANCELLED']);
     });
 
-    it('answers 409 when it has ended, 404 when it is not there', async () => {
+    it('answers 409 when it has ended and 404 when it does not exist', async () => {
       const built = await waiting();
       const id = await started(built.id);
       await project.server.delete(path(built, id));
@@ -232,7 +232,7 @@ describe('executions', () => {
   });
 
   describe('POST /workflows/:id/executions/cancel-all', () => {
-    it('answers how many it has cancelled; the workflow can then be deleted', async () => {
+    it('returns the number of cancelled executions, after which the workflow can be deleted', async () => {
       const built = await waiting();
       const other = await waiting();
       const spared = await started(other.id);
@@ -253,7 +253,7 @@ describe('executions', () => {
     });
   });
 
-  it('go on as they began, whatever is done to their workflow; whoever comes then takes the new way', async () => {
+  it('stay on the version that they started on, while new ones start on the edited version', async () => {
     const built = await waiting();
     const before = await started(built.id);
     await walk(api.db, before);
@@ -269,7 +269,7 @@ describe('executions', () => {
   });
 
   describe('POST /workflows/:id/executions/migrate', () => {
-    it('moves those whose step is still there, and says who stayed and why', async () => {
+    it('moves executions whose step still exists, and returns the others with the reason', async () => {
       const built = await enabled({
         steps: { pause: day, later: { type: 'DELAY', config: { amount: 1, unit: 'hours' } }, leave: out },
         transitions: [
@@ -294,7 +294,7 @@ describe('executions', () => {
   });
 
   describe('POST /workflows/:id/executions/:executionId/retry', () => {
-    it('has a failed one try its step again, on its own version', async () => {
+    it('repeats the step of a failed execution on its own version', async () => {
       const built = await enabled({
         steps: { until: { type: 'DELAY', config: { until: 'data.trialEnd' } }, leave: out },
         transitions: [['until', 'leave']],
@@ -315,7 +315,7 @@ describe('executions', () => {
       expect(await project.server.post(path(built, id, '/retry'))).to.be.envelope(409, 'CONFLICT');
     });
 
-    it('answers 409 to one that has not failed, 404 to one that is not there', async () => {
+    it('answers 409 to an execution that has not failed and 404 to an unknown one', async () => {
       const built = await waiting();
       const id = await started(built.id);
       expect(await project.server.post(path(built, id, '/retry'))).to.be.envelope(409, 'CONFLICT');
@@ -324,7 +324,7 @@ describe('executions', () => {
   });
 
   describe('POST /workflows/:id/executions/:executionId/skip', () => {
-    it('has it leave a DELAY now, and a wait by its time-out', async () => {
+    it('leaves a DELAY at once, and a wait by its timeout branch', async () => {
       const built = await enabled({
         steps: {
           pause: day,
@@ -348,15 +348,15 @@ describe('executions', () => {
       await walk(api.db, id);
       const found = await get(built, id);
       expect(found).to.include({ status: 'EXITED', exitReason: 'late' });
-      const told = found.steps.map((step: Record<string, unknown>) => [step.name, step.status, step.branch]);
-      expect(told).to.deep.equal([
+      const steps = found.steps.map((step: Record<string, unknown>) => [step.name, step.status, step.branch]);
+      expect(steps).to.deep.equal([
         ['pause', 'SKIPPED', null],
         ['wait', 'SKIPPED', 'timeout'],
         ['late', 'COMPLETED', null],
       ]);
     });
 
-    it('answers 409 to one that is not waiting', async () => {
+    it('answers 409 to an execution that is not waiting', async () => {
       const built = await waiting();
       const id = await started(built.id);
       expect(await project.server.post(path(built, id, '/skip'))).to.be.envelope(409, 'CONFLICT');

@@ -8,8 +8,8 @@ import { eventually } from '../support/waiting.ts';
 describe('a route that is declared heavy', () => {
   let api: TestApi;
   let under: string[] = [];
-  let held: { projectId: string; end: () => void }[] = [];
-  let holds = '';
+  let waiting: { projectId: string; end: () => void }[] = [];
+  let blockedProject = '';
 
   before(async () => {
     const heavy = route({
@@ -21,7 +21,7 @@ describe('a route that is declared heavy', () => {
       answers: { 200: answer('Done.', object({})) },
       handle: async ({ project: { projectId } }) => {
         under.push(projectId);
-        if (projectId === holds) await new Promise<void>((end) => held.push({ projectId, end }));
+        if (projectId === blockedProject) await new Promise<void>((end) => waiting.push({ projectId, end }));
         return ok({});
       },
     });
@@ -30,19 +30,19 @@ describe('a route that is declared heavy', () => {
   after(() => api.stop());
   beforeEach(() => {
     under = [];
-    held = [];
+    waiting = [];
   });
 
-  it('has three calls of a project under way, and answers other projects meanwhile', async () => {
+  it('runs three calls of a project at once and meanwhile answers other projects', async () => {
     const [noisy, other] = [await api.project(), await api.project()];
-    holds = noisy.id;
+    blockedProject = noisy.id;
     const calls = Array.from({ length: 20 }, () => noisy.server.get('/test/heavy'));
-    await eventually(() => held.length === 3, { what: 'three calls under way' });
+    await eventually(() => waiting.length === 3, { what: 'three calls in progress' });
     for (let n = 0; n < 5; n++) expect(await other.server.get('/test/heavy')).to.have.status(200);
-    expect(await noisy.server.get('/segments'), 'what is not heavy').to.have.status(200);
+    expect(await noisy.server.get('/segments'), 'a route that is not heavy').to.have.status(200);
     expect(under.filter((id) => id === noisy.id)).to.have.length(3);
-    holds = '';
-    for (const { end } of held) end();
+    blockedProject = '';
+    for (const { end } of waiting) end();
     for (const answered of await Promise.all(calls)) expect(answered).to.have.status(200);
   });
 });

@@ -20,7 +20,7 @@ describe('the header Idempotency-Key', () => {
       { 'idempotency-key': key },
     );
 
-  it('makes a repeated send a 409 that names the first one and its mails', async () => {
+  it('answers 409 to a repeated send, with the ids of the first one', async () => {
     const first = await send('order-1');
     expect(first).to.have.status(200);
     const second = await send('order-1');
@@ -34,26 +34,26 @@ describe('the header Idempotency-Key', () => {
     expect(await api.db('emails').where({ projectId: project.id })).to.have.lengthOf(1);
   });
 
-  it('keeps ids, and no address that would outlive its contact', async () => {
+  it('stores ids and no address, which would outlive its contact', async () => {
     expect(await send('order-2')).to.have.status(200);
     const [kept] = await api.db('idempotencyKeys').where({ projectId: project.id, key: 'order-2' });
     expect(JSON.stringify(kept)).to.contain('emails').and.not.contain('ann@example.com');
   });
 
-  it('belongs to the project and not to the route', async () => {
+  it('is scoped to the project and not to the route', async () => {
     expect(await track('shared')).to.have.status(200);
     const answer = await send('shared');
     expect(answer).to.have.status(409);
     expect(answer.body.error.details.originalRequest).to.equal('POST /v1/track');
   });
 
-  it('is not used up by a request that is refused', async () => {
+  it('can be reused after a rejected request', async () => {
     const refused = await project.browser.post('/v1/track', { email: 'no' }, { 'idempotency-key': 'free' });
     expect(refused).to.have.status(422);
     expect(await track('free')).to.have.status(200);
   });
 
-  it('is refused when it is empty or too long', async () => {
+  it('is rejected when it is empty or too long', async () => {
     expect(await track('')).to.have.status(400);
     expect(await track('k'.repeat(256))).to.have.status(400);
   });

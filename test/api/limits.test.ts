@@ -6,12 +6,12 @@ import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../
 const keys = (from: number, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${from + n}`, n]));
 
-const fault = (answer: ApiAnswer) => {
+const violation = (answer: ApiAnswer) => {
   const [{ field, code }] = answer.body.error.errors;
-  return { status: answer.status, code: answer.body.error.code, field, fault: code };
+  return { status: answer.status, code: answer.body.error.code, field, violation: code };
 };
 
-const TOO_BIG = { status: 422, code: 'VALIDATION_ERROR', field: 'data', fault: 'too_big' };
+const TOO_BIG = { status: 422, code: 'VALIDATION_ERROR', field: 'data', violation: 'too_big' };
 
 describe('limits on data and names', () => {
   let api: TestApi;
@@ -45,18 +45,20 @@ describe('limits on data and names', () => {
     Number((await api.db('contactCounts').where({ projectId: project.id }).first('fields'))?.fields ?? 0);
 
   describe('a data object with 101 keys', () => {
-    it('is 422 on /v1/track, /v1/send, /events/track and PATCH /contacts/:id', async () => {
-      expect(fault(await track('a', keys(0, 101)))).to.deep.equal(TOO_BIG);
-      expect(fault(await trackAs('a', keys(0, 101)))).to.deep.equal(TOO_BIG);
-      expect(fault(await project.server.post('/v1/send', mail(keys(0, 101))))).to.deep.equal(TOO_BIG);
+    it('is rejected with 422 on /v1/track, /v1/send, /events/track and PATCH /contacts/:id', async () => {
+      expect(violation(await track('a', keys(0, 101)))).to.deep.equal(TOO_BIG);
+      expect(violation(await trackAs('a', keys(0, 101)))).to.deep.equal(TOO_BIG);
+      expect(violation(await project.server.post('/v1/send', mail(keys(0, 101))))).to.deep.equal(TOO_BIG);
       const { body } = await project.server.post('/contacts', { email: email() });
-      expect(fault(await project.server.patch(`/contacts/${body.id}`, { data: keys(0, 101) }))).to.deep.equal(TOO_BIG);
+      expect(violation(await project.server.patch(`/contacts/${body.id}`, { data: keys(0, 101) }))).to.deep.equal(
+        TOO_BIG,
+      );
       const byId = { contactId: body.id, name: 'a', data: keys(0, 101) };
-      expect(fault(await project.server.post('/events/track', byId))).to.deep.equal(TOO_BIG);
+      expect(violation(await project.server.post('/events/track', byId))).to.deep.equal(TOO_BIG);
       expect(await api.db('events').where({ projectId: project.id })).to.deep.equal([]);
     });
 
-    it('is a plain 400 on POST /contacts', async () => {
+    it('is rejected with a plain 400 on POST /contacts', async () => {
       const answer = await project.server.post('/contacts', { email: email(), data: keys(0, 101) });
       expect(answer).to.have.status(400);
       expect(answer.body).to.deep.equal({ error: '"data" has more than 100 keys' });
@@ -83,16 +85,16 @@ describe('limits on data and names', () => {
       expect(await fields()).to.equal(20);
     });
 
-    it('is 422 on /v1/send and /v1/track, and nothing is written', async () => {
+    it('is rejected with 422 on /v1/send and /v1/track, and nothing is written', async () => {
       const before = await api.db('contacts').where({ projectId: project.id }).count();
-      expect(fault(await project.server.post('/v1/send', mail({ another: 1 })))).to.deep.equal(TOO_BIG);
-      expect(fault(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
+      expect(violation(await project.server.post('/v1/send', mail({ another: 1 })))).to.deep.equal(TOO_BIG);
+      expect(violation(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
       expect(await api.db('contacts').where({ projectId: project.id }).count()).to.deep.equal(before);
       expect(await api.db('emails').where({ projectId: project.id })).to.deep.equal([]);
       expect(await api.db('events').where({ projectId: project.id })).to.deep.equal([]);
     });
 
-    it('is 409 on POST and PATCH of contacts and on /events/track', async () => {
+    it('is rejected with 409 on POST and PATCH of contacts and on /events/track', async () => {
       const created = await project.server.post('/contacts', { email: email(), data: { another: 1 } });
       expect(created).to.have.status(409);
       expect(created.body.error.code).to.equal('CONFLICT');
@@ -105,7 +107,7 @@ describe('limits on data and names', () => {
       expect(tracked.body.error.code).to.equal('CONFLICT');
     });
 
-    it('does not stop known fields, deletions and values that are not kept', async () => {
+    it('does not affect known fields, deletions and values that are not stored', async () => {
       expect(await track('a', { key1: 5, key2: 6 })).to.have.status(200);
       expect(await track('a', { another: null })).to.have.status(200);
       expect(await track('a', { another: { value: 1, persistent: false } })).to.have.status(200);
@@ -119,19 +121,19 @@ describe('limits on data and names', () => {
       expect(await project.server.post('/contacts', { email: email(), data: { another: 1 } })).to.have.status(201);
     });
 
-    it('refuses one of several concurrent tracks without stopping the others', async () => {
+    it('rejects one of several concurrent tracks and accepts the others', async () => {
       const answers = await Promise.all([track('a', { key1: 1 }), track('a', { another: 1 }), track('a'), track('a')]);
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 422, 200, 200]);
     });
 
-    it('counts nothing after a reset', async () => {
+    it('starts from zero after a reset', async () => {
       expect(await project.owner.post(`/users/@me/projects/${project.id}/reset`)).to.have.status(200);
       expect(await fields()).to.equal(0);
       expect(await project.server.post('/contacts', { email: email(), data: { another: 1 } })).to.have.status(201);
     });
   });
 
-  it('refuses a call whose new fields would exceed the limit together', async () => {
+  it('rejects a call whose new fields together exceed the limit', async () => {
     await project.server.post('/contacts', { email: email(), data: keys(0, 19) });
     await aggregate();
     expect(await project.server.post('/contacts', { email: email(), data: keys(0, 21) })).to.have.status(409);
@@ -141,7 +143,7 @@ describe('limits on data and names', () => {
   it('lets the public key create half of the custom fields, and the secret key the rest', async () => {
     await track('a', keys(0, 10));
     await aggregate();
-    expect(fault(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
+    expect(violation(await track('a', { another: 1 }))).to.deep.equal(TOO_BIG);
     expect(await trackAs('a', keys(10, 10))).to.have.status(200);
     await aggregate();
     expect(await fields()).to.equal(20);
@@ -151,7 +153,7 @@ describe('limits on data and names', () => {
   it('lets the public key create half of the event names, and the secret key the rest', async () => {
     for (const name of ['a', 'b', 'c']) expect(await track(name)).to.have.status(200);
     await aggregate();
-    expect(fault(await track('d'))).to.deep.equal({ ...TOO_BIG, field: 'event' });
+    expect(violation(await track('d'))).to.deep.equal({ ...TOO_BIG, field: 'event' });
     for (const name of ['d', 'e', 'f']) expect(await trackAs(name)).to.have.status(200);
     await aggregate();
     const refused = await trackAs('g');
@@ -176,7 +178,7 @@ describe('limits on data and names', () => {
   });
 });
 
-describe('limits on what a project has', () => {
+describe('limits on resources of a project', () => {
   let api: TestApi;
   let project: ApiProject;
 
@@ -252,14 +254,14 @@ describe('limits on what a project has', () => {
       condition: { ...condition, note: undefined },
     });
     const changed = await project.server.patch(`/segments/${body.id}`, { condition });
-    expect(fault(changed)).to.deep.equal({ ...TOO_BIG, field: 'condition' });
+    expect(violation(changed)).to.deep.equal({ ...TOO_BIG, field: 'condition' });
   });
 
   it('rejects a step config larger than 256 KB, and a workflow whose steps are larger than 5 MB together', async () => {
     const { body: workflow } = await project.server.post('/workflows', { name: 'W', eventName: 'started' });
     const add = (note: string) =>
       project.server.post(`/workflows/${workflow.id}/steps`, { type: 'EXIT', config: { note } });
-    expect(fault(await add('x'.repeat(256 * 1024)))).to.deep.equal({ ...TOO_BIG, field: 'config' });
+    expect(violation(await add('x'.repeat(256 * 1024)))).to.deep.equal({ ...TOO_BIG, field: 'config' });
     const answers = [];
     for (let n = 0; n < 22; n++) answers.push((await add('x'.repeat(250_000))).status);
     expect(answers.at(0)).to.equal(201);

@@ -7,7 +7,7 @@ import { startTestApi, type TestApi } from '../support/api.ts';
 
 describe('GET /openapi.json', () => {
   let api: TestApi;
-  // biome-ignore lint/suspicious/noExplicitAny: the validator says whether it is a document
+  // biome-ignore lint/suspicious/noExplicitAny: the validator checks the shape of the document
   let document: any;
 
   before(async () => {
@@ -23,7 +23,7 @@ describe('GET /openapi.json', () => {
     expect(valid).to.equal(true);
   });
 
-  it('has every route that is registered, and no other', () => {
+  it('lists exactly the registered routes', () => {
     const listed = Object.entries<object>(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -34,7 +34,7 @@ describe('GET /openapi.json', () => {
     expect(listed).to.have.members(registered).and.include('POST /v1/track').and.include('GET /users/@me');
   });
 
-  it('is there for people too, as a page that names every route and runs no script', async () => {
+  it('is also served as an HTML page that lists every route and runs no script', async () => {
     const answer = await api.get('/docs');
     expect(answer).to.have.status(200);
     expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
@@ -42,7 +42,7 @@ describe('GET /openapi.json', () => {
     expect(answer.body).to.include('Send a transactional e-mail').and.not.include('<script');
   });
 
-  it('says who may call what', () => {
+  it('declares the authentication of each route', () => {
     expect(document.paths['/v1/track'].post.security).to.deep.equal([{ publicKey: [] }]);
     expect(document.paths['/v1/send'].post.security).to.deep.equal([{ secretKey: [] }]);
     expect(document.paths['/users/@me'].get.security).to.deep.equal([{ session: [] }]);
@@ -50,7 +50,7 @@ describe('GET /openapi.json', () => {
     expect(document.components.securitySchemes).to.have.all.keys('publicKey', 'secretKey', 'session', 'project');
   });
 
-  it('describes the body of /v1/track by its own rules', () => {
+  it('describes the body of /v1/track by its schema', () => {
     const { schema } = document.paths['/v1/track'].post.requestBody.content['application/json'];
     expect(schema.required).to.have.members(['email', 'event']);
     expect(schema.properties.email).to.deep.include({ type: 'string', format: 'email' });
@@ -59,13 +59,13 @@ describe('GET /openapi.json', () => {
     expect(schema).not.to.have.property('additionalProperties');
   });
 
-  it('describes the headers of a mail by what each may be', () => {
+  it('describes the allowed headers of a mail', () => {
     const { headers } = document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
     expect(headers.properties).to.deep.equal({});
     expect(headers.patternProperties).to.deep.equal({ '^': { type: 'string', maxLength: 998 } });
   });
 
-  it('tells where an Idempotency-Key is taken', () => {
+  it('declares Idempotency-Key on the routes that accept it', () => {
     const taking = Object.entries<Record<string, { parameters: { name: string }[] }>>(document.paths).flatMap(
       ([path, operations]) =>
         Object.entries(operations)
@@ -75,11 +75,11 @@ describe('GET /openapi.json', () => {
     expect(taking).to.have.members(['post /v1/send', 'post /v1/track', 'post /events/track']);
   });
 
-  it('tells what a session without a project, or of no member, is answered', () => {
+  it('documents the answers to a session without a project or membership', () => {
     expect(document.paths['/events/names'].get.responses).to.include.all.keys('400', '401', '403');
   });
 
-  it('describes the choices of /v1/send as choices', () => {
+  it('describes the alternatives of /v1/send with anyOf', () => {
     const { to, from } = document.paths['/v1/send'].post.requestBody.content['application/json'].schema.properties;
     const types = ({ anyOf }: { anyOf: { type: string }[] }) => anyOf.map(({ type }) => type);
     expect(types(to)).to.deep.equal(['string', 'array', 'object']);
@@ -88,7 +88,7 @@ describe('GET /openapi.json', () => {
     expect(types(from)).to.deep.equal(['string', 'object']);
   });
 
-  it('describes the answers: shape, rate limit, errors', () => {
+  it('describes answers with shape, rate limit and errors', () => {
     const { responses } = document.paths['/v1/track'].post;
     expect(responses).to.include.all.keys('200', '400', '401', '403', '413', '415', '422', '429', '500');
     expect(responses[200].headers).to.include.all.keys('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
@@ -98,7 +98,7 @@ describe('GET /openapi.json', () => {
     expect(data.required).to.have.members(['contact', 'event', 'timestamp']);
   });
 
-  it('has operation ids of their own', () => {
+  it('gives each operation a unique id', () => {
     const ids = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap((operations) =>
       Object.values(operations).map(({ operationId }) => operationId),
     );

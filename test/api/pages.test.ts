@@ -9,7 +9,7 @@ import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../
 const KEY = 'a key of sixteen or more';
 const OLD_KEY = 'the key that was before it';
 
-describe('the pages of a contact', () => {
+describe('subscription pages of a contact', () => {
   let api: TestApi;
   let project: ApiProject;
   let people = 0;
@@ -48,7 +48,7 @@ describe('the pages of a contact', () => {
   };
 
   for (const page of pages)
-    it(`GET /${page}/:token shows a page, and changes nothing`, async () => {
+    it(`shows a page on GET /${page}/:token and changes nothing`, async () => {
       for (const subscribed of [true, false]) {
         const { id, token } = await person({ subscribed });
         const before = await row(id);
@@ -61,7 +61,7 @@ describe('the pages of a contact', () => {
       }
     });
 
-  it('are accessible, need no script and load nothing', async () => {
+  it('are accessible, run no script and load nothing', async () => {
     const { token } = await person();
     for (const page of pages) {
       const { body, headers } = await bare(`/${page}/${token}`);
@@ -81,7 +81,7 @@ describe('the pages of a contact', () => {
     }
   });
 
-  it('never show a whole address, nor the markup of whoever chose the project’s name', async () => {
+  it('mask the address and escape markup in the name of the project', async () => {
     const { token } = await person();
     await api.db('projects').where({ id: project.id }).update({ name: '<b>Shop</b> & {sender} $&' });
     const { body } = await bare(`/manage/${token}`);
@@ -91,11 +91,11 @@ describe('the pages of a contact', () => {
 
   for (const [what, init] of [
     ['the one-click of RFC 8058', { body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) }],
-    ['nothing at all', {}],
+    ['an empty body', {}],
     ['multipart, as some mail programs send it', { body: oneClickForm() }],
-    ['a body that is none of ours', { body: '{"x":', headers: { 'content-type': 'application/json' } }],
+    ['an unexpected body', { body: '{"x":', headers: { 'content-type': 'application/json' } }],
   ] as [string, RequestInit][])
-    it(`POST /unsubscribe/:token unsubscribes with ${what}`, async () => {
+    it(`unsubscribes on POST /unsubscribe/:token with ${what}`, async () => {
       const { id, emailId, token } = await person();
       const answer = await bare(`/unsubscribe/${token}`, { method: 'POST', ...init });
       expect(answer).to.have.status(200);
@@ -117,7 +117,7 @@ describe('the pages of a contact', () => {
     return form;
   }
 
-  it('POST /unsubscribe/:token may come any number of times, and is told once', async () => {
+  it('record one event when POST /unsubscribe/:token is repeated', async () => {
     const { id, token } = await person();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => bare(`/unsubscribe/${token}`, { method: 'POST' })),
@@ -126,7 +126,7 @@ describe('the pages of a contact', () => {
     expect(await events(id)).to.have.length(1);
   });
 
-  it('POST /subscribe/:token subscribes again', async () => {
+  it('subscribe again on POST /subscribe/:token', async () => {
     const { id, token } = await person({ subscribed: false });
     const answer = await bare(`/subscribe/${token}`, { method: 'POST' });
     expect(answer).to.have.status(200);
@@ -135,7 +135,7 @@ describe('the pages of a contact', () => {
     expect((await events(id)).map(({ name }) => name)).to.deep.equal(['contact.subscribed']);
   });
 
-  it('POST works for somebody who is logged in, from our own page', async () => {
+  it('accept a POST with a session cookie from our own origin', async () => {
     const { id, token } = await person();
     const headers = { cookie: project.cookie, origin: 'http://app.test' };
     expect(await bare(`/unsubscribe/${token}`, { method: 'POST', headers })).to.have.status(200);
@@ -154,13 +154,13 @@ describe('the pages of a contact', () => {
     expect((await row(id)).subscribed).to.equal(false);
   });
 
-  it('take tokens of every key that is listed', async () => {
+  it('accept tokens signed with every listed key', async () => {
     const { id } = await person();
     expect(await bare(`/manage/${tokenFor(id, newId(), OLD_KEY)}`)).to.have.status(200);
-    expect(await bare(`/manage/${tokenFor(id, newId(), 'a key of somebody else')}`)).to.have.status(404);
+    expect(await bare(`/manage/${tokenFor(id, newId(), 'an unlisted key')}`)).to.have.status(404);
   });
 
-  it('are a friendly 404 for a contact that is gone, and for every token that is not ours', async () => {
+  it('answer a 404 page to a deleted contact and to a forged token', async () => {
     const gone = await person();
     await api.db('contacts').where({ id: gone.id }).del();
     const { id, token } = await person();
@@ -188,7 +188,7 @@ describe('the pages of a contact', () => {
   });
 
   for (const language of languages)
-    it(`speak ${language}`, async () => {
+    it(`are available in ${language}`, async () => {
       const texts = subscriptionTexts[language];
       const { token } = await person({ data: { locale: `${language}-XX` } });
       const asking = await bare(`/unsubscribe/${token}`);
@@ -204,7 +204,7 @@ describe('the pages of a contact', () => {
     });
   const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll("'", '&#39;');
 
-  it('speak the project’s language where the contact’s is not one of ours, and else English', async () => {
+  it('fall back to the language of the project, then to English', async () => {
     const plain = await person();
     const other = await person({ data: { locale: 'xx' } });
     const odd = await person({ data: { locale: { de: true } } });
@@ -214,7 +214,7 @@ describe('the pages of a contact', () => {
     expect((await bare(`/manage/${plain.token}`)).body).to.contain('lang="en"');
   });
 
-  it('are in the OpenAPI document as HTML', async () => {
+  it('are documented as HTML in the OpenAPI document', async () => {
     const { paths } = (await api.get('/openapi.json')).body;
     expect(paths['/unsubscribe/{token}'].post.responses[200].content).to.have.keys('text/html');
     expect(paths['/unsubscribe/{token}'].post.security).to.deep.equal([]);

@@ -33,7 +33,7 @@ describe('RateLimit-*', () => {
     }
   });
 
-  it('are 429 RATE_LIMIT_EXCEEDED with Retry-After beyond it, and nothing is written', async () => {
+  it('come with 429 RATE_LIMIT_EXCEEDED and Retry-After beyond the limit, and nothing is written', async () => {
     const api = await start(2);
     const project = await api.project();
     for (let n = 0; n < 2; n++) await project.browser.post('/v1/track', event);
@@ -59,7 +59,7 @@ describe('RateLimit-*', () => {
     expect(rate(await other.browser.post('/v1/track', event)).remaining).to.equal('2');
   });
 
-  it('keep 0.2 N for the secret key, however many public calls come, and a bucket for sessions', async () => {
+  it('reserve 0.2 N for the secret key under any public load, and a bucket for sessions', async () => {
     const api = await start(10);
     const project = await api.project();
     const tracks = await Promise.all(Array.from({ length: 40 }, () => project.browser.post('/v1/track', event)));
@@ -77,7 +77,7 @@ describe('RateLimit-*', () => {
     expect(await project.owner.get('/contacts')).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
   });
 
-  it('refuse the secret key after N calls of its own', async () => {
+  it('reject the secret key after N calls of its own', async () => {
     const project = await (await start(5)).project();
     for (let n = 4; n >= 0; n--)
       expect(rate(await project.server.get('/contacts'))).to.include({ limit: '5', remaining: String(n) });
@@ -87,7 +87,7 @@ describe('RateLimit-*', () => {
     expect(await project.browser.post('/v1/track', event)).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
   });
 
-  it('are on every answer after authentication, whatever it is', async () => {
+  it('are on every answer after authentication, errors included', async () => {
     const project = await (await start(100)).project();
     const answers: [ApiAnswer, number][] = [
       [await project.browser.post('/v1/track', '{'), 400],
@@ -105,7 +105,7 @@ describe('RateLimit-*', () => {
     }
   });
 
-  it('are not there when nobody was let in, and nothing is counted', async () => {
+  it('are missing when authentication fails, and nothing is counted', async () => {
     const api = await start(1);
     const project = await api.project();
     const refused = await api.post('/v1/track', event);
@@ -114,7 +114,7 @@ describe('RateLimit-*', () => {
     expect(await project.browser.post('/v1/track', event)).to.have.status(200);
   });
 
-  it('are not there when the limit is 0, and everything passes', async () => {
+  it('are missing when the limit is 0, and every call passes', async () => {
     const project = await (await start(0)).project();
     for (let n = 0; n < 20; n++) {
       const answer = await project.browser.post('/v1/track', event);
@@ -123,7 +123,7 @@ describe('RateLimit-*', () => {
     }
   });
 
-  it('let exactly the limit through two APIs, in turns and all at once', async () => {
+  it('let exactly the limit through two APIs, alternately and concurrently', async () => {
     const one = await start(120);
     const two = await start(120, one);
     const callers = (project: ApiProject) =>
@@ -141,18 +141,18 @@ describe('RateLimit-*', () => {
     expect(statuses.filter((status) => status === 429)).to.have.length(40);
   });
 
-  it('are asked of the database: when that fails, so does the request, and nothing passes', async () => {
+  it('depend on the database: a request fails when the grant fails', async () => {
     const api = await start(10);
     const project = await api.project();
-    await api.db.raw('alter table rate_windows rename to rate_windows_away');
+    await api.db.raw('alter table rate_windows rename to rate_windows_unavailable');
     const answer = await project.browser.post('/v1/track', event);
-    await api.db.raw('alter table rate_windows_away rename to rate_windows');
+    await api.db.raw('alter table rate_windows_unavailable rename to rate_windows');
     expect(answer).to.be.envelope(500, 'INTERNAL_SERVER_ERROR');
     expect(await api.db('events').where({ project_id: project.id }).pluck('id')).to.have.length(0);
     expect(await project.browser.post('/v1/track', event)).to.have.status(200);
   });
 
-  it('let a secret call through two APIs whose public calls are used up by a flood that goes on', async () => {
+  it('let secret calls through two APIs while a flood of public calls continues', async () => {
     const one = await start(100);
     const two = await start(100, one);
     const project = await one.project();
@@ -171,7 +171,7 @@ describe('RateLimit-*', () => {
     const perIp = { PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE: '2', TRUST_PROXY: 'true' };
     const from = (ip: string) => ({ 'x-forwarded-for': ip });
 
-    it('refuse a public call of an address that has made N, and no call of others or of the secret key', async () => {
+    it('reject public calls of an IP address after N, and no calls of others or of the secret key', async () => {
       const project = await (await start(100, undefined, perIp)).project();
       const track = (ip: string) => project.browser.post('/v1/track', event, from(ip));
       expect(rate(await track('203.0.113.1'))).to.include({ limit: '2', remaining: '1' });
@@ -186,10 +186,10 @@ describe('RateLimit-*', () => {
       for (let n = 0; n < 5; n++)
         expect(await project.server.get('/contacts', from('203.0.113.1'))).to.have.status(200);
       const after = await project.server.get('/contacts');
-      expect(rate(after), 'refused calls use up nothing of the project').to.include({ limit: '100', remaining: '94' });
+      expect(rate(after), 'rejected calls do not count for the project').to.include({ limit: '100', remaining: '94' });
     });
 
-    it('count an IPv6 network of 64 bits as one address', async () => {
+    it('count an IPv6 /64 network as one address', async () => {
       const project = await (await start(100, undefined, perIp)).project();
       const track = (ip: string) => project.browser.post('/v1/track', event, from(ip));
       expect(await track('2001:db8:0:1::1')).to.have.status(200);
@@ -198,7 +198,7 @@ describe('RateLimit-*', () => {
       expect(await track('2001:db8:0:2::1')).to.have.status(200);
     });
 
-    it('ignore the header of a proxy that is not trusted', async () => {
+    it('ignore the forwarding header of an untrusted proxy', async () => {
       const project = await (await start(100, undefined, { ...perIp, TRUST_PROXY: 'false' })).project();
       const track = (ip: string) => project.browser.post('/v1/track', event, from(ip));
       expect(await track('203.0.113.1')).to.have.status(200);

@@ -8,7 +8,7 @@ import { eventually } from '../support/waiting.ts';
 import { openWorld } from '../support/world.ts';
 
 describe('GET /health and GET /ready', () => {
-  it('are ok when everything is', async () => {
+  it('answer ok when all dependencies are available', async () => {
     const api = await startTestApi();
     const [health, ready] = [await api.get('/health'), await api.get('/ready')];
     await api.stop();
@@ -19,11 +19,11 @@ describe('GET /health and GET /ready', () => {
   });
 
   for (const [what, checkTemporal] of [
-    ['is away', async () => false],
+    ['is unavailable', async () => false],
     ['fails', async () => Promise.reject(new Error('no'))],
     ['never answers', () => new Promise<boolean>(() => {})],
   ] as const)
-    it(`are degraded and still 200 when Temporal ${what}, and requests are accepted`, async () => {
+    it(`answer 200 degraded when Temporal ${what}, and requests are accepted`, async () => {
       const api = await startTestApi({ checkTemporal });
       const ready = await api.get('/ready');
       const project = await api.project();
@@ -35,7 +35,7 @@ describe('GET /health and GET /ready', () => {
       expect(track).to.have.status(200);
     });
 
-  it('ask Temporal once for many probes', async () => {
+  it('share one check of Temporal between many probes', async () => {
     let asked = 0;
     const api = await startTestApi({ checkTemporal: async () => ++asked > 0 });
     await Promise.all(Array.from({ length: 20 }, () => api.get('/ready')));
@@ -51,14 +51,14 @@ describe('GET /health and GET /ready', () => {
     const states = await Promise.all(Array.from({ length: 50 }, () => ready()));
     const ofOneCheck = queries;
     await createReadiness(world.db, async () => true)();
-    expect(ofOneCheck, 'as many queries as a single call makes').to.equal(queries - ofOneCheck);
+    expect(ofOneCheck, 'the queries of a single check').to.equal(queries - ofOneCheck);
     expect(new Set(states).size).to.equal(1);
     await world.db('knex_migrations').delete();
     await eventually(async () => (await ready()).status === 'down', { what: 'a new check' });
     await world.close();
   });
 
-  it('are 503 with a migration pending', async () => {
+  it('answer 503 with a migration pending', async () => {
     const api = await startTestApi();
     await api.db('knex_migrations').delete();
     const ready = await api.get('/ready');
@@ -68,7 +68,7 @@ describe('GET /health and GET /ready', () => {
     expect(ready.body.parts).to.include({ database: 'ok', migrations: 'down' });
   });
 
-  it('are 503 without the database, while the process is up', async () => {
+  it('answer 503 on /ready without the database, while /health is ok', async () => {
     const postgres = await startOwnPostgres();
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 1 });
     const api = await startTestApi({ world: { db, url: postgres.url, close: async () => {} } });
@@ -83,7 +83,7 @@ describe('GET /health and GET /ready', () => {
 });
 
 describe('starting', () => {
-  it('is refused on pending migrations, saying what to run', async () => {
+  it('fails on pending migrations with the command to run', async () => {
     const { url, drop } = await createEmptyDatabase();
     const db = connectDb({ databaseUrl: url, poolSize: 1 });
     const error = await startTestApi({ world: { db, url, close: async () => {} } }).then(
@@ -120,7 +120,7 @@ describe('GET /metrics', () => {
     expect(body).to.contain('process_cpu_seconds_total').and.not.contain('nowhere');
   });
 
-  it('is 404 on the port of the API in production, and not in the OpenAPI document', async () => {
+  it('answers 404 on the port of the API in production and is not in the OpenAPI document', async () => {
     const env = { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32) };
     const api = await startTestApi({ env });
     const [metrics, document] = [await api.get('/metrics'), await api.get('/openapi.json')];
@@ -129,7 +129,7 @@ describe('GET /metrics', () => {
     expect(document.body.paths).not.to.have.property('/metrics');
   });
 
-  it('is on METRICS_PORT alone when that is set', async () => {
+  it('is served on METRICS_PORT only when that is set', async () => {
     const port = await freePort();
     const api = await startTestApi({ env: { METRICS_PORT: String(port) } });
     const here = await api.get('/metrics');

@@ -10,17 +10,17 @@ const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 
 type Access = (typeof accesses)[number];
 
 interface Operation {
-  /** As it is declared. */
+  /** The path as declared. */
   name: string;
   method: string;
   path: string;
   access: Access;
   role: 'ADMIN' | 'OWNER' | undefined;
-  /** Names something by an id, which may be another project's. */
+  /** Its path has an id, which may belong to another project. */
   hasId: boolean;
 }
 
-/** Who may be let in by nobody at all; a route that joins them must be added here on purpose. */
+/** The routes without authentication. A new one must be added here on purpose. */
 const open = [
   'GET /health',
   'GET /ready',
@@ -58,7 +58,7 @@ const open = [
   'POST /webhooks/incoming/stripe',
 ];
 
-/** What a route that names something by an id is given: good enough to get as far as the thing itself. */
+/** Bodies of routes with an id in the path, valid enough to reach the lookup of the id. */
 const bodies: Record<string, (own: { project: ApiProject; things: Belongings }) => object> = {
   'PATCH /contacts/{id}': () => ({ data: { x: 1 }, subscribed: false }),
   'PATCH /templates/{id}': () => ({ name: 'x' }),
@@ -84,10 +84,10 @@ const bodies: Record<string, (own: { project: ApiProject; things: Belongings }) 
   'PATCH /projects/{id}/members/{userId}': () => ({ role: 'ADMIN' }),
 };
 
-/** A job is found on one of two routes, and ours is a bulk one. */
+/** A job is found on the route of its type, and ours is a bulk job. */
 const NOT_THERE = '/contacts/import/{jobId}';
 
-describe('the walk of all routes', () => {
+describe('access to all routes', () => {
   let api: TestApi;
   let project: ApiProject;
   let other: ApiProject;
@@ -128,7 +128,7 @@ describe('the walk of all routes', () => {
     return api.request(method, pathWith(things, path), method === 'GET' ? undefined : body, headers);
   }
 
-  /** Calls each of them, and looks whether anything has changed. */
+  /** Calls each operation and checks that no row has changed. */
   async function walk(
     chosen: Operation[],
     visit: (operation: Operation) => Promise<ApiAnswer>,
@@ -143,7 +143,7 @@ describe('the walk of all routes', () => {
   const is401 = (answer: ApiAnswer, { name, access }: Operation) =>
     expect(answer, name).to.be.envelope(401, ofSession(access) ? 'UNAUTHORIZED' : 'INVALID_API_KEY');
 
-  it('finds them, each with a word on who may call it', () => {
+  it('finds every route with its declared access', () => {
     expect(operations.length).to.be.at.least(120);
     for (const access of accesses)
       expect(
@@ -152,20 +152,20 @@ describe('the walk of all routes', () => {
       ).to.equal(true);
   });
 
-  it('lets nobody in without asking, but to the routes of which that is known', () => {
+  it('requires authentication on all routes except the listed ones', () => {
     const found = operations.filter(({ access }) => access === 'nobody').map(({ name }) => name);
     expect(found).to.have.members(open);
   });
 
-  it('refuses whoever brings nothing', () => walk(guarded(), (operation) => call(operation, own), is401));
+  it('rejects calls without credentials', () => walk(guarded(), (operation) => call(operation, own), is401));
 
-  it('refuses the wrong kind of key, and a key where a session is needed', async () => {
+  it('rejects the wrong type of key, and a key where a session is required', async () => {
     const wrong = (access: Access) =>
       access === 'publicKey' || ofSession(access) ? project.secretKey : project.publicKey;
     await walk(guarded(), (operation) => call(operation, own, bearer(wrong(operation.access))), is401);
   });
 
-  it('refuses keys and sessions that nobody has', async () => {
+  it('rejects unknown keys and sessions', async () => {
     await walk(
       guarded(),
       (operation) => {
@@ -181,7 +181,7 @@ describe('the walk of all routes', () => {
     );
   });
 
-  it('refuses a session for a project that its user has nothing to do with', async () => {
+  it('rejects a session for a project that its user is not a member of', async () => {
     const chosen = guarded().filter(
       ({ access, path }) => !['publicKey', 'session'].includes(access) && !path.startsWith('/v1/'),
     );
@@ -196,25 +196,25 @@ describe('the walk of all routes', () => {
     );
   });
 
-  it("finds nothing of another project's, by its key or by its session, and harms nothing", async () => {
+  it('answers 404 to ids of another project, by key and by session, and changes nothing', async () => {
     const named = guarded().filter(({ path }) => path.includes('{'));
-    const ways: Record<string, Record<string, string>> = {
+    const credentials: Record<string, Record<string, string>> = {
       key: bearer(project.secretKey),
       session: { cookie: project.cookie, 'x-project-id': project.id },
     };
-    for (const [way, headers] of Object.entries(ways))
+    for (const [kind, headers] of Object.entries(credentials))
       await walk(
-        way === 'key' ? named.filter(({ access }) => !ofSession(access)) : named,
+        kind === 'key' ? named.filter(({ access }) => !ofSession(access)) : named,
         (operation) => call(operation, foreign, headers),
         ({ status, body }, { name, hasId }) => {
-          const said = `${name} by ${way}: ${JSON.stringify(body)}`;
+          const said = `${name} by ${kind}: ${JSON.stringify(body)}`;
           if (hasId) expect(status, said).to.equal(404);
           else expect(status, said).to.be.below(500);
         },
       );
   });
 
-  it("takes nothing of another project's in a body", async () => {
+  it('rejects ids of another project in a body', async () => {
     const from = `x@${project.senderDomain}`;
     const campaign = { name: 'x', subject: 's', body: 'b', from };
     const tree = {
@@ -241,11 +241,11 @@ describe('the walk of all routes', () => {
     expect(await fingerprint(api.db)).to.deep.equal(before);
   });
 
-  describe('a member without the right', () => {
+  describe('a member without permission', () => {
     const lower = { ADMIN: ['MEMBER'], OWNER: ['MEMBER', 'ADMIN'] } as const;
 
     for (const role of ['MEMBER', 'ADMIN'] as const)
-      it(`is refused as ${role}, and changes nothing`, async () => {
+      it(`is rejected as ${role}, and changes nothing`, async () => {
         const member = await person(api, { project: project.id, role });
         const chosen = guarded().filter((operation) =>
           operation.role ? (lower[operation.role] as readonly string[]).includes(role) : false,
@@ -257,7 +257,7 @@ describe('the walk of all routes', () => {
         );
       });
 
-    it('is refused while only invited', async () => {
+    it('is rejected while the invitation is pending', async () => {
       const guest: Person = await person(api);
       await api.db('memberships').insert({ projectId: project.id, userId: guest.id, role: 'OWNER', status: 'PENDING' });
       const chosen = guarded().filter(({ access }) => access === 'member' || access === 'memberOrKey');
@@ -274,7 +274,7 @@ describe('the walk of all routes', () => {
       );
     });
 
-    it('is refused with a session from a page of another origin, whatever the role', async () => {
+    it('is rejected with a session from another origin, in any role', async () => {
       const writing = guarded().filter(
         ({ access, method, path }) => access !== 'publicKey' && method !== 'GET' && !path.startsWith('/v1/'),
       );
@@ -287,15 +287,15 @@ describe('the walk of all routes', () => {
     });
   });
 
-  it('refuses writes of a disabled project and takes reads, wherever a project is meant', async () => {
+  it('rejects writes of a disabled project and accepts reads on all routes of a project', async () => {
     const disabled = await api.project();
     const things = await furnish(api, disabled);
     await disableProject(api.db, disabled.id, { reason: 'spam' });
     const server = client(api.url, bearer(disabled.secretKey));
     await eventually(async () => (await server.post('/v1/send', {})).status === 403, {
-      what: 'the word to get around',
+      what: 'the notification to arrive',
     });
-    /** They read, although they are no GETs. */
+    /** Read-only routes that are not GET. */
     const reads = ['POST /contacts/lookup', 'POST /v1/verify', 'POST /workflows/{id}/simulate'];
     await walk(
       guarded().filter(({ access, method }) => access === 'secretKey' && method !== 'GET'),
@@ -310,7 +310,7 @@ describe('the walk of all routes', () => {
       if (path !== NOT_THERE) expect((await server.get(pathWith(things, path))).status, name).to.equal(200);
   });
 
-  it('lets the right caller in', async () => {
+  it('accepts the declared callers', async () => {
     const right: Record<Access, Record<string, string>> = {
       publicKey: bearer(project.publicKey),
       secretKey: bearer(project.secretKey),

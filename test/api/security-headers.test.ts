@@ -23,7 +23,7 @@ describe('security headers', () => {
         expect(headers.get('strict-transport-security')).to.equal(hsts);
       };
 
-      it('are on answers of the API, errors and unknown routes included', async () => {
+      it('are on all answers of the API, including errors and unknown routes', async () => {
         const project = await api.project();
         const answers = [
           [200, await api.get('/health')],
@@ -53,7 +53,7 @@ describe('security headers', () => {
         expectHeaders(answer.headers, API_POLICY);
       });
 
-      it("are on answers to what Node's parser refuses", async () => {
+      it("are on answers to requests that Node's parser rejects", async () => {
         const raw = await RawHttp.open(api.url);
         raw.write('NONSENSE\r\n\r\n');
         const answer = await raw.answer();
@@ -62,7 +62,7 @@ describe('security headers', () => {
         raw.destroy();
       });
 
-      it('let pages use their inline style and their form, and nothing else', async () => {
+      it('allow pages their inline style and their form, and nothing else', async () => {
         for (const path of ['/docs', '/unsubscribe/none', '/verify-email/none', '/t/c/none']) {
           const { headers } = await api.get(path);
           expect(headers.get('content-type')).to.match(/^text\/html/);

@@ -27,7 +27,7 @@ describe('segments', () => {
     (await project.server.post('/contacts', { email, data })).body as { id: string };
 
   describe('POST /segments', () => {
-    it('creates a dynamic segment, which is what one gets without a type', async () => {
+    it('creates a dynamic segment when the type is omitted', async () => {
       await contact('ann@example.com', { plan: 'pro' });
       const segment = await make({ name: 'VIP Customers', description: 'The best', condition: isPro });
       expect(segment).to.have.all.keys(
@@ -47,7 +47,7 @@ describe('segments', () => {
       expect(new Date(segment.createdAt).toISOString()).to.equal(segment.createdAt);
     });
 
-    it('creates a static one and ignores its condition, whatever that is', async () => {
+    it('creates a static segment and ignores any condition', async () => {
       const segment = await make({ name: 'List', type: 'STATIC', condition: 'nonsense', trackMembership: true });
       expect(segment).to.include({ type: 'STATIC', condition: null, memberCount: 0, trackMembership: true });
     });
@@ -81,14 +81,14 @@ describe('segments', () => {
       ['a body that is a list', [], 'body'],
     ];
     for (const [what, body, word] of refused)
-      it(`answers ${what} with a plain 400`, async () => {
+      it(`answers a plain 400 to ${what}`, async () => {
         const answer = await project.server.post('/segments', body);
         expect(answer).to.be.plainError(400);
         expect(answer.body.error).to.include(word);
         expect((await project.server.get('/segments')).body).to.deep.equal([]);
       });
 
-    it('takes names and texts at their limits', async () => {
+    it('accepts names and descriptions of the maximum length', async () => {
       await make({ name: 'a'.repeat(100), description: 'b'.repeat(500), condition: isPro });
       expect(await make({ name: 'c', description: '', condition: isPro })).to.include({ description: '' });
       expect(await make({ name: 'd', description: null, condition: isPro })).to.include({ description: null });
@@ -98,7 +98,7 @@ describe('segments', () => {
       expect(await project.server.post('/segments', '{')).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('treats hostile keys as nothing but keys', async () => {
+    it('treats special characters in keys as text', async () => {
       const key = `'; drop table contacts; --`;
       await contact('ann@example.com', { [key]: 'x' });
       const segment = await make({
@@ -110,7 +110,7 @@ describe('segments', () => {
   });
 
   describe('GET /segments', () => {
-    it('is a plain array of all, the newest first', async () => {
+    it('returns a plain array of all segments, newest first', async () => {
       expect(await project.server.get('/segments')).to.have.status(200);
       for (let n = 0; n < 25; n++) await make({ name: `S${n}`, type: 'STATIC' });
       const { body } = await project.server.get('/segments');
@@ -119,7 +119,7 @@ describe('segments', () => {
       );
     });
 
-    it('gives one by its id, with the cached count', async () => {
+    it('returns one by its id, with the cached count', async () => {
       const segment = await make();
       await contact('ann@example.com', { plan: 'pro' });
       const { body } = await project.server.get(`/segments/${segment.id}`);
@@ -128,7 +128,7 @@ describe('segments', () => {
   });
 
   describe('PATCH /segments/:id', () => {
-    it('changes what is sent and nothing else', async () => {
+    it('changes only the given fields', async () => {
       const segment = await make();
       const answer = await project.server.patch(`/segments/${segment.id}`, {
         name: 'Other',
@@ -144,7 +144,7 @@ describe('segments', () => {
       expect(cleared.body).to.include({ description: 'x', trackMembership: true });
     });
 
-    it('answers a broken rule with 422, and an invalid condition with 400 and its path', async () => {
+    it('answers 422 to an invalid field, and 400 with the path to an invalid condition', async () => {
       const { id } = await make();
       expect(await project.server.patch(`/segments/${id}`, { name: '' })).to.be.fault('name', 'too_small');
       expect(await project.server.patch(`/segments/${id}`, { trackMembership: 1 })).to.be.fault(
@@ -159,7 +159,7 @@ describe('segments', () => {
       }
     });
 
-    it('refuses a circle', async () => {
+    it('rejects a circular reference', async () => {
       const a = await make();
       const b = await make({ name: 'B', condition: tree({ field: `segment.${a.id}`, operator: 'memberOfSegment' }) });
       const answer = await project.server.patch(`/segments/${a.id}`, {
@@ -170,7 +170,7 @@ describe('segments', () => {
   });
 
   describe('DELETE /segments/:id', () => {
-    it('is 204 once, then 404', async () => {
+    it('answers 204, then 404', async () => {
       const { id } = await make();
       const answer = await project.server.delete(`/segments/${id}`);
       expect(answer).to.have.status(204);
@@ -178,7 +178,7 @@ describe('segments', () => {
       expect(await project.server.delete(`/segments/${id}`)).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
     });
 
-    it('is 409 while another segment needs it', async () => {
+    it('answers 409 while another segment uses it', async () => {
       const { id } = await make();
       await make({ name: 'B', condition: tree({ field: `segment.${id}`, operator: 'memberOfSegment' }) });
       expect(await project.server.delete(`/segments/${id}`)).to.be.envelope(409, 'CONFLICT');
@@ -186,7 +186,7 @@ describe('segments', () => {
   });
 
   describe('GET /segments/:id/contacts', () => {
-    it('pages through whole contacts', async () => {
+    it('pages through contacts with all fields', async () => {
       for (const name of ['ann', 'bob', 'cid']) await contact(`${name}@example.com`, { plan: 'pro' });
       await contact('dan@example.com');
       const { id } = await make();
@@ -198,7 +198,7 @@ describe('segments', () => {
       expect(body.data[0]).to.include({ email: 'ann@example.com' });
     });
 
-    it('has defaults, clamps what is too large and refuses what cannot be read', async () => {
+    it('has defaults, clamps a large page size and rejects invalid values', async () => {
       const { id } = await make();
       const path = `/segments/${id}/contacts`;
       expect((await project.server.get(path)).body).to.include({ page: 1, pageSize: 20, total: 0, totalPages: 0 });
@@ -226,7 +226,7 @@ describe('segments', () => {
       expect(body.data.map(({ email }: { email: string }) => email)).to.deep.equal(['bob@example.com']);
     });
 
-    it('are named in a list of 1 to 500 addresses', async () => {
+    it('are given as a list of 1 to 500 addresses', async () => {
       const { id } = await makeStatic();
       const path = `/segments/${id}/members`;
       const many = (n: number) => Array.from({ length: n }, (_, i) => `u${i}@example.com`);
@@ -239,7 +239,7 @@ describe('segments', () => {
       expect(all.body).to.deep.equal({ added: 500, created: 500, notFound: [] });
     });
 
-    it('cannot be set on a dynamic one', async () => {
+    it('cannot be set on a dynamic segment', async () => {
       const { id } = await make();
       for (const method of ['post', 'delete'] as const)
         expect(await project.server[method](`/segments/${id}/members`, { emails: ['a@example.com'] })).to.be.envelope(
@@ -250,7 +250,7 @@ describe('segments', () => {
   });
 
   describe('POST /segments/:id/compute and /refresh', () => {
-    it('computes a tracked dynamic segment and fires its events', async () => {
+    it('computes a tracked dynamic segment and records its events', async () => {
       const { id } = await make({ name: 'Pro', condition: isPro, trackMembership: true });
       await contact('ann@example.com', { plan: 'pro' });
       const answer = await project.server.post(`/segments/${id}/compute`);
@@ -260,12 +260,12 @@ describe('segments', () => {
       expect(events.map(({ name }) => name)).to.deep.equal(['segment.pro.entry']);
     });
 
-    it('refuses to compute any other', async () => {
+    it('rejects computing any other segment', async () => {
       for (const { id } of [await make(), await makeStatic()])
         expect(await project.server.post(`/segments/${id}/compute`)).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('counts anew without a word to anybody', async () => {
+    it('counts again without recording events', async () => {
       const { id } = await make({ name: 'Pro', condition: isPro, trackMembership: true });
       await contact('ann@example.com', { plan: 'pro' });
       const answer = await project.server.post(`/segments/${id}/refresh`);
@@ -277,7 +277,7 @@ describe('segments', () => {
     });
   });
 
-  it('answers an id that is unknown, foreign or no id at all with the same 404', async () => {
+  it('answers the same 404 to an unknown id, one of another project and an invalid one', async () => {
     const { id } = await makeStatic();
     const other = await api.project();
     const calls: [method: string, path: string, body?: object][] = [
@@ -300,7 +300,7 @@ describe('segments', () => {
     expect((await project.server.get(`/segments/${id}`)).body).to.include({ name: 'List', memberCount: 0 });
   });
 
-  it('is open to members of the project with a session', async () => {
+  it('accepts sessions of members of the project', async () => {
     const { id } = await makeStatic();
     expect(await project.owner.get(`/segments/${id}`)).to.have.status(200);
     expect(await project.browser.get(`/segments/${id}`)).to.be.envelope(401, 'INVALID_API_KEY');

@@ -27,7 +27,7 @@ describe('POST /v1/send', () => {
     return api.db('email_contents').where({ email_id: answer.body.data.emails[0].email }).first();
   };
 
-  it('answers 200 with contact and e-mail of the recipient', async () => {
+  it('answers 200 with the contact and e-mail of the recipient', async () => {
     const answer = await send();
     expect(answer).to.have.status(200);
     expect(answer.body).to.have.all.keys('success', 'data');
@@ -45,7 +45,7 @@ describe('POST /v1/send', () => {
     expect(row).to.include({ projectId: project.id, contactId: emails[0].contact.id, status: 'PENDING' });
   });
 
-  it('takes a recipient as text, as an object, and a list of either, in their order', async () => {
+  it('accepts a recipient as text, as an object and as a list of either, in order', async () => {
     const answer = await send({
       to: ['B@example.com', { email: ' c@example.com', name: 'Cy' }, { email: 'd@example.com' }],
     });
@@ -87,12 +87,12 @@ describe('POST /v1/send', () => {
       });
   });
 
-  it('takes names of every language, with the invisible letters that some are written with', async () => {
+  it('accepts names in any language, including zero-width joiners', async () => {
     for (const name of ['ශ්\u200dරී', 'می\u200cخواهم', '👨\u200d👩\u200d👧', 'O’Brien', '株式会社'])
       expect(await contentOf({ to: { email: 'ann@example.com', name } })).to.include({ toName: name });
   });
 
-  it('keeps subject, body and reply address as given', async () => {
+  it('stores subject, body and reply address as given', async () => {
     const given = { subject: 'Grüße\t😀', body: '<b>{{ name }}</b>\n', reply: 'Support@Example.com' };
     expect(await contentOf(given)).to.include({
       subject: given.subject,
@@ -101,7 +101,7 @@ describe('POST /v1/send', () => {
     });
   });
 
-  it('takes a subject of 998 characters', async () => {
+  it('accepts a subject of 998 characters', async () => {
     expect(await send({ subject: 'x'.repeat(998) })).to.have.status(200);
   });
 
@@ -110,14 +110,14 @@ describe('POST /v1/send', () => {
       ['no recipient', { to: undefined }, 'to', 'required'],
       ['an empty list of recipients', { to: [] }, 'to', 'too_small'],
       ['more than 1,000 recipients', { to: Array.from({ length: 1001 }, (_, n) => `a${n}@b.co`) }, 'to', 'too_big'],
-      ['a recipient that is no address', { to: 'nobody' }, 'to', 'invalid_string'],
+      ['a recipient that is not an address', { to: 'nobody' }, 'to', 'invalid_string'],
       ['a recipient that is a number', { to: 5 }, 'to', 'invalid_type'],
       ['a recipient without an address', { to: { name: 'Ann' } }, 'to.email', 'required'],
-      ['one bad recipient among good ones', { to: ['a@b.co', { email: 'no' }] }, 'to.1.email', 'invalid_string'],
+      ['one invalid recipient among valid ones', { to: ['a@b.co', { email: 'no' }] }, 'to.1.email', 'invalid_string'],
       ['a line break in a name', { to: { email: 'a@b.co', name: 'A\r\nBcc: x@y.co' } }, 'to.name', 'invalid_string'],
       ['no sender', { from: undefined }, 'from', 'required'],
-      ['a sender that is no address', { from: 'nobody' }, 'from', 'invalid_string'],
-      ['a sender with half a bracket', { from: 'Ann <a@b.co' }, 'from', 'invalid_string'],
+      ['a sender that is not an address', { from: 'nobody' }, 'from', 'invalid_string'],
+      ['a sender with an unclosed bracket', { from: 'Ann <a@b.co' }, 'from', 'invalid_string'],
       ['a line break in the name of the sender', { from: 'A\r\nB <a@b.co>' }, 'from', 'invalid_string'],
       ['a sender without an address', { from: { name: 'Ann' } }, 'from.email', 'required'],
       ['a line break in the deprecated name', { name: 'A\nB' }, 'name', 'invalid_string'],
@@ -129,11 +129,11 @@ describe('POST /v1/send', () => {
       ['no body', { body: undefined }, 'body', 'required'],
       ['an empty body', { body: '' }, 'body', 'too_small'],
       ['a body that is an object', { body: {} }, 'body', 'invalid_type'],
-      ['a reply address that is none', { reply: 'no' }, 'reply', 'invalid_string'],
+      ['an invalid reply address', { reply: 'no' }, 'reply', 'invalid_string'],
       ['subscribed as text', { subscribed: 'yes' }, 'subscribed', 'invalid_type'],
       ['data as an array', { data: [] }, 'data', 'invalid_type'],
     ];
-    it('tells each fault once, and none that is not there', async () => {
+    it('reports each validation error once', async () => {
       const faultsOf = async (to: unknown) =>
         (await send({ to })).body.error.errors.map(({ field, code }: Record<string, string>) => [field, code]);
       expect(await faultsOf([])).to.deep.equal([['to', 'too_small']]);
@@ -146,7 +146,7 @@ describe('POST /v1/send', () => {
       });
   });
 
-  it('is 403 INTERNAL_SERVER_ERROR from a domain that is not verified, with a suggestion, and nothing is written', async () => {
+  it('answers 403 INTERNAL_SERVER_ERROR with a suggestion to an unverified domain, and writes nothing', async () => {
     const before = await api.db('emails').count();
     const answer = await send({ from: 'hello@unverified.example' });
     expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
@@ -154,7 +154,7 @@ describe('POST /v1/send', () => {
     expect(await api.db('emails').count()).to.deep.equal(before);
   });
 
-  it("is 403 from another project's domain", async () => {
+  it('answers 403 to a domain of another project', async () => {
     const other = await api.project();
     expect(await send({ from: `hello@${other.senderDomain}` })).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
   });

@@ -10,7 +10,7 @@ interface Shown {
   records: { type: string; name: string; value: string; required: boolean }[];
 }
 
-describe('the sender rule, with two servers', () => {
+describe('verified senders with two API processes', () => {
   let world: World;
   let dns: DnsStandIn;
   let apis: TestApi[];
@@ -56,7 +56,7 @@ describe('the sender rule, with two servers', () => {
   };
   const mails = async () => Number((await world.db('emails').where({ projectId: project.id }).count().first())?.count);
 
-  it('is what the last check found, whichever of them made it', async () => {
+  it('follow the last check, whichever process made it', async () => {
     const domain = await add();
     for (let round = 0; round < 2; round++) {
       expect(await statuses(domain)).to.deep.equal([200, 200]);
@@ -74,7 +74,7 @@ describe('the sender rule, with two servers', () => {
     expect(await statuses(domain)).to.deep.equal([200, 200]);
   });
 
-  it('ends for both with the answer to a deletion, with an Idempotency-Key too, and begins with a new proof', async () => {
+  it('are rejected by both once a deletion is answered, also with an Idempotency-Key, until verified again', async () => {
     const domain = await add();
     expect(await statuses(domain)).to.deep.equal([200, 200]);
     expect(await project.server.delete(`/domains/${domain.id}`)).to.have.status(204);
@@ -83,7 +83,7 @@ describe('the sender rule, with two servers', () => {
     expect(await statuses(domain)).to.deep.equal([403, 403]);
     expect(await mails()).to.equal(before);
     const again = await add(domain.domain);
-    // What was refused has not used the key up.
+    // A rejected request does not consume the key.
     expect(await send(servers[1], again, { 'idempotency-key': 'once' })).to.have.status(200);
     expect(await statuses(again)).to.deep.equal([200, 200]);
   });

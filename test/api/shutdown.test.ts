@@ -6,8 +6,8 @@ import { RawHttp } from '../support/raw-http.ts';
 import { eventually } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** Holds what every track needs, until told otherwise. */
-async function hold(db: Db): Promise<() => Promise<void>> {
+/** Locks the table that every track writes to; the result releases it. */
+async function lockTracking(db: Db): Promise<() => Promise<void>> {
   const trx = await db.transaction();
   await trx.raw('lock table events in access exclusive mode');
   return async () => void (await trx.commit());
@@ -19,7 +19,7 @@ const listening = (service: ServiceProcess) =>
     () => false,
   );
 
-describe('the end of an API process', function () {
+describe('shutdown of an API process', function () {
   this.timeout(90_000);
   let world: World;
   let service: ServiceProcess;
@@ -38,11 +38,11 @@ describe('the end of an API process', function () {
     release: () => Promise<void>;
   }> {
     const project = await actingProject(world.db, service.url);
-    const release = await hold(world.db);
+    const release = await lockTracking(world.db);
     const answer = project.browser
       .post('/v1/track', { email: 'a@b.co', event: 'x' })
       .then(({ status, headers }) => ({ status, connection: headers.get('connection') }));
-    // Looked at later; a process that is cut off rejects it before.
+    // Awaited later; it rejects earlier when the process is killed.
     answer.catch(() => {});
     await eventually(async () => {
       const waiting = await world.db('pg_locks').where({ granted: false }).select('pid');
@@ -51,7 +51,7 @@ describe('the end of an API process', function () {
     return { answer, release };
   }
 
-  it('says in its log where it listens', () => {
+  it('logs the address that it listens on', () => {
     const line = service
       .logs()
       .split('\n')
@@ -62,7 +62,7 @@ describe('the end of an API process', function () {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    it(`on ${signal} answers what is in flight, ends the connection, takes nothing new, and exits with 0`, async () => {
+    it(`answers requests in flight on ${signal}, closes connections, accepts no new ones and exits with 0`, async () => {
       const { answer, release } = await trackInFlight();
       service.signal(signal);
       await eventually(async () => !(await listening(service)), { what: 'the port to be closed' });
@@ -81,7 +81,7 @@ describe('the end of an API process', function () {
     await Promise.all([idle.closed(), silent.closed()]);
   });
 
-  it('is at once on a second signal', async () => {
+  it('is immediate on a second signal', async () => {
     const { answer, release } = await trackInFlight();
     service.signal('SIGTERM');
     await eventually(async () => !(await listening(service)), { what: 'the port to be closed' });

@@ -33,14 +33,14 @@ describe('POST /webhooks/sns', () => {
     api.post('/webhooks/sns', typeof message === 'string' ? message : JSON.stringify(message), {
       'content-type': 'text/plain; charset=UTF-8',
     });
-  const tell = async (told: unknown, version?: '1' | '2') => {
-    const answer = await post(sns.sign(sns.notification(told), version ? { version } : {}));
+  const notify = async (payload: unknown, version?: '1' | '2') => {
+    const answer = await post(sns.sign(sns.notification(payload), version ? { version } : {}));
     expect(answer).to.have.status(200);
     await applyNotices(api.db);
     return answer.body.outcome;
   };
   let made = 0;
-  /** A mail that the relay has taken under an id of its own. */
+  /** A mail that the relay has accepted under its own id. */
   const sent = async () => {
     const providerMessageId = `0102018${++made}-${newId()}`;
     const to = `user${made}@example.com`;
@@ -55,11 +55,11 @@ describe('POST /webhooks/sns', () => {
     (await api.db('events').where({ emailId }).orderBy('position')).map(({ name }) => name);
 
   describe('a genuine notice', () => {
-    it('of a delivery moves the mail forward, in either version of signature', async () => {
+    it('of a delivery sets the mail to DELIVERED, with either signature version', async () => {
       for (const version of ['1', '2'] as const) {
         const { id, ses } = await sent();
-        const told = { notificationType: 'Delivery', mail: ses, delivery: { timestamp: new Date().toISOString() } };
-        expect(await tell(told, version)).to.equal('recorded');
+        const payload = { notificationType: 'Delivery', mail: ses, delivery: { timestamp: new Date().toISOString() } };
+        expect(await notify(payload, version)).to.equal('recorded');
         expect(await statusOf(id)).to.equal('DELIVERED');
         expect(await eventsOf(id)).to.deep.equal(['email.delivery']);
       }
@@ -68,7 +68,7 @@ describe('POST /webhooks/sns', () => {
     it('of a permanent bounce unsubscribes the contact and suppresses the address', async () => {
       const { id, contactId, ses } = await sent();
       const bounce = { bounceType: 'Permanent', bouncedRecipients: [{ diagnosticCode: 'smtp; 550 no such user' }] };
-      await tell({ eventType: 'Bounce', mail: ses, bounce });
+      await notify({ eventType: 'Bounce', mail: ses, bounce });
       const { body } = await project.server.get(`/emails/${id}`);
       expect(body).to.include({ status: 'BOUNCED', reason: 'smtp; 550 no such user' });
       expect(await subscribed(contactId)).to.equal(false);
@@ -78,54 +78,54 @@ describe('POST /webhooks/sns', () => {
     });
 
     for (const bounceType of ['Transient', 'Undetermined', 'Novel'])
-      it(`of a bounce that is ${bounceType} leaves the contact subscribed`, async () => {
+      it(`of a ${bounceType} bounce leaves the contact subscribed`, async () => {
         const { id, contactId, ses } = await sent();
-        await tell({ eventType: 'Bounce', mail: ses, bounce: { bounceType } });
+        await notify({ eventType: 'Bounce', mail: ses, bounce: { bounceType } });
         expect(await statusOf(id)).to.equal('BOUNCED');
         expect(await subscribed(contactId)).to.equal(true);
       });
 
-    it('of a complaint unsubscribes', async () => {
+    it('of a complaint unsubscribes the contact', async () => {
       const { id, contactId, ses } = await sent();
-      await tell({ eventType: 'Complaint', mail: ses, complaint: { complaintFeedbackType: 'abuse' } });
+      await notify({ eventType: 'Complaint', mail: ses, complaint: { complaintFeedbackType: 'abuse' } });
       expect(await statusOf(id)).to.equal('COMPLAINED');
       expect(await subscribed(contactId)).to.equal(false);
     });
 
-    it('of a rejected mail tells that it did not arrive, and holds it against nobody', async () => {
+    it('of a rejected mail sets it to BOUNCED and leaves the contact subscribed', async () => {
       const { id, contactId, ses } = await sent();
-      await tell({ eventType: 'Reject', mail: ses, reject: { reason: 'Bad content' } });
+      await notify({ eventType: 'Reject', mail: ses, reject: { reason: 'Bad content' } });
       const { body } = await project.server.get(`/emails/${id}`);
       expect(body).to.include({ status: 'BOUNCED', reason: 'rejected: Bad content' });
       expect(await subscribed(contactId)).to.equal(true);
     });
 
-    it('of opens and clicks is recorded', async () => {
+    it('of an open or click is recorded', async () => {
       const { id, ses } = await sent();
-      await tell({ eventType: 'Open', mail: ses, open: { timestamp: new Date().toISOString() } });
+      await notify({ eventType: 'Open', mail: ses, open: { timestamp: new Date().toISOString() } });
       expect(await statusOf(id)).to.equal('OPENED');
-      await tell({ eventType: 'Click', mail: ses, click: { link: 'https://shop.example/' } });
+      await notify({ eventType: 'Click', mail: ses, click: { link: 'https://shop.example/' } });
       expect(await statusOf(id)).to.equal('CLICKED');
       const [click] = await api.db('events').where({ emailId: id, name: 'email.click' });
       expect(click.data.link).to.equal('https://shop.example/');
     });
 
-    it('finds the mail by our mark, also where the relay gave it another id', async () => {
+    it('finds the mail by our header when the relay gave it another id', async () => {
       const { id } = await sent();
       const headers = [{ name: 'X-EVERPOST-ID', value: returnToken([SECRET_KEY], id) }];
-      await tell({ eventType: 'Delivery', mail: { messageId: 'something-else', headers } });
+      await notify({ eventType: 'Delivery', mail: { messageId: 'something-else', headers } });
       expect(await statusOf(id)).to.equal('DELIVERED');
     });
 
-    it('that comes late never moves a mail backwards', async () => {
+    it('that arrives late never moves the status of a mail backwards', async () => {
       const { id, ses } = await sent();
-      await tell({ eventType: 'Complaint', mail: ses, complaint: {} });
-      await tell({ eventType: 'Open', mail: ses, open: {} });
-      await tell({ eventType: 'Delivery', mail: ses, delivery: {} });
+      await notify({ eventType: 'Complaint', mail: ses, complaint: {} });
+      await notify({ eventType: 'Open', mail: ses, open: {} });
+      await notify({ eventType: 'Delivery', mail: ses, delivery: {} });
       expect(await statusOf(id)).to.equal('COMPLAINED');
     });
 
-    it('that is sent again, word by word, counts once', async () => {
+    it('that is repeated counts once', async () => {
       const { id, ses } = await sent();
       const message = sns.sign(sns.notification({ eventType: 'Open', mail: ses, open: {} }));
       const outcomes = [];
@@ -137,7 +137,7 @@ describe('POST /webhooks/sns', () => {
       expect(await eventsOf(id)).to.deep.equal(['email.open']);
     });
 
-    it('that is weeks old is not looked at', async () => {
+    it('that is weeks old is ignored', async () => {
       const { id, ses } = await sent();
       const Timestamp = new Date(Date.now() - 20 * 86_400_000).toISOString();
       const message = sns.notification({ eventType: 'Delivery', mail: ses }, { Timestamp });
@@ -145,7 +145,7 @@ describe('POST /webhooks/sns', () => {
       expect(await statusOf(id)).to.equal('SENT');
     });
 
-    it('that means nothing to us is answered with 200', async () => {
+    it('of an unknown kind is answered with 200 and ignored', async () => {
       const { ses } = await sent();
       const strange: unknown[] = [
         { eventType: 'Send', mail: ses },
@@ -161,29 +161,29 @@ describe('POST /webhooks/sns', () => {
         '[]',
         '',
       ];
-      for (const told of strange) expect(await tell(told), JSON.stringify(told)).to.equal('ignored');
-      expect(await tell({ eventType: 'Delivery', mail: { messageId: 'of-nobody' } })).to.equal('recorded');
+      for (const payload of strange) expect(await notify(payload), JSON.stringify(payload)).to.equal('ignored');
+      expect(await notify({ eventType: 'Delivery', mail: { messageId: 'of-nobody' } })).to.equal('recorded');
     });
 
-    it('with a subject, or a type that is not known, is verified like the others', async () => {
+    it('with a subject or of an unknown type is verified like the others', async () => {
       const { ses } = await sent();
       const Subject = 'Amazon SES Email Event Notification';
-      const told = { eventType: 'Delivery', mail: ses };
-      expect(await post(sns.sign(sns.notification(told, { Subject })))).to.have.status(200);
+      const payload = { eventType: 'Delivery', mail: ses };
+      expect(await post(sns.sign(sns.notification(payload, { Subject })))).to.have.status(200);
       expect((await post(sns.sign(sns.confirmation({ Type: 'UnsubscribeConfirmation' })))).body.outcome).to.equal(
         'ignored',
       );
     });
   });
 
-  describe('a forged notice is refused with 403 and changes nothing', () => {
+  describe('a forged notice is rejected with 403 and changes nothing', () => {
     let id: string;
-    let told: unknown;
+    let payload: unknown;
 
     beforeEach(async () => {
       const mail = await sent();
       id = mail.id;
-      told = { eventType: 'Bounce', mail: mail.ses, bounce: { bounceType: 'Permanent' } };
+      payload = { eventType: 'Bounce', mail: mail.ses, bounce: { bounceType: 'Permanent' } };
     });
 
     const refuses = async (message: unknown) => {
@@ -192,31 +192,31 @@ describe('POST /webhooks/sns', () => {
       expect(await statusOf(id)).to.equal('SENT');
     };
 
-    it('when another key has signed it', () => refuses(sns.sign(sns.notification(told), { by: stranger })));
+    it('when it is signed with another key', () => refuses(sns.sign(sns.notification(payload), { by: stranger })));
 
-    it('when anything signed is changed', async () => {
+    it('when a signed field is changed', async () => {
       const message = sns.sign(sns.notification('{}'));
-      await refuses({ ...message, Message: JSON.stringify(told) });
+      await refuses({ ...message, Message: JSON.stringify(payload) });
       await refuses({ ...message, MessageId: newId() });
       await refuses({ ...message, Timestamp: new Date(0).toISOString() });
       await refuses({ ...message, Subject: 'new' });
       await refuses({ ...message, Type: 'SubscriptionConfirmation', SubscribeURL: `https://${sns.host}/confirm` });
     });
 
-    it('when it claims another version than it was signed with', async () => {
-      await refuses({ ...sns.sign(sns.notification(told)), SignatureVersion: '1' });
-      await refuses({ ...sns.sign(sns.notification(told)), SignatureVersion: '3' });
-      await refuses({ ...sns.sign(sns.notification(told)), SignatureVersion: '__proto__' });
+    it('when its signature version differs from the one used', async () => {
+      await refuses({ ...sns.sign(sns.notification(payload)), SignatureVersion: '1' });
+      await refuses({ ...sns.sign(sns.notification(payload)), SignatureVersion: '3' });
+      await refuses({ ...sns.sign(sns.notification(payload)), SignatureVersion: '__proto__' });
     });
 
-    it('when it comes from another topic, without a look at its certificate', async () => {
+    it('when it comes from another topic, without fetching its certificate', async () => {
       const before = sns.requests.length;
       const TopicArn = 'arn:aws:sns:eu-west-1:999999999999:mail';
-      await refuses(sns.sign(sns.notification(told, { TopicArn, SigningCertURL: `https://${sns.host}/other.pem` })));
+      await refuses(sns.sign(sns.notification(payload, { TopicArn, SigningCertURL: `https://${sns.host}/other.pem` })));
       expect(sns.requests).to.have.length(before);
     });
 
-    it('when its certificate is elsewhere, and nothing is fetched from there', async () => {
+    it('when its certificate is on another host, without fetching it', async () => {
       const before = sns.requests.length;
       for (const SigningCertURL of [
         'https://evil.example/cert.pem',
@@ -229,18 +229,18 @@ describe('POST /webhooks/sns', () => {
         'cert.pem',
         '',
       ])
-        await refuses({ ...sns.sign(sns.notification(told)), SigningCertURL });
+        await refuses({ ...sns.sign(sns.notification(payload)), SigningCertURL });
       expect(sns.requests).to.have.length(before);
     });
 
-    it('when its certificate is out of date, none, too long or not there', async () => {
+    it('when its certificate is expired, invalid, too large or missing', async () => {
       const url = (name: string) => ({ SigningCertURL: `https://${sns.host}/${name}.pem` });
-      await refuses(sns.sign(sns.notification(told, url('expired')), { by: expired }));
-      for (const name of ['junk', 'huge', 'missing']) await refuses(sns.sign(sns.notification(told, url(name))));
+      await refuses(sns.sign(sns.notification(payload, url('expired')), { by: expired }));
+      for (const name of ['junk', 'huge', 'missing']) await refuses(sns.sign(sns.notification(payload, url(name))));
     });
 
-    it('when it is not even the shape of a message', async () => {
-      const { Signature: _, ...unsigned } = sns.sign(sns.notification(told));
+    it('when it does not have the shape of a message', async () => {
+      const { Signature: _, ...unsigned } = sns.sign(sns.notification(payload));
       for (const body of [
         {},
         [],
@@ -255,7 +255,7 @@ describe('POST /webhooks/sns', () => {
     });
   });
 
-  it('answers 400 to what is no JSON, and 413 to ten megabytes', async () => {
+  it('answers 400 to a body that is not JSON, and 413 to 10 MB', async () => {
     expect(await post('{')).to.be.envelope(400, 'BAD_REQUEST');
     expect(await post('x'.repeat(10 * 1024 * 1024))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
   });
@@ -266,35 +266,35 @@ describe('POST /webhooks/sns', () => {
       expect(sns.requests).to.include('/confirm?Token=t');
     });
 
-    it('is not confirmed anywhere else, although it is genuine', async () => {
+    it('is rejected with 403 on any other host, although it is genuine', async () => {
       const SubscribeURL = 'https://evil.example/confirm';
       expect(await post(sns.sign(sns.confirmation({ SubscribeURL })))).to.be.envelope(403, 'FORBIDDEN');
     });
 
-    it('that cannot be confirmed now comes again', async () => {
+    it('is answered with 502 when it cannot be confirmed, so that the provider retries', async () => {
       const SubscribeURL = `https://${sns.host}/nowhere`;
       const answer = await post(sns.sign(sns.confirmation({ SubscribeURL })));
       expect(answer).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
     });
   });
 
-  it('answers 502 while the certificate cannot be fetched, so that the notice comes again', async () => {
-    const away = await startSns();
-    const other = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: away.host } });
-    const message = JSON.stringify(away.sign(away.notification({})));
-    await away.stop();
+  it('answers 502 while the certificate cannot be fetched, so that the provider retries', async () => {
+    const unavailable = await startSns();
+    const other = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: unavailable.host } });
+    const message = JSON.stringify(unavailable.sign(unavailable.notification({})));
+    await unavailable.stop();
     expect(await other.post('/webhooks/sns', message)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
     await other.stop();
   });
 
-  it('believes a host that is listed without a port', async () => {
+  it('accepts certificates of a host that is listed without a port', async () => {
     const other = await startTestApi({ env: { SNS_TOPIC_ARNS: TOPIC, SNS_CERT_HOSTS: 'other.example, 127.0.0.1' } });
     const message = JSON.stringify(sns.sign(sns.notification({})));
     expect(await other.post('/webhooks/sns', message)).to.have.status(200);
     await other.stop();
   });
 
-  it('believes nobody where no topic is named, and only the provider where no host is', async () => {
+  it('rejects all notices without SNS_TOPIC_ARNS, and accepts only the provider without SNS_CERT_HOSTS', async () => {
     const other = await startTestApi({ env: { SNS_CERT_HOSTS: sns.host } });
     const message = JSON.stringify(sns.sign(sns.notification({})));
     expect(await other.post('/webhooks/sns', message)).to.be.envelope(403, 'FORBIDDEN');
@@ -306,7 +306,7 @@ describe('POST /webhooks/sns', () => {
     await real.stop();
   });
 
-  describe('the certificates that strangers name', () => {
+  describe('certificates of unknown senders', () => {
     const paths = Array.from({ length: 150 }, (_, n) => `/stranger${n}.pem`);
     let provider: SnsStandIn;
     let own: TestApi;
@@ -340,17 +340,17 @@ describe('POST /webhooks/sns', () => {
       expect(provider.requests).to.deep.equal(['/cert.pem']);
     });
 
-    it('are fetched at most 30 times a minute, and push out none that is in use', async () => {
+    it('are fetched at most 30 times a minute, and evict none that is in use', async () => {
       expect(await genuine()).to.have.status(200);
       for (const path of paths) expect((await forged(path)).status).to.be.oneOf([403, 502]);
-      // The minute may have turned once meanwhile.
+      // The requests may span two windows of a minute.
       expect(provider.requests.length).to.be.at.most(61);
       const before = provider.requests.length;
       expect(await genuine('?n=1')).to.have.status(200);
       expect(provider.requests).to.have.length(before);
     });
 
-    it('are not fetched again at once where there is none', async () => {
+    it('are not fetched again at once when they are missing', async () => {
       for (let n = 0; n < 5; n++) expect(await forged(`/missing.pem?n=${n}`)).to.be.envelope(403, 'FORBIDDEN');
       expect(provider.requests).to.deep.equal(['/missing.pem']);
     });

@@ -12,7 +12,7 @@ import { createSession } from '../../services/sessions/sessions.ts';
 import { createUser } from '../../services/users/create.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 
-// Routes of the kinds that later resources will be, each as small as it can be.
+// The smallest routes that use each feature of a route declaration.
 const seen: string[] = [];
 const things = routes('Things', [
   route({
@@ -113,7 +113,7 @@ const things = routes('Things', [
   }),
 ]);
 
-describe('the stages of a route', () => {
+describe('stages of a route', () => {
   let api: TestApi;
   let project: ApiProject;
 
@@ -126,7 +126,7 @@ describe('the stages of a route', () => {
   after(() => api.stop());
 
   describe('path', () => {
-    it('gives the handler its id', async () => {
+    it('passes its id to the handler', async () => {
       const id = newId();
       expect((await project.server.get(`/things/${id}`)).body).to.deep.equal({ id });
     });
@@ -138,7 +138,7 @@ describe('the stages of a route', () => {
       '01890000-0000-7000-8000-00000000000g',
       '{01890000-0000-7000-8000-000000000000}',
     ])
-      it(`is 404 like an unknown id when it is no UUID: ${id.slice(0, 40)}`, async () => {
+      it(`answers 404 like an unknown id to an invalid UUID: ${id.slice(0, 40)}`, async () => {
         const answer = await project.server.get(`/things/${id}`);
         expect(answer).to.be.envelope(404, 'CONTACT_NOT_FOUND');
         expect(answer.headers.get('ratelimit-limit')).to.equal('1000');
@@ -150,12 +150,12 @@ describe('the stages of a route', () => {
   });
 
   describe('query', () => {
-    it('has the defaults of the contract', async () => {
+    it('has the documented defaults', async () => {
       const { body } = await project.server.get('/things');
       expect(body.query).to.deep.equal({ page: 1, pageSize: 20, limit: 20 });
     });
 
-    it('reads numbers and booleans, and ignores what it does not know', async () => {
+    it('parses numbers and booleans, and ignores unknown parameters', async () => {
       const { body } = await project.server.get('/things?page=3&limit=7&subscribed=false&x=1&__proto__=1');
       expect(body.query).to.deep.equal({ page: 3, pageSize: 20, limit: 7, subscribed: false });
     });
@@ -179,7 +179,7 @@ describe('the stages of a route', () => {
       'limit=Infinity',
       'cursor=',
     ])
-      it(`is 400 when it cannot be read: ${query}`, async () => {
+      it(`answers 400 to an invalid value: ${query}`, async () => {
         const answer = await project.server.get(`/things?${query}`);
         expect(answer).to.be.envelope(400, 'BAD_REQUEST');
         expect(answer.body.error.errors[0].field).to.equal(query.split('=')[0]);
@@ -187,7 +187,7 @@ describe('the stages of a route', () => {
   });
 
   describe('body', () => {
-    it('is a plain 400 where the contract says so', async () => {
+    it('is rejected with a plain 400 where the contract says so', async () => {
       expect(await project.server.post('/things', { email: 'a@b.co' })).to.have.status(201);
       const answer = await project.server.post('/things', {});
       expect(answer).to.be.plainError(400);
@@ -196,34 +196,34 @@ describe('the stages of a route', () => {
       expect(await project.server.post('/things', '[]')).to.be.plainError(400);
     });
 
-    it('is a plain 400 there too when the service finds the fault', async () => {
+    it('is rejected with a plain 400 also when the service finds the validation error', async () => {
       const answer = await project.server.post('/things', { email: 'odd@example.com' });
       expect(answer).to.be.plainError(400);
       expect(answer.body.error).to.equal('"email" is odd');
     });
 
-    it('is in the envelope there when it is malformed', async () => {
+    it('is rejected with the envelope when it is malformed', async () => {
       expect(await project.server.post('/things', '{')).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('leaves the other errors of that route in the envelope', async () => {
+    it('does not change the envelope of other errors of the route', async () => {
       expect(await project.server.post('/things', { email: 'taken@example.com' })).to.be.envelope(409, 'CONFLICT');
     });
 
-    it('is a plain 409 where the contract says so', async () => {
+    it('is rejected with a plain 409 where the contract says so', async () => {
       const answer = await project.server.patch(`/things/${newId()}`, { name: 'taken' });
       expect(answer).to.be.plainError(409);
       expect(answer.body.error).to.equal('The name is taken.');
       expect(await project.server.patch(`/things/${newId()}`, { name: 5 })).to.have.fault('name', 'invalid_type');
     });
 
-    it('is 400 in the envelope where only the status differs', async () => {
+    it('is rejected with 400 in the envelope where only the status differs', async () => {
       const answer = await project.server.put(`/things/${newId()}`, {});
       expect(answer).to.be.envelope(400, 'BAD_REQUEST');
       expect(answer.body.error.errors[0]).to.include({ field: 'name', code: 'required' });
     });
 
-    it('is not there after 204', async () => {
+    it('is missing from a 204 answer', async () => {
       const answer = await project.server.delete(`/things/${newId()}`);
       expect(answer).to.have.status(204);
       expect(answer.body).to.equal('');
@@ -238,25 +238,25 @@ describe('the stages of a route', () => {
       return data;
     };
 
-    it('gives the handler file and fields, and leaves nothing behind', async () => {
+    it('passes file and fields to the handler and removes temporary files', async () => {
       const { status, body } = await project.server.post('/things/import', form('a,b', 'file', { note: 'hello' }));
       expect(status).to.equal(200);
       expect(body).to.deep.equal({ content: 'a,b', name: 'people.csv', body: { note: 'hello' }, fields: ['file'] });
       expect(existsSync(seen.at(-1) ?? '/')).to.equal(false);
     });
 
-    it('takes an empty file, for the route to judge', async () => {
+    it('passes an empty file to the handler', async () => {
       expect((await project.server.post('/things/import', form(''))).body.content).to.equal('');
     });
 
-    it('ignores files that the route does not know', async () => {
+    it('ignores files in unknown fields', async () => {
       expect((await project.server.post('/things/import', form('x', 'other'))).body.fields).to.deep.equal([]);
     });
 
-    // The names that formidable gives its files.
+    // The pattern of formidable's temporary file names.
     const leftovers = () => readdirSync(tmpdir()).filter((name) => /^[a-z0-9]{25}$/.test(name));
 
-    it('is 413 when the file is too large, and the file is gone', async () => {
+    it('answers 413 to a file that is too large and removes it', async () => {
       const before = leftovers();
       const answer = await project.server.post('/things/import', form('x'.repeat(1001)));
       expect(answer).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
@@ -265,7 +265,7 @@ describe('the stages of a route', () => {
       expect(leftovers()).to.deep.equal(before);
     });
 
-    it('is 422 when a field breaks a rule, and 400 when it is no form', async () => {
+    it('answers 422 to an invalid field, and 400 to a body that is not a form', async () => {
       const answer = await project.server.post('/things/import', form('x', 'file', { note: 'a\0b' }));
       expect(answer).to.have.fault('note', 'invalid_string');
       expect(await project.server.post('/things/import', {})).to.be.envelope(400, 'BAD_REQUEST');
@@ -273,46 +273,46 @@ describe('the stages of a route', () => {
 
     for (const [what, type, body] of [
       ['no boundary', 'multipart/form-data', 'x'],
-      ['nonsense inside', 'multipart/form-data; boundary=abc', 'nonsense'],
+      ['an invalid multipart body', 'multipart/form-data; boundary=abc', 'nonsense'],
       [
         'an end that never comes',
         'multipart/form-data; boundary=abc',
         '--abc\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nx',
       ],
     ] as const)
-      it(`is 400 with ${what}`, async () => {
+      it(`answers 400 to ${what}`, async () => {
         const answer = await project.server.post('/things/import', body, { 'content-type': type });
         expect(answer).to.be.envelope(400, 'BAD_REQUEST');
       });
   });
 
   describe('a session with X-Project-Id', () => {
-    it('may do what the secret key may, with the role of its user', async () => {
+    it('is accepted like the secret key, with the role of its user', async () => {
       const answer = await project.owner.get('/things');
       expect(answer).to.have.status(200);
       expect(answer.body).to.include({ projectId: project.id, role: 'OWNER' });
       expect(answer.headers.get('ratelimit-limit')).to.equal('1000');
     });
 
-    it('is 403 for a project that its user is no member of, or that is none', async () => {
+    it('is rejected with 403 for an unknown project and one that its user is not a member of', async () => {
       const stranger = await createUser(api.db, { email: `x-${project.id}@example.com`, password: 'correct horse' });
       const cookie = `everpost_session=${await createSession(api.db, stranger.id)}`;
       for (const id of [project.id, newId(), 'nonsense'])
         expect(await api.get('/things', { cookie, 'x-project-id': id })).to.be.envelope(403, 'FORBIDDEN');
     });
 
-    it('is 400 without X-Project-Id and 401 UNAUTHORIZED when it has ended', async () => {
+    it('is rejected with 400 without X-Project-Id, and with 401 UNAUTHORIZED when it has ended', async () => {
       expect(await api.get('/things', { cookie: project.cookie })).to.be.envelope(400, 'BAD_REQUEST');
       const ended = { cookie: 'everpost_session=gone', 'x-project-id': project.id };
       expect(await api.get('/things', ended)).to.be.envelope(401, 'UNAUTHORIZED');
     });
 
-    it('is not asked for when there is a key, which decides alone', async () => {
+    it('is ignored when the request has a key', async () => {
       const both = client(api.url, { cookie: project.cookie, authorization: 'Bearer nonsense' });
       expect(await both.get('/things')).to.be.envelope(401, 'INVALID_API_KEY');
     });
 
-    it('may not change anything from a foreign origin', async () => {
+    it('is rejected for writes from another origin', async () => {
       const body = { email: 'a@b.co' };
       for (const origin of ['https://evil.example', 'null', 'http://app.test.evil.example'])
         expect(await project.owner.post('/things', body, { origin })).to.be.envelope(403, 'FORBIDDEN');
@@ -321,7 +321,7 @@ describe('the stages of a route', () => {
     });
   });
 
-  it('lets a disabled project read and not write', async () => {
+  it('accepts reads and rejects writes of a disabled project', async () => {
     await api.db('projects').where({ id: project.id }).update({ disabled: true });
     expect(await project.server.get('/things')).to.have.status(200);
     expect(await project.server.request('HEAD', '/things')).to.have.status(200);
@@ -329,7 +329,7 @@ describe('the stages of a route', () => {
     expect(await project.server.delete(`/things/${newId()}`)).to.be.envelope(403, 'PROJECT_DISABLED');
   });
 
-  it('knows the client by its own address behind a proxy that is trusted, and only then', async () => {
+  it('reads the address of the client from the header of a trusted proxy only', async () => {
     const forwarded = { 'x-forwarded-for': '6.6.6.6, 203.0.113.7' };
     expect((await api.get('/caller', forwarded)).body.ip).to.equal('127.0.0.1');
     const trusting = await startTestApi({ moreRoutes: [things], env: { TRUST_PROXY: 'true' } });

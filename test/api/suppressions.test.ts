@@ -25,13 +25,13 @@ describe('the suppression list', () => {
     expect(answer).to.have.status(200);
     return answer.body.data.emails[0].email;
   };
-  /** As delivery leaves it. */
+  /** A mail in the state after delivery. */
   const sent = async (to: string, by = project): Promise<string> => {
     const id = await send(to, by);
     await api.db('emails').where({ id }).update({ status: 'SENT', sentAt: new Date() });
     return id;
   };
-  const hear = async (id: string, kind: 'bounce' | 'complaint', bounceType?: 'Permanent' | 'Transient') => {
+  const applyNotice = async (id: string, kind: 'bounce' | 'complaint', bounceType?: 'Permanent' | 'Transient') => {
     await recordNotices(api.db, [{ mail: { id }, kind, bounceType }]);
     await eventually(async () => (await applyNotices(api.db)) >= 0 && !(await waiting(id)));
   };
@@ -40,15 +40,15 @@ describe('the suppression list', () => {
   const contact = async (email: string) =>
     (await project.server.get(`/contacts?search=${encodeURIComponent(email)}`)).body.data[0];
 
-  it('has whoever bounced for good or complained, newest first, and the contact is unsubscribed', async () => {
+  it('lists addresses that hard-bounced or complained, newest first, and unsubscribes their contacts', async () => {
     const [bounced, complained, soft] = [
       await sent('a@x.example'),
       await sent('b@x.example'),
       await sent('c@x.example'),
     ];
-    await hear(bounced, 'bounce', 'Permanent');
-    await hear(complained, 'complaint');
-    await hear(soft, 'bounce', 'Transient');
+    await applyNotice(bounced, 'bounce', 'Permanent');
+    await applyNotice(complained, 'complaint');
+    await applyNotice(soft, 'bounce', 'Transient');
     const page = await listed();
     expect(page).to.include({ hasMore: false, total: 2, cursor: null });
     expect(
@@ -62,18 +62,19 @@ describe('the suppression list', () => {
     expect(await contact('c@x.example')).to.include({ subscribed: true });
   });
 
-  it('lets a hard bounce win over a complaint, and no complaint over a hard bounce', async () => {
+  it('replaces a complaint by a hard bounce, and never the reverse', async () => {
     const [first, second, third] = [await sent('d@x.example'), await sent('d@x.example'), await sent('d@x.example')];
-    await hear(first, 'complaint');
-    await hear(second, 'bounce', 'Permanent');
-    await hear(third, 'complaint');
+    await applyNotice(first, 'complaint');
+    await applyNotice(second, 'bounce', 'Permanent');
+    await applyNotice(third, 'complaint');
     const { data } = await listed();
     expect(data).to.have.length(1);
     expect(data[0]).to.include({ reason: 'HARD_BOUNCE', emailId: second });
   });
 
-  it('is walked with cursors of its own', async () => {
-    for (const name of ['one', 'two', 'three']) await hear(await sent(`${name}@x.example`), 'bounce', 'Permanent');
+  it('is paged with its own cursors', async () => {
+    for (const name of ['one', 'two', 'three'])
+      await applyNotice(await sent(`${name}@x.example`), 'bounce', 'Permanent');
     const first = await listed('?limit=2');
     expect(first).to.include({ hasMore: true, total: 3 });
     const rest = await listed(`?limit=2&cursor=${first.cursor}`);
@@ -89,9 +90,9 @@ describe('the suppression list', () => {
     expect((await other.server.get('/suppressions')).body.data).to.deep.equal([]);
   });
 
-  it('records mail to a hard-bounced address as FAILED, and tells so', async () => {
-    await hear(await sent('gone@x.example'), 'bounce', 'Permanent');
-    await hear(await sent('cross@x.example'), 'complaint');
+  it('records mail to a hard-bounced address as FAILED, with its event', async () => {
+    await applyNotice(await sent('gone@x.example'), 'bounce', 'Permanent');
+    await applyNotice(await sent('cross@x.example'), 'complaint');
     const id = await send('Gone@X.example');
     expect((await project.server.get(`/emails/${id}`)).body).to.include({ status: 'FAILED', reason: 'suppressed' });
     expect((await project.server.get(`/emails/${await send('cross@x.example')}`)).body).to.include({
@@ -99,15 +100,15 @@ describe('the suppression list', () => {
     });
     await eventually(async () => (await publishResults(api.db)) >= 0 && (await eventsOf(id)).length > 0);
     expect((await eventsOf(id))[0]).to.include({ name: 'email.failed' });
-    // Another project knows nothing of it.
+    // The suppression does not apply to another project.
     const other = await api.project();
     const theirs = await send('gone@x.example', other);
     expect((await other.server.get(`/emails/${theirs}`)).body).to.include({ status: 'PENDING' });
   });
   const eventsOf = (emailId: string) => api.db('events').where({ emailId });
 
-  it('outlives the contact with a hash alone, and whoever comes again starts unsubscribed', async () => {
-    await hear(await sent('back@x.example'), 'complaint');
+  it('keeps only a hash after the contact is deleted, and unsubscribes the address when it returns', async () => {
+    await applyNotice(await sent('back@x.example'), 'complaint');
     const { id } = await contact('back@x.example');
     expect(await project.server.delete(`/contacts/${id}`)).to.have.status(204);
     const { data } = await listed();
@@ -119,14 +120,14 @@ describe('the suppression list', () => {
     const again = await project.server.post('/contacts', { email: 'back@x.example', subscribed: true });
     expect(again).to.have.status(201);
     expect(again.body).to.include({ subscribed: false });
-    // Only a person's own choice, later, counts.
+    // An explicit change of a known contact still subscribes it.
     const patched = await project.server.patch(`/contacts/${again.body.id}`, { subscribed: true });
     expect(patched.body).to.include({ subscribed: true });
   });
 
-  it('is asked by imports and by whatever else creates contacts', async () => {
+  it('applies to imports and every other way of creating contacts', async () => {
     for (const name of ['i1', 'i2', 'i3']) {
-      await hear(await sent(`${name}@x.example`), 'bounce', 'Permanent');
+      await applyNotice(await sent(`${name}@x.example`), 'bounce', 'Permanent');
       const { id } = await contact(`${name}@x.example`);
       await project.server.delete(`/contacts/${id}`);
     }
@@ -141,8 +142,8 @@ describe('the suppression list', () => {
     expect(await contact('new@x.example')).to.include({ subscribed: true });
   });
 
-  it('unsubscribes whoever changes to an address on it, with the event', async () => {
-    await hear(await sent('old@x.example'), 'complaint');
+  it('unsubscribes a contact that changes to a listed address, with the event', async () => {
+    await applyNotice(await sent('old@x.example'), 'complaint');
     const created = await project.server.post('/contacts', { email: 'mover@x.example', subscribed: true });
     const { id } = await contact('old@x.example');
     await project.server.delete(`/contacts/${id}`);
@@ -153,8 +154,8 @@ describe('the suppression list', () => {
   });
 
   describe('DELETE /suppressions/:email', () => {
-    it('lets mail leave again, whatever is left of the contact', async () => {
-      await hear(await sent('fixed@x.example'), 'bounce', 'Permanent');
+    it('allows mail to the address again, also after the contact was deleted', async () => {
+      await applyNotice(await sent('fixed@x.example'), 'bounce', 'Permanent');
       const { id } = await contact('fixed@x.example');
       await project.server.delete(`/contacts/${id}`);
       expect(await project.server.delete('/suppressions/Fixed%40X.example')).to.have.status(204);
@@ -163,8 +164,8 @@ describe('the suppression list', () => {
       expect((await project.server.get(`/emails/${mail}`)).body).to.include({ status: 'PENDING' });
     });
 
-    it('answers 404 to an address that is not on the list, or on that of another project', async () => {
-      await hear(await sent('theirs@x.example'), 'bounce', 'Permanent');
+    it('answers 404 to an address that is not listed, or listed by another project', async () => {
+      await applyNotice(await sent('theirs@x.example'), 'bounce', 'Permanent');
       const other = await api.project();
       for (const email of ['theirs@x.example', 'nobody@x.example', 'no-address', newId()])
         expect(await other.server.delete(`/suppressions/${email}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');

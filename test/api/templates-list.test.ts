@@ -7,7 +7,7 @@ const FIELDS = [
 ];
 const minimal = { name: 'Welcome', subject: 'Hi {{ name }}', body: '<p>{{ name }}</p>', type: 'TRANSACTIONAL' };
 
-describe('the list of templates', () => {
+describe('list of templates', () => {
   let api: TestApi;
   let project: ApiProject;
 
@@ -31,12 +31,12 @@ describe('the list of templates', () => {
   };
 
   describe('GET /templates', () => {
-    it('answers an empty page when there are none', async () => {
+    it('returns an empty page when there are none', async () => {
       const answer = await project.server.get('/templates');
       expect(answer.body).to.deep.equal({ data: [], total: 0, page: 1, pageSize: 20, totalPages: 0 });
     });
 
-    it('pages through them, the newest first', async () => {
+    it('pages through templates, newest first', async () => {
       for (const name of ['a', 'b', 'c', 'd', 'e']) await create({ name });
       const answer = await project.server.get('/templates?page=2&pageSize=2');
       expect(answer.body).to.include({ total: 5, page: 2, pageSize: 2, totalPages: 3 });
@@ -47,7 +47,7 @@ describe('the list of templates', () => {
       expect(answer.body.data[0]).to.have.all.keys(FIELDS);
     });
 
-    it('sorts by name, creation and change, up and down; anything else counts as not given', async () => {
+    it('sorts by name, creation and change in both directions, and ignores other values', async () => {
       const [b] = [await create({ name: 'b' }), await create({ name: 'c' }), await create({ name: 'a' })];
       await project.server.patch(`/templates/${b.id}`, { description: 'changed' });
       expect(await names('?sort=name')).to.deep.equal(['c', 'b', 'a']);
@@ -58,7 +58,7 @@ describe('the list of templates', () => {
       expect(await names('?sort=body&dir=sideways')).to.deep.equal(['a', 'c', 'b']);
     });
 
-    it('finds part of name, description or subject, whatever their case', async () => {
+    it('searches name, description and subject, ignoring case', async () => {
       await create({ name: 'Welcome mail', subject: 'x' });
       await create({ name: 'two', description: 'A WELCOME for all', subject: 'x' });
       await create({ name: 'three', subject: 'Be welcome, {{ name }}' });
@@ -70,7 +70,7 @@ describe('the list of templates', () => {
       expect(await names('?search=')).to.have.lengthOf(5);
     });
 
-    it('filters by type, together with the search', async () => {
+    it('filters by type, also combined with the search', async () => {
       await create({ name: 'sale', type: 'MARKETING' });
       await create({ name: 'sale receipt' });
       const headless = await create({ name: 'plain' });
@@ -80,7 +80,7 @@ describe('the list of templates', () => {
       expect(await names('?type=HEADLESS')).to.deep.equal(['plain']);
     });
 
-    it('clamps a page that is too large', async () => {
+    it('clamps a page size that is too large', async () => {
       expect((await project.server.get('/templates?pageSize=100000')).body).to.include({ pageSize: 100 });
     });
 

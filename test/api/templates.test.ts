@@ -41,7 +41,7 @@ describe('templates', () => {
       expect(await get(template.id)).to.deep.equal(template);
     });
 
-    it('keeps all that a template can have', async () => {
+    it('stores every field of a template', async () => {
       const all = {
         description: 'Sent on the first day',
         from: `hello@${project.senderDomain}`,
@@ -52,14 +52,14 @@ describe('templates', () => {
       expect(await create(all)).to.include(all);
     });
 
-    it('takes the name of the sender from `Name <address>`, unless there is a better one', async () => {
+    it('takes the sender name from `Name <address>` unless `fromName` is given', async () => {
       const from = `Ann <HELLO@${project.senderDomain}>`;
       const address = `hello@${project.senderDomain}`;
       expect(await create({ from })).to.include({ from: address, fromName: 'Ann' });
       expect(await create({ from, fromName: 'Bob' })).to.include({ from: address, fromName: 'Bob' });
     });
 
-    it('ignores fields that it does not know, and those that are not the caller’s to set', async () => {
+    it('ignores unknown and read-only fields', async () => {
       const forged = { id: newId(), projectId: newId(), createdAt: '2020-01-01T00:00:00.000Z', colour: 'red' };
       const template = await create(forged);
       expect(template).to.have.all.keys(FIELDS);
@@ -68,12 +68,12 @@ describe('templates', () => {
       expect(template.createdAt).not.to.equal(forged.createdAt);
     });
 
-    it('is open to the owner in a session, too', async () => {
+    it('accepts a session of the owner', async () => {
       expect(await project.owner.post('/templates', minimal)).to.have.status(201);
     });
 
     describe('400', () => {
-      it('tells line and column of what is wrong in the body', async () => {
+      it('reports line and column of an error in the body', async () => {
         const body = '<h1>\n  {{ name | shout }}\n</h1>';
         const answer = await project.server.post('/templates', { ...minimal, body });
         expect(answer).to.be.envelope(400, 'BAD_REQUEST');
@@ -90,7 +90,7 @@ describe('templates', () => {
         expect(await stored()).to.deep.equal([]);
       });
 
-      it('looks at the subject, too', async () => {
+      it('checks the subject too', async () => {
         const answer = await project.server.post('/templates', { ...minimal, subject: 'Hi {{ name', body: '{% if %}' });
         expect(answer).to.be.envelope(400, 'BAD_REQUEST');
         const faults = answer.body.error.details.faults.map((fault: Record<string, unknown>) =>
@@ -106,7 +106,7 @@ describe('templates', () => {
         '{{ a.b() }}',
         '{{ cycler() }}',
       ])
-        it(`refuses ${body}`, async () => {
+        it(`rejects ${body}`, async () => {
           expect(await project.server.post('/templates', { ...minimal, body })).to.be.envelope(400, 'BAD_REQUEST');
         });
     });
@@ -119,11 +119,11 @@ describe('templates', () => {
         expect(await stored()).to.deep.equal([]);
       };
 
-      it('from a domain that is not there', () => unverified('a@nowhere.example'));
+      it('from an unknown domain', () => unverified('a@nowhere.example'));
 
       it('from a domain of another project', async () => unverified(`a@${(await api.project()).senderDomain}`));
 
-      it('from a domain that is still pending', async () => {
+      it('from a pending domain', async () => {
         await api.db('domains').where({ projectId: project.id }).update({ status: 'PENDING' });
         await unverified(`a@${project.senderDomain}`);
       });
@@ -168,14 +168,14 @@ describe('templates', () => {
           expect(await stored()).to.deep.equal([]);
         });
 
-      it('not for emoji in a subject', async () => {
+      it('is not the answer to emoji in a subject', async () => {
         expect(await create({ subject: 'Hi 👩‍👩‍👧 {{ name }}' })).to.have.property('subject', 'Hi 👩‍👩‍👧 {{ name }}');
       });
     });
   });
 
   describe('PATCH /templates/:id', () => {
-    it('changes what is sent and nothing else', async () => {
+    it('changes only the given fields', async () => {
       const before = await create({ from: `a@${project.senderDomain}`, fromName: 'Ann', description: 'd' });
       const answer = await project.server.patch(`/templates/${before.id}`, { subject: 'New' });
       expect(answer).to.have.status(200);
@@ -184,7 +184,7 @@ describe('templates', () => {
       expect(await get(before.id)).to.deep.equal(answer.body);
     });
 
-    it('takes away what is null', async () => {
+    it('clears fields that are null', async () => {
       const from = `Ann <a@${project.senderDomain}>`;
       const { id } = await create({ from, replyTo: 'r@example.com', description: 'd' });
       const nothing = { from: null, fromName: null, replyTo: null, description: null };
@@ -201,7 +201,7 @@ describe('templates', () => {
       expect(await change(`Bob <b@${project.senderDomain}>`)).to.include({ fromName: 'Bob' });
     });
 
-    it('leaves everything as it is when nothing is sent', async () => {
+    it('changes nothing for an empty body', async () => {
       const before = await create();
       expect((await project.server.patch(`/templates/${before.id}`, {})).body).to.deep.equal(before);
     });
@@ -230,7 +230,7 @@ describe('templates', () => {
   });
 
   describe('POST /templates/:id/duplicate', () => {
-    it('answers 201 with a copy that has a life of its own', async () => {
+    it('answers 201 with a copy that is independent of the original', async () => {
       const original = await create({ from: `Ann <a@${project.senderDomain}>`, description: 'd', type: 'MARKETING' });
       const answer = await project.server.post(`/templates/${original.id}/duplicate`);
       expect(answer).to.have.status(201);
@@ -242,14 +242,14 @@ describe('templates', () => {
       expect((await project.server.post(`/templates/${id}/duplicate`)).body.name).to.equal('Welcome (Copy) (Copy)');
     });
 
-    it('gives a copy no longer name than a template may have', async () => {
+    it('truncates the name of a copy to the maximum length', async () => {
       const { id } = await create({ name: 'x'.repeat(255) });
       const { body: copy } = await project.server.post(`/templates/${id}/duplicate`);
       expect(copy.name).to.equal(`${'x'.repeat(248)} (Copy)`);
       expect(await project.server.patch(`/templates/${copy.id}`, { name: copy.name })).to.have.status(200);
     });
 
-    it('copies a HEADLESS one, which cannot be created', async () => {
+    it('copies a HEADLESS template, although POST cannot create one', async () => {
       const { id } = await create();
       await project.server.patch(`/templates/${id}`, { type: 'HEADLESS' });
       expect((await project.server.post(`/templates/${id}/duplicate`)).body.type).to.equal('HEADLESS');
@@ -257,14 +257,14 @@ describe('templates', () => {
   });
 
   describe('GET /templates/:id/usage', () => {
-    it('tells who uses it', async () => {
+    it('lists the workflows and campaigns that use it', async () => {
       const { id } = await create();
       const answer = await project.server.get(`/templates/${id}/usage`);
       expect(answer).to.have.status(200);
       expect(answer.body).to.deep.equal({ campaigns: [], workflowSteps: [], canDelete: true });
     });
 
-    it('leaves out workflows and campaigns of another project that name it', async () => {
+    it('omits workflows and campaigns of another project', async () => {
       const { id } = await create();
       const other = await api.project();
       const { body: workflow } = await other.server.post('/workflows', { name: 'Foreign', eventName: 'signup' });
@@ -281,7 +281,7 @@ describe('templates', () => {
   });
 
   describe('DELETE /templates/:id', () => {
-    it('answers 204 without a body, and then 404', async () => {
+    it('answers 204 without a body, then 404', async () => {
       const { id } = await create();
       const answer = await project.server.delete(`/templates/${id}`);
       expect(answer).to.have.status(204);
@@ -312,7 +312,7 @@ describe('templates', () => {
         expect(await api.db('templates')).to.deep.equal(before);
       });
 
-      it(`${what} with an id that is none`, async () => {
+      it(`${what} with an invalid id`, async () => {
         for (const id of [newId(), 'nonsense', '1'])
           expect(await project.server.request(method, `/templates/${id}${path}`, body)).to.be.envelope(
             404,

@@ -13,7 +13,7 @@ describe('POST /v1/track', () => {
   });
   after(() => api.stop());
 
-  it('answers 200 with the ids of contact and event and the time', async () => {
+  it('answers 200 with the ids of contact and event, and the time', async () => {
     const answer = await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'signed-up' });
     expect(answer).to.have.status(200);
     expect(answer.body).to.have.all.keys('success', 'data');
@@ -27,14 +27,14 @@ describe('POST /v1/track', () => {
     expect(row).to.include({ projectId: project.id, contactId: contact, name: 'signed-up' });
   });
 
-  it('knows an address again, however it is written', async () => {
+  it('finds the same contact for any spelling of an address', async () => {
     const first = await project.browser.post('/v1/track', { email: 'bob@example.com', event: 'a' });
     const second = await project.browser.post('/v1/track', { email: '  Bob@Example.COM ', event: 'b' });
     expect(second.body.data.contact).to.equal(first.body.data.contact);
     expect(second.body.data.event).not.to.equal(first.body.data.event);
   });
 
-  it('stores data and subscription, and takes null for no data', async () => {
+  it('stores data and subscription, and accepts null as no data', async () => {
     const { body } = await project.browser.post('/v1/track', {
       email: 'eve@example.com',
       event: 'bought',
@@ -49,7 +49,7 @@ describe('POST /v1/track', () => {
     ).to.have.status(200);
   });
 
-  it('ignores fields that it does not know', async () => {
+  it('ignores unknown fields', async () => {
     const answer = await project.browser.post('/v1/track', { email: 'ann@example.com', event: 'x', colour: 'red' });
     expect(answer).to.have.status(200);
   });
@@ -72,7 +72,7 @@ describe('POST /v1/track', () => {
       ['no e-mail', { event: 'x' }, 'email', 'required'],
       ['no event', { email: 'a@b.co' }, 'event', 'required'],
       ['an empty e-mail', { email: '', event: 'x' }, 'email', 'invalid_string'],
-      ['an e-mail that is none', { email: 'ann at example', event: 'x' }, 'email', 'invalid_string'],
+      ['an invalid e-mail', { email: 'ann at example', event: 'x' }, 'email', 'invalid_string'],
       ['an e-mail without a dot in its domain', { email: 'ann@localhost', event: 'x' }, 'email', 'invalid_string'],
       ['an e-mail with a line break', { email: 'ann\r\n@example.com', event: 'x' }, 'email', 'invalid_string'],
       [
@@ -97,7 +97,7 @@ describe('POST /v1/track', () => {
         expect(await project.browser.post('/v1/track', body)).to.have.fault(field, code);
       });
 
-    it('lists every fault, with what was received where it is short', async () => {
+    it('lists every validation error, with the received value where it is short', async () => {
       const answer = await project.browser.post('/v1/track', { email: 'no', event: 7, subscribed: 'x'.repeat(500) });
       expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
       const { errors } = answer.body.error;

@@ -13,7 +13,7 @@ const KEY = 'a key of sixteen or more';
 const OLD_KEY = 'the key that was before it';
 const pages = new MailLinks({ baseUrl: '', secretKeys: [KEY] });
 
-/** Of any mail and any target, as only we can make them. */
+/** Signed tracking links of any mail and target. */
 const linksBy = (key: string, projectId: string) => {
   const bytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex');
   const mail = (id: string, of = projectId) => signToken([key], 'mail', Buffer.concat([bytes(id), bytes(of)]));
@@ -37,7 +37,7 @@ describe('tracking', () => {
   after(() => api.stop());
   beforeEach(() => api.db.raw('truncate email_notices, events'));
 
-  /** A mail that the relay took. */
+  /** A mail that the relay accepted. */
   async function mail(): Promise<Email> {
     const id = newId();
     const sent = { status: 'SENT', sentAt: new Date() };
@@ -49,7 +49,7 @@ describe('tracking', () => {
   const notices = () => api.db('email_notices').orderBy('id').select('emailId', 'kind', 'link');
 
   describe('GET /t/o/:token', () => {
-    it('is a picture that nobody keeps, and counts', async () => {
+    it('returns an image with no-store and records an open', async () => {
       const { id } = await mail();
       const response = await go(links.openUrl(id));
       expect(response.status).to.equal(200);
@@ -64,7 +64,7 @@ describe('tracking', () => {
       expect(after.openedAt).to.be.instanceOf(Date);
     });
 
-    it('is what the pixel of a mail leads to', async () => {
+    it('accepts the pixel and link URLs of a rendered mail', async () => {
       const { id } = await mail();
       const tracked = pages.tracked.of({ id, projectId: project.id });
       expect((await go(tracked.openUrl)).status).to.equal(200);
@@ -74,7 +74,7 @@ describe('tracking', () => {
       expect(await notices()).to.have.length(2);
     });
 
-    it('is the same picture with 404 for a token that is none of ours', async () => {
+    it('returns the same image with 404 for a forged token', async () => {
       const { id } = await mail();
       for (const token of ['x', id, links.clickUrl(id, 'https://a.example/').split('/').at(-1) ?? '']) {
         const response = await go(`/t/o/${token}`);
@@ -84,7 +84,7 @@ describe('tracking', () => {
       expect(await notices()).to.deep.equal([]);
     });
 
-    it('takes a burst, and the mail is opened once', async () => {
+    it('records one first open for 200 concurrent requests', async () => {
       const { id } = await mail();
       const path = links.openUrl(id);
       const responses = await Promise.all(Array.from({ length: 200 }, () => go(path)));
@@ -98,7 +98,7 @@ describe('tracking', () => {
   });
 
   describe('GET /t/c/:token', () => {
-    it('leads to where the link led, and counts each link', async () => {
+    it('redirects to the target of the link and counts each link', async () => {
       const { id } = await mail();
       const targets = [
         'https://shop.example/a?b=1&c=2#d',
@@ -123,7 +123,7 @@ describe('tracking', () => {
       ]);
     });
 
-    it('leads nowhere that we have not signed', async () => {
+    it('does not redirect to an unsigned target', async () => {
       const { id } = await mail();
       const good = links.clickUrl(id, 'https://a.example/').split('/').at(-1) ?? '';
       const [first = '', target = ''] = good.split('.');
@@ -142,7 +142,7 @@ describe('tracking', () => {
         'a target signed for another purpose': evil('contact'),
         'a target of another project': evil(`target ${newId()}`),
         'a mail of another project': links.clickUrl(id, 'https://evil.example/', newId()).split('/').at(-1) ?? '',
-        'another key': evil(`target ${project.id}`, 'a key of somebody else'),
+        'another key': evil(`target ${project.id}`, 'an unlisted key'),
       };
       for (const [what, token] of Object.entries(bad)) {
         const response = await go(`/t/c/${token}`);
@@ -154,21 +154,21 @@ describe('tracking', () => {
     });
 
     for (const target of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', '//evil.example', '/x', 'x'])
-      it(`does not lead to ${target}, even if it is signed`, async () => {
+      it(`does not redirect to ${target}, even when it is signed`, async () => {
         const { id } = await mail();
         const response = await go(links.clickUrl(id, target));
         expect(response.status).to.equal(404);
         expect(response.headers.get('location')).to.equal(null);
       });
 
-    it('takes tokens of an older key while that is listed', async () => {
+    it('accepts tokens of an older key while that is listed', async () => {
       const { id } = await mail();
       const old = linksBy(OLD_KEY, project.id);
       expect((await go(old.clickUrl(id, 'https://a.example/'))).status).to.equal(302);
       expect((await go(old.openUrl(id))).status).to.equal(200);
     });
 
-    it('answers a look ahead of time, and does not count it', async () => {
+    it('answers HEAD and prefetch requests without counting them', async () => {
       const { id } = await mail();
       const path = links.clickUrl(id, 'https://a.example/');
       expect((await go(path, { method: 'HEAD' })).status).to.equal(302);
@@ -177,19 +177,19 @@ describe('tracking', () => {
       expect(await notices()).to.deep.equal([]);
     });
 
-    it('leads there although counting fails', async () => {
+    it('redirects when recording the click fails', async () => {
       const { id } = await mail();
-      await api.db.raw('alter table email_notices rename to email_notices_away');
+      await api.db.raw('alter table email_notices rename to email_notices_unavailable');
       try {
         expect((await go(links.clickUrl(id, 'https://a.example/'))).status).to.equal(302);
         expect((await go(links.openUrl(id))).status).to.equal(200);
       } finally {
-        await api.db.raw('alter table email_notices_away rename to email_notices');
+        await api.db.raw('alter table email_notices_unavailable rename to email_notices');
       }
       expect(api.logs.some(({ msg }) => msg === 'an open or click could not be counted')).to.equal(true);
     });
 
-    it('leads there while counting has to wait', async () => {
+    it('redirects without waiting for the click to be recorded', async () => {
       const { id } = await mail();
       await api.db.transaction(async (trx) => {
         await trx.raw('lock table email_notices in access exclusive mode');
@@ -198,25 +198,25 @@ describe('tracking', () => {
       });
     });
 
-    it('leads there while the database is away', async () => {
+    it('redirects while the database is unavailable', async () => {
       const postgres = await startOwnPostgres();
       const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
-      const away = await startTestApi({
+      const offline = await startTestApi({
         env: { SECRET_KEY: KEY },
         world: { db, url: postgres.url, close: async () => {} },
       });
       try {
         await postgres.stop();
-        const response = await go(links.clickUrl(newId(), 'https://a.example/'), {}, away.url);
+        const response = await go(links.clickUrl(newId(), 'https://a.example/'), {}, offline.url);
         expect(response.status).to.equal(302);
         expect(response.headers.get('location')).to.equal('https://a.example/');
-        expect((await go(links.openUrl(newId()), {}, away.url)).status).to.equal(200);
+        expect((await go(links.openUrl(newId()), {}, offline.url)).status).to.equal(200);
         const page = pages.contactLinks({ contactId: newId(), emailId: newId() }).manageUrl;
-        const answer = await go(page, {}, away.url);
-        expect(answer.status, 'a page says so in words').to.equal(503);
+        const answer = await go(page, {}, offline.url);
+        expect(answer.status, 'a page answers 503').to.equal(503);
         expect(await answer.text()).to.contain('Please try again');
       } finally {
-        await away.stop();
+        await offline.stop();
         await db.destroy();
         await postgres.stop();
       }

@@ -26,7 +26,7 @@ describe('POST /v1/verify', () => {
     return answer.body.data;
   };
 
-  it('answers with the whole shape', async () => {
+  it('returns every field', async () => {
     expect(await verify(' Ann@Good.Example ')).to.deep.equal({
       email: 'ann@good.example',
       valid: true,
@@ -41,7 +41,7 @@ describe('POST /v1/verify', () => {
     });
   });
 
-  it('says of what is no address that it is not valid', async () => {
+  it('returns valid: false for a text that is not an address', async () => {
     const bad = ['', ' ', 'ann', 'ann@', '@good.example', 'a b@good.example', 'a@b@good.example', 'a@[127.0.0.1]'];
     for (const email of [...bad, `${'a'.repeat(70)}@good.example`, 'x'.repeat(100_000)]) {
       const said = await verify(email);
@@ -50,12 +50,12 @@ describe('POST /v1/verify', () => {
     }
   });
 
-  it('answers 422 where there is none', async () => {
+  it('answers 422 without an address', async () => {
     for (const body of [{}, { email: null }, { email: 5 }, { email: ['a@b.example'] }])
       expect(await project.server.post('/v1/verify', body)).to.be.envelope(422, 'VALIDATION_ERROR');
   });
 
-  it('knows disposable, personal and forwarding domains', async () => {
+  it('recognizes disposable, personal and forwarding domains', async () => {
     expect(await verify('a@mailinator.com')).to.include({ isDisposable: true, isPersonalEmail: false, valid: true });
     expect(await verify('a@x.mailinator.com')).to.include({ isDisposable: true });
     expect(await verify('a@gmail.com')).to.include({ isDisposable: false, isPersonalEmail: true, isAlias: false });
@@ -63,7 +63,7 @@ describe('POST /v1/verify', () => {
     expect(await verify('a+b@gmail.com')).to.include({ isPlusAddressed: true, isTypo: false });
   });
 
-  it('suggests what was probably meant', async () => {
+  it('suggests a correction for a misspelled domain', async () => {
     const said = await verify('ann@gmial.com');
     expect(said).to.include({ isTypo: true, suggestedEmail: 'ann@gmail.com', valid: true });
     expect(said.reasons.join()).to.match(/typo of ann@gmail.com/);
@@ -72,7 +72,7 @@ describe('POST /v1/verify', () => {
       .and.not.have.property('suggestedEmail');
   });
 
-  it('takes no domain for a misspelling because another is short or ends otherwise', async () => {
+  it('suggests nothing for short domains and other endings', async () => {
     for (const domain of ['acme.com', 'hp.com', 'ibm.com', 'meta.com', 'vk.com', 'joes.bar', 'example.org'])
       expect(await verify(`ann@${domain}`), domain).to.include({ isTypo: false });
     for (const [typo, meant] of [
@@ -83,7 +83,7 @@ describe('POST /v1/verify', () => {
       expect(await verify(`ann@${typo}`)).to.include({ isTypo: true, suggestedEmail: `ann@${meant}` });
   });
 
-  it('finds a domain that is not there, and one that takes no mail', async () => {
+  it('detects a domain that does not exist, and one that accepts no mail', async () => {
     expect(await verify('a@nowhere.example')).to.include({ valid: false, domainExists: false, hasMxRecords: false });
     dns.set('empty.example', 'TXT', ['nothing here']);
     expect(await verify('a@empty.example')).to.include({ valid: false, domainExists: true, hasMxRecords: false });
@@ -91,7 +91,7 @@ describe('POST /v1/verify', () => {
     expect(await verify('a@nomail.example')).to.include({ valid: false, domainExists: true });
   });
 
-  it('takes the address of a domain without MX records', async () => {
+  it('accepts a domain with an address record and no MX records', async () => {
     dns.set('plain.example', 'A', ['192.0.2.1']);
     const said = await verify('a@plain.example');
     expect(said).to.include({ valid: true, domainExists: true, hasMxRecords: false });
@@ -99,7 +99,7 @@ describe('POST /v1/verify', () => {
     expect(await verify('a@six.example')).to.include({ valid: true, hasMxRecords: false });
   });
 
-  it('tells an outage as unknown, never as invalid, and asks again', async () => {
+  it('reports a DNS outage as unknown, never as invalid, and looks it up again', async () => {
     dns.fail('ill.example', 'SERVFAIL');
     const said = await verify('a@ill.example');
     expect(said).to.include({ valid: true, domainExists: null, hasMxRecords: null });
@@ -108,7 +108,7 @@ describe('POST /v1/verify', () => {
     expect(await verify('a@ill.example')).to.include({ valid: false, domainExists: false });
   });
 
-  it('asks once for a domain that many ask about', async () => {
+  it('shares one DNS lookup between concurrent calls', async () => {
     dns.set('busy.example', 'MX', [{ preference: 10, exchange: 'mx.busy.example' }]);
     const emails = Array.from({ length: 20 }, (_, n) => `user${n}@busy.example`);
     const said = await Promise.all(emails.map(verify));
@@ -116,12 +116,12 @@ describe('POST /v1/verify', () => {
     expect(dns.queries.filter(({ name }) => name === 'busy.example')).to.have.length(1);
   });
 
-  it('looks international domains up in their encoded form', async () => {
+  it('looks up international domains in Punycode', async () => {
     dns.set('xn--bcher-kva.example', 'MX', [{ preference: 10, exchange: 'mx.example' }]);
     expect(await verify('a@bücher.example')).to.include({ valid: true, hasMxRecords: true });
   });
 
-  it('takes the secret key alone', async () => {
+  it('accepts only the secret key', async () => {
     expect(await project.browser.post('/v1/verify', { email: 'a@b.example' })).to.be.envelope(401, 'INVALID_API_KEY');
   });
 });

@@ -19,7 +19,7 @@ describe('the webhook secret of a project', () => {
 
   const path = (id = project.id) => `/projects/${id}/webhook-secret`;
 
-  it('is made once, however many ask for it at the same time', async () => {
+  it('is created once for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => project.server.get(path())));
     const secrets = new Set(answers.map(({ body }) => body.secret));
     expect(secrets.size).to.equal(1);
@@ -27,7 +27,7 @@ describe('the webhook secret of a project', () => {
     expect((await project.owner.get(path())).body.secret).to.equal([...secrets][0]);
   });
 
-  it('is replaced by rotating it, which answers the new one', async () => {
+  it('is replaced by a rotation, which returns the new one', async () => {
     const before = (await project.server.get(path())).body.secret;
     const rotated = await project.owner.post(`${path()}/rotate`);
     expect(rotated).to.have.status(200);
@@ -37,13 +37,13 @@ describe('the webhook secret of a project', () => {
     expect((await project.server.get(path())).body).to.deep.equal(rotated.body);
   });
 
-  it('lies sealed in the database', async () => {
+  it('is sealed in the database', async () => {
     const { secret } = (await project.server.get(path())).body;
     const row = await api.db('webhookSecrets').where({ projectId: project.id }).first();
     expect(row.sealed).to.match(/^v1\./).and.not.include(secret.slice(6));
   });
 
-  it('is 404 under the id of another project, of none, and under what is no id', async () => {
+  it('answers 404 to the id of another project, an unknown id and an invalid one', async () => {
     const other = await api.project();
     for (const caller of [project.server, project.owner])
       for (const id of [other.id, newId(), 'mine']) {
@@ -53,7 +53,7 @@ describe('the webhook secret of a project', () => {
     expect(await api.db('webhookSecrets').where({ projectId: other.id })).to.have.length(0);
   });
 
-  it('is for admins and owners: 403 for a plain member, 401 for the public key', async () => {
+  it('is readable by admins and owners, with 403 for a member and 401 for the public key', async () => {
     const user = await createUser(api.db, { email: 'member@example.com', password: 'correct horse' });
     await Membership.query(api.db).insert({ projectId: project.id, userId: user.id, role: 'MEMBER' });
     const member = client(api.url, { cookie: `everpost_session=${await createSession(api.db, user.id)}` });

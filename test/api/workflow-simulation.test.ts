@@ -27,11 +27,11 @@ describe('POST /workflows/:id/simulate', () => {
     expect(answer).to.have.status(200);
     return answer.body;
   };
-  /** `name status branch` of every visit. */
-  const told = ({ path }: { path: Record<string, string>[] }) =>
+  /** Each visit as `name status branch`. */
+  const pathOf = ({ path }: { path: Record<string, string>[] }) =>
     path.map(({ name, status, branch }) => [name, status, branch].filter(Boolean).join(' '));
 
-  it('answers the way with virtual times, mails and calls, and stores nothing', async () => {
+  it('returns the path with virtual times, mails and webhook calls, and stores nothing', async () => {
     const templateId = await makeTemplate(project, {
       subject: 'Welcome {{ name }}',
       body: '<p>{{ event.source }} {{ plan }} {{ source }}</p>',
@@ -68,7 +68,7 @@ describe('POST /workflows/:id/simulate', () => {
       startedAt: START,
       endedAt: '2027-02-28T12:00:00.000Z',
     });
-    expect(told(result)).to.deep.equal(['month', 'mark', 'mail', 'call', 'leave'].map((name) => `${name} COMPLETED`));
+    expect(pathOf(result)).to.deep.equal(['month', 'mark', 'mail', 'call', 'leave'].map((name) => `${name} COMPLETED`));
     expect(result.path[0]).to.include({
       ...{ visit: 1, stepId: built.steps.month, type: 'DELAY', enteredAt: START },
       ...{ scheduledFor: '2027-02-28T12:00:00.000Z', leftAt: '2027-02-28T12:00:00.000Z' },
@@ -89,7 +89,7 @@ describe('POST /workflows/:id/simulate', () => {
     expect(JSON.parse(call.body)).to.have.all.keys('contact', 'workflow', 'execution', 'event');
   });
 
-  it('says which filters decided a branch', async () => {
+  it('returns the filters that decided a branch', async () => {
     const filter = (key: string, value: unknown) => ({ field: `data.${key}`, operator: 'equals', value });
     const groups = [{ filters: [filter('name', 'Ann'), filter('plan', 'free')] }, { filters: [filter('plan', 'pro')] }];
     const built = await build(project, {
@@ -113,7 +113,7 @@ describe('POST /workflows/:id/simulate', () => {
     });
   });
 
-  it('asks events that came before, the one that starts it among them, and the context', async () => {
+  it('evaluates conditions on earlier events, the starting event and the context', async () => {
     const ask = (config: object) => ({ type: 'CONDITION', config });
     const built = await build(project, {
       steps: {
@@ -130,7 +130,7 @@ describe('POST /workflows/:id/simulate', () => {
     });
     const visits = ['2027-01-30T12:00:00Z', '2027-01-31T11:00:00Z'].map((at) => ({ name: 'visited', at }));
     expect(await run(built, { events: visits, context: { total: 11 } })).to.include({ reason: 'all three' });
-    expect(told(await run(built, { events: visits.slice(1) }))).to.deep.equal([
+    expect(pathOf(await run(built, { events: visits.slice(1) }))).to.deep.equal([
       'trigger COMPLETED yes',
       'twice COMPLETED no',
     ]);
@@ -157,7 +157,7 @@ describe('POST /workflows/:id/simulate', () => {
     });
     const bought = (after: object) => ({ name: 'bought', data: { total: 5, city: 'Ulm' }, after });
 
-    it('ends with the event, whose data comes into the context and onto the contact', async () => {
+    it('ends with the event, and merges its data into the context and the contact', async () => {
       const result = await run(built, { events: [bought({ amount: 30, unit: 'hours' })] });
       expect(result).to.include({ status: 'EXITED', reason: 'bought', endedAt: '2027-02-01T18:00:00.000Z' });
       expect(result.context).to.deep.equal({ total: 5, city: 'Ulm' });
@@ -166,7 +166,7 @@ describe('POST /workflows/:id/simulate', () => {
       expect(result.path[1].scheduledFor).to.equal('2027-02-03T12:00:00.000Z');
     });
 
-    it('ends with its time where the event came too early, too late, or never', async () => {
+    it('ends by its timeout when the event came too early, too late or never', async () => {
       for (const events of [[], [bought({ amount: 1, unit: 'hours' })], [bought({ amount: 73, unit: 'hours' })]]) {
         const result = await run(built, { events });
         expect(result).to.include({ reason: 'gave up', endedAt: '2027-02-03T12:00:00.000Z' });
@@ -174,7 +174,7 @@ describe('POST /workflows/:id/simulate', () => {
       }
     });
 
-    it('goes on for ever without a time and without the event', async () => {
+    it('never ends without a timeout and without the event', async () => {
       const forever = await build(project, {
         steps: { wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought' } } },
       });
@@ -186,7 +186,7 @@ describe('POST /workflows/:id/simulate', () => {
     });
   });
 
-  it('skips mail to who is not subscribed, and lets a step that unsubscribes end a wait for that', async () => {
+  it('skips mail to an unsubscribed contact, and ends a wait for contact.unsubscribed when a step unsubscribes', async () => {
     const templateId = await makeTemplate(project, { type: 'MARKETING' });
     const built = await build(project, {
       steps: {
@@ -200,13 +200,13 @@ describe('POST /workflows/:id/simulate', () => {
       ],
     });
     const result = await run(built);
-    expect(told(result)).to.deep.equal(['off COMPLETED', 'wait COMPLETED event', 'mail SKIPPED']);
+    expect(pathOf(result)).to.deep.equal(['off COMPLETED', 'wait COMPLETED event', 'mail SKIPPED']);
     expect(result.path[2].reason).to.include('not subscribed');
     expect(result.emails).to.deep.equal([]);
     expect(result.contact.subscribed).to.equal(false);
   });
 
-  it('fails where an execution would: no date, an address that may not be called', async () => {
+  it('fails where an execution would: at an invalid date and a forbidden URL', async () => {
     const date = await build(project, { steps: { until: { type: 'DELAY', config: { until: 'data.trialEnd' } } } });
     expect(await run(date)).to.include({ status: 'FAILED', reason: 'the contact has no date in data.trialEnd' });
     const call = await build(project, { steps: { call: { type: 'WEBHOOK', config: { url: 'http://{{ host }}/' } } } });
@@ -219,7 +219,7 @@ describe('POST /workflows/:id/simulate', () => {
   describe('the contact', () => {
     const steps = { in: { type: 'CONDITION', config: { field: 'data.vip', operator: 'equals', value: true } } };
 
-    it('may be a stored one, by id or address, with things assumed of it that stay as they are', async () => {
+    it('may be a stored one by id or address, with overrides that are not stored', async () => {
       const built = await build(project, { steps });
       const { id, email } = (
         await project.server.post('/contacts', { email: 'real@example.com', data: { name: 'Real', vip: true } })
@@ -240,7 +240,7 @@ describe('POST /workflows/:id/simulate', () => {
       expect((await project.server.get(`/contacts/${id}`)).body.data).to.deep.equal({ name: 'Real', vip: true });
     });
 
-    it('brings its events and segments along', async () => {
+    it('includes its recorded events and segments', async () => {
       const tracked = await project.browser.post('/v1/track', { email: 'seen@example.com', event: 'visited' });
       const segment = (await project.server.post('/segments', { name: 'Few', type: 'STATIC' })).body.id;
       await project.server.post(`/segments/${segment}/members`, { emails: ['seen@example.com'] });
@@ -257,10 +257,10 @@ describe('POST /workflows/:id/simulate', () => {
       });
       const who = { contact: { id: tracked.body.data.contact }, startAt: '2027-06-01T00:00:00Z' };
       expect(await run(built, who)).to.include({ reason: 'both' });
-      expect(told(await run(built))).to.deep.equal(['seen COMPLETED no']);
+      expect(pathOf(await run(built))).to.deep.equal(['seen COMPLETED no']);
     });
 
-    it('is 404 when it is not there, 422 when nobody is named', async () => {
+    it('is rejected with 404 when it does not exist, and with 422 when it is missing', async () => {
       const built = await build(project, { steps });
       const other = await api.project();
       const foreign = (await other.server.post('/contacts', { email: 'x@example.com' })).body.id;
@@ -278,7 +278,7 @@ describe('POST /workflows/:id/simulate', () => {
       ({ id } = await build(project, { steps: {} }));
     });
 
-    it('is run instead of what is stored, under ids of its own', async () => {
+    it('is run instead of the stored graph, with its own ids', async () => {
       const steps = [
         { id: 'ask', type: 'CONDITION', config: { field: 'data.plan', operator: 'equals', value: 'pro' } },
         { id: 'out', type: 'EXIT', config: { reason: 'pro' } },
@@ -287,7 +287,7 @@ describe('POST /workflows/:id/simulate', () => {
       expect(await run({ id }, draft(steps, transitions))).to.include({ status: 'EXITED', reason: 'pro' });
     });
 
-    it('is held to the rules for graphs', async () => {
+    it('is validated by the rules for graphs', async () => {
       const update = (name: string) => ({ id: name, type: 'UPDATE_CONTACT', config: { data: { a: 1 } } });
       const way = (fromStepId: string, toStepId: string) => ({ fromStepId, toStepId });
       const refused = [
@@ -307,7 +307,7 @@ describe('POST /workflows/:id/simulate', () => {
     });
   });
 
-  it('stops after a thousand steps, and does not look further than ten years', async () => {
+  it('stops after 1,000 steps or ten years', async () => {
     const round = await build(project, {
       steps: {
         first: { type: 'UPDATE_CONTACT', config: { data: { a: 1 } } },
@@ -335,7 +335,7 @@ describe('POST /workflows/:id/simulate', () => {
   describe('has one budget for the whole answer', () => {
     const MAX_ANSWER = 10 * 1024 * 1024;
     const pause = { id: 'pause', type: 'DELAY', config: { amount: 1, unit: 'minutes' } };
-    /** A circle of a pause and these, in their order. */
+    /** A loop of a DELAY and the given steps, in order. */
     const circle = (...steps: { id: string }[]) => {
       const ids = ['pause', ...steps.map(({ id }) => id), 'pause'];
       const transitions = ids.slice(1).map((toStepId, n) => ({ fromStepId: ids[n], toStepId }));
@@ -356,7 +356,7 @@ describe('POST /workflows/:id/simulate', () => {
       return result;
     };
 
-    it('stops a loop over a condition of 250 KB, and says where', async () => {
+    it('stops a loop over a condition of 250 KB, with the step at which it stopped', async () => {
       const value = 'x'.repeat(250_000);
       const ask = { id: 'ask', type: 'CONDITION', config: { field: 'data.plan', operator: 'equals', value } };
       const { graph } = circle(ask);
@@ -371,7 +371,7 @@ describe('POST /workflows/:id/simulate', () => {
       expect(asked.reason.length).to.be.below(300);
     });
 
-    it('leaves out the texts of requests beyond 4 MB, and ends after 32 MB of work', async () => {
+    it('omits the bodies of requests beyond 4 MB, and ends after 32 MB of work', async () => {
       const call = {
         id: 'call',
         type: 'WEBHOOK',
@@ -387,7 +387,7 @@ describe('POST /workflows/:id/simulate', () => {
       expect(bodies.slice(20)).to.not.include(true);
     });
 
-    it('leaves out the texts of mails beyond 4 MB', async () => {
+    it('omits the bodies of mails beyond 4 MB', async () => {
       const body = `<p>${'word '.repeat(60_000)}</p>`;
       const templateId = await makeTemplate(project, { subject: 'Long', body, type: 'TRANSACTIONAL' });
       const result = await bounded(circle({ id: 'mail', type: 'SEND_EMAIL', templateId } as { id: string }));
@@ -396,13 +396,13 @@ describe('POST /workflows/:id/simulate', () => {
       expect(result.truncated.at.stepId).to.equal('mail');
     });
 
-    it('cuts nothing of an answer that is small', async () => {
+    it('omits nothing from a small answer', async () => {
       const built = await build(project, { steps: { leave: exit('done') } });
       expect(await run(built)).to.include({ status: 'EXITED', truncated: null });
     });
   });
 
-  it('answers 400 with every fault of a graph that cannot be run, 404 to an unknown workflow', async () => {
+  it('answers 400 with every validation error of an invalid graph, and 404 to an unknown workflow', async () => {
     const { id } = await build(project, { steps: { a: { type: 'DELAY' }, b: { type: 'WEBHOOK' } } });
     const answer = await simulate(id, {});
     expect(answer).to.be.envelope(400, 'BAD_REQUEST');
@@ -411,7 +411,7 @@ describe('POST /workflows/:id/simulate', () => {
     expect(await simulate('nonsense', {})).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
   });
 
-  it('answers 422 to a time that no calendar has', async () => {
+  it('answers 422 to a time outside the calendar', async () => {
     const { id } = await build(project, { steps: { a: { type: 'DELAY', config: { amount: 1, unit: 'months' } } } });
     for (const far of ['+275760-09-13T00:00:00Z', '-000001-01-01T00:00:00Z', 'soon']) {
       expect(await simulate(id, { startAt: far })).to.be.fault('startAt', 'invalid_string');

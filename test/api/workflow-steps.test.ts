@@ -32,8 +32,8 @@ describe('steps of a workflow', () => {
     project.server.delete(`/workflows/${id}/steps/${stepId}${query}`);
   const connect = (body: object, { id } = empty) => project.server.post(`/workflows/${id}/transitions`, body);
   const whole = async ({ id }: Built) => (await project.server.get(`/workflows/${id}`)).body;
-  /** `a -> b yes`, by the names of the steps. */
-  const ways = async (built: Built): Promise<string[]> => {
+  /** Each transition as `a -> b yes`, by the names of the steps. */
+  const transitions = async (built: Built): Promise<string[]> => {
     const { steps, transitions } = await whole(built);
     const nameOf = (id: string) => steps.find((step: { id: string }) => step.id === id).name;
     return transitions.map((way: Record<string, string>) =>
@@ -42,7 +42,7 @@ describe('steps of a workflow', () => {
   };
 
   describe('POST /workflows/:id/steps', () => {
-    it('answers 201 with the step; a name and a place are given to it', async () => {
+    it('answers 201 with the step, with a default name and position', async () => {
       const answer = await add({ type: 'DELAY', config: { amount: 3, unit: 'days' } });
       expect(answer).to.have.status(201);
       expect(answer.body).to.have.all.keys(FIELDS);
@@ -53,14 +53,14 @@ describe('steps of a workflow', () => {
       expect((await whole(empty)).steps).to.deep.equal([answer.body]);
     });
 
-    it('takes all seven types, complete or not yet', async () => {
+    it('accepts all seven types, with a complete or incomplete config', async () => {
       for (const type of ['SEND_EMAIL', 'DELAY', 'WAIT_FOR_EVENT', 'CONDITION', 'WEBHOOK', 'UPDATE_CONTACT', 'EXIT'])
         expect(await add({ type }), type).to.have.status(201);
       expect(await add({ type: 'SHOUT' })).to.be.fault('type', 'invalid_enum');
       expect(await add({})).to.be.fault('type', 'required');
     });
 
-    it('takes a template in the config or beside it, and shows it in one place', async () => {
+    it('accepts the template in the config or as a field, and returns it in one place', async () => {
       const templateId = await makeTemplate(project);
       const inside = await add({ type: 'SEND_EMAIL', config: { templateId } });
       const beside = await add({ type: 'SEND_EMAIL', templateId });
@@ -70,7 +70,7 @@ describe('steps of a workflow', () => {
         expect((await change(body.id, { templateId: other })).body.templateId).to.equal(other);
     });
 
-    it('answers 404 to a template of another project, 422 to what is no id', async () => {
+    it('answers 404 to a template of another project and 422 to an invalid id', async () => {
       const foreign = await makeTemplate(await api.project());
       for (const body of [{ config: { templateId: foreign } }, { templateId: newId() }])
         expect(await add({ type: 'SEND_EMAIL', ...body })).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
@@ -82,12 +82,12 @@ describe('steps of a workflow', () => {
       expect((await whole(empty)).steps).to.have.length(0);
     });
 
-    it('answers 403 to a sender whose domain is not verified', async () => {
+    it('answers 403 to a sender from an unverified domain', async () => {
       const answer = await add({ type: 'SEND_EMAIL', config: { from: 'me@elsewhere.example' } });
       expect(answer).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
     });
 
-    it('takes a sender with a name as everywhere', async () => {
+    it('accepts a sender as `Name <address>`', async () => {
       const sender = (from: string, more = {}) => add({ type: 'SEND_EMAIL', config: { from, ...more } });
       const address = `ann@${project.senderDomain}`;
       for (const from of [`Ann <${address}>`, `"Ann" <${address.toUpperCase()}>`])
@@ -100,7 +100,7 @@ describe('steps of a workflow', () => {
         expect(await sender(from), from).to.be.fault('config.from', 'invalid_string');
     });
 
-    it('answers 422 to a config of the wrong shape, naming every field', async () => {
+    it('answers 422 to a config of the wrong shape, with every invalid field', async () => {
       const wrong: [type: string, config: unknown, field: string, code: string][] = [
         ['DELAY', { amount: 'soon', unit: 'days' }, 'config.amount', 'invalid_type'],
         ['DELAY', { amount: 1, unit: 'years' }, 'config.unit', 'invalid_enum'],
@@ -123,7 +123,7 @@ describe('steps of a workflow', () => {
     });
 
     describe('a condition', () => {
-      it('may be a tree or one filter, and asks the context under event.<key>', async () => {
+      it('may be a tree or one filter, and reads the context as event.<key>', async () => {
         const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
         for (const config of [
           filter,
@@ -134,7 +134,7 @@ describe('steps of a workflow', () => {
           expect(await add({ type: 'CONDITION', config })).to.have.status(201);
       });
 
-      it('is refused with 400 where it is not valid, with the path of each fault', async () => {
+      it('is rejected with 400 when it is invalid, with the path of each error', async () => {
         const flat = await add({ type: 'CONDITION', config: { field: 'email', operator: 'greaterThan', value: 1 } });
         expect(flat).to.be.envelope(400, 'BAD_REQUEST');
         expect(flat.body.error.errors[0].field).to.equal('config.operator');
@@ -144,16 +144,16 @@ describe('steps of a workflow', () => {
         expect(deep.body.error.errors[0].field).to.equal('config.groups.0.filters.0.value');
       });
 
-      it('is refused with 400 where it asks for a segment that is not there', async () => {
+      it('is rejected with 400 when its segment does not exist', async () => {
         const config = { field: `segment.${newId()}`, operator: 'memberOfSegment' };
         expect(await add({ type: 'CONDITION', config })).to.be.envelope(400, 'BAD_REQUEST');
       });
     });
 
-    describe('an address to call', () => {
+    describe('the URL of a webhook', () => {
       const call = (url: string) => add({ type: 'WEBHOOK', config: { url } });
 
-      it('may be any that is public, and any that is not known yet', async () => {
+      it('may be public, allow-listed, or known only when it is called', async () => {
         for (const url of [
           'https://example.com/hook?a=b',
           'http://8.8.8.8/',
@@ -166,7 +166,7 @@ describe('steps of a workflow', () => {
           expect(await call(url), url).to.have.status(201);
       });
 
-      it('is refused with 400 where it is a private one, however it is written', async () => {
+      it('is rejected with 400 when it is private, in any notation', async () => {
         for (const url of [
           'http://127.0.0.1/',
           'http://127.0.0.1:4445/',
@@ -190,7 +190,7 @@ describe('steps of a workflow', () => {
           await api.db('workflowVersions').where({ workflowId: empty.id }),
         ]);
 
-      it('are answered as they were saved, and stored sealed in the step and in every version', async () => {
+      it('are returned as saved, and stored sealed in the step and in every version', async () => {
         const added = await add({ type: 'WEBHOOK', config });
         expect(added.body.config).to.deep.equal(config);
         const stepId = added.body.id;
@@ -206,14 +206,14 @@ describe('steps of a workflow', () => {
           .and.not.include('secret');
       });
 
-      it('make no new version when a client sends back what it has read', async () => {
+      it('create no new version when a client sends back the headers that it read', async () => {
         const { body: step } = await add({ type: 'WEBHOOK', config });
         const { version } = await whole(empty);
         expect(await change(step.id, { config: step.config })).to.have.status(200);
         expect((await whole(empty)).version).to.equal(version);
       });
 
-      it('cannot be given sealed, and may be empty', async () => {
+      it('are rejected when already sealed, and may be empty', async () => {
         const { body } = await add({ type: 'WEBHOOK', config: { url: config.url, sealedHeaders: 'v1.a.b' } });
         expect(body.config).to.deep.equal({ url: config.url });
         for (const headers of [{}, null]) {
@@ -224,25 +224,25 @@ describe('steps of a workflow', () => {
     });
 
     describe('autoConnect', () => {
-      it('puts the step behind the last one that leads nowhere', async () => {
+      it('connects the last step without a transition to the new one', async () => {
         for (const name of ['a', 'b', 'c']) await add({ ...update, name, autoConnect: true });
-        expect(await ways(empty)).to.deep.equal(['a -> b', 'b -> c']);
+        expect(await transitions(empty)).to.deep.equal(['a -> b', 'b -> c']);
         await add({ type: 'EXIT', name: 'out', autoConnect: true });
         await add({ ...update, name: 'alone', autoConnect: true });
-        expect(await ways(empty)).to.deep.equal(['a -> b', 'b -> c', 'c -> out']);
+        expect(await transitions(empty)).to.deep.equal(['a -> b', 'b -> c', 'c -> out']);
       });
 
-      it('fills the branches of a condition one after the other, and both of a wait at once', async () => {
+      it('connects the branches of a condition one after the other, and those of a wait by one transition', async () => {
         await add({ ...fork, name: 'fork', autoConnect: true });
         await add({ type: 'EXIT', name: 'x', autoConnect: true });
         await add({ ...wait, name: 'wait', autoConnect: true });
         await add({ type: 'EXIT', name: 'y', autoConnect: true });
-        expect(await ways(empty)).to.deep.equal(['fork -> x yes', 'fork -> wait no', 'wait -> y']);
+        expect(await transitions(empty)).to.deep.equal(['fork -> x yes', 'fork -> wait no', 'wait -> y']);
       });
 
-      it('is not done unless it is asked for', async () => {
+      it('is off by default', async () => {
         for (const name of ['a', 'b']) await add({ ...update, name });
-        expect(await ways(empty)).to.deep.equal([]);
+        expect(await transitions(empty)).to.deep.equal([]);
       });
     });
 
@@ -255,7 +255,7 @@ describe('steps of a workflow', () => {
   });
 
   describe('PATCH /workflows/:id/steps/:stepId', () => {
-    it('changes what is sent; the config is replaced as a whole', async () => {
+    it('changes the given fields and replaces the config as a whole', async () => {
       const built = await build(project, { steps: { a: day } });
       const id = built.steps.a ?? '';
       expect((await change(id, { name: 'Pause' }, built)).body).to.deep.include({ name: 'Pause', config: day.config });
@@ -263,7 +263,7 @@ describe('steps of a workflow', () => {
       expect((await change(id, { config: until }, built)).body).to.deep.include({ name: 'Pause', config: until });
     });
 
-    it('holds a new config to the rules of its type', async () => {
+    it('validates a new config by the rules of the step type', async () => {
       const built = await build(project, { steps: { a: day, b: { type: 'WEBHOOK' }, c: fork } });
       const { a = '', b = '', c = '' } = built.steps;
       expect(await change(a, { config: { amount: 0 } }, built)).to.be.fault('config.amount', 'too_small');
@@ -273,7 +273,7 @@ describe('steps of a workflow', () => {
       expect((await whole(built)).steps[0].config).to.deep.equal(day.config);
     });
 
-    it('answers 404 to a step of another workflow, of none, and to what is no id', async () => {
+    it('answers 404 to a step of another workflow, an unknown id and an invalid one', async () => {
       const other = await build(project, { steps: { a: day } });
       for (const id of [other.steps.a ?? '', newId(), 'nonsense'])
         expect(await change(id, { name: 'x' })).to.have.status(404);
@@ -283,7 +283,7 @@ describe('steps of a workflow', () => {
   describe('POST /workflows/:id/transitions', () => {
     const drawn = () => build(project, { steps: { a: update, b: update, fork, wait, day, out: { type: 'EXIT' } } });
 
-    it('answers 201 with the transition; the branch may stand in a condition', async () => {
+    it('answers 201 with the transition, also when the branch is given in `condition`', async () => {
       const built = await drawn();
       const { a, b, fork: from, out } = built.steps;
       const plain = await connect({ fromStepId: a, toStepId: b }, built);
@@ -295,7 +295,7 @@ describe('steps of a workflow', () => {
       expect([yes.body.branch, no.body.branch]).to.deep.equal(['yes', 'no']);
     });
 
-    it('lets a wait be left by the event, by the time, and by a plain one beside them', async () => {
+    it('accepts transitions of a wait for the event, for the timeout and without a branch', async () => {
       const built = await drawn();
       const { wait: from, a, b, out } = built.steps;
       const legs: [to: string | undefined, branch: string | null][] = [
@@ -318,7 +318,7 @@ describe('steps of a workflow', () => {
           await connect({ fromStepId: built.steps[from], toStepId: built.steps[to], branch }, built),
         ).to.have.status(201);
 
-      it('for a step that leads to itself', async () => {
+      it('for a step that connects to itself', async () => {
         const built = await drawn();
         await refused(built, 'a', 'a');
         await refused(built, 'day', 'day');
@@ -337,7 +337,7 @@ describe('steps of a workflow', () => {
         await refused(await drawn(), 'out', 'a');
       });
 
-      it('for a branch that the step does not have', async () => {
+      it('for a branch that the step type does not have', async () => {
         const built = await drawn();
         await refused(built, 'fork', 'a');
         await refused(built, 'fork', 'a', 'event');
@@ -345,7 +345,7 @@ describe('steps of a workflow', () => {
         await refused(built, 'a', 'b', 'yes');
       });
 
-      it('for a circle in which nothing waits, and not for one with a DELAY or a WAIT_FOR_EVENT in it', async () => {
+      it('for a loop without a DELAY or WAIT_FOR_EVENT, and not for a loop with one', async () => {
         const built = await drawn();
         await joined(built, 'a', 'fork');
         await joined(built, 'fork', 'b', 'yes');
@@ -366,7 +366,7 @@ describe('steps of a workflow', () => {
       });
     });
 
-    it('answers 404 for a step that is not in the project, 422 for what is no id', async () => {
+    it('answers 404 to a step of another project and 422 to an invalid id', async () => {
       const built = await drawn();
       const stranger = await api.project();
       const foreign = await build(stranger, { steps: { a: update } });
@@ -382,7 +382,7 @@ describe('steps of a workflow', () => {
       );
     });
 
-    it('lets one of two through that come at the same time for one exit', async () => {
+    it('creates one of two concurrent transitions from the same exit', async () => {
       const built = await drawn();
       const { a, b, out } = built.steps;
       const answers = await Promise.all(
@@ -393,12 +393,12 @@ describe('steps of a workflow', () => {
   });
 
   describe('DELETE /workflows/:id/transitions/:transitionId', () => {
-    it('answers 204, and the exit is free again', async () => {
+    it('answers 204 and frees the exit', async () => {
       const built = await build(project, { steps: { a: update, b: update }, transitions: [['a', 'b']] });
       const [{ id }] = (await whole(built)).transitions;
       const path = `/workflows/${built.id}/transitions`;
       expect(await project.server.delete(`${path}/${id}`)).to.have.status(204);
-      expect(await ways(built)).to.deep.equal([]);
+      expect(await transitions(built)).to.deep.equal([]);
       for (const gone of [id, newId(), 'nonsense'])
         expect(await project.server.delete(`${path}/${gone}`)).to.have.status(404);
     });
@@ -417,16 +417,16 @@ describe('steps of a workflow', () => {
         ],
       });
 
-    it('answers 204 and takes its transitions with it', async () => {
+    it('answers 204 and removes its transitions', async () => {
       const built = await chain();
       expect(await remove(built.steps.b, built)).to.have.status(204);
-      expect(await ways(built)).to.deep.equal(['c -> fork', 'fork -> x yes']);
+      expect(await transitions(built)).to.deep.equal(['c -> fork', 'fork -> x yes']);
     });
 
-    it('joins the neighbours with splice=true', async () => {
+    it('connects the neighbours with splice=true', async () => {
       const built = await chain();
       expect(await remove(built.steps.c, built, '?splice=true')).to.have.status(204);
-      expect(await ways(built)).to.have.members(['a -> b', 'b -> fork', 'fork -> x yes', 'fork -> b no']);
+      expect(await transitions(built)).to.have.members(['a -> b', 'b -> fork', 'fork -> x yes', 'fork -> b no']);
     });
 
     it('keeps the branches that led to it', async () => {
@@ -437,19 +437,19 @@ describe('steps of a workflow', () => {
       const out = (await add({ type: 'EXIT', name: 'out' }, built)).body.id;
       await connect({ fromStepId: y, toStepId: out }, built);
       await remove(y, built, '?splice=true');
-      expect(await ways(built)).to.include('fork -> out yes');
+      expect(await transitions(built)).to.include('fork -> out yes');
     });
 
-    it('answers 400 where it branches, or where the only wait of a circle would go, and changes nothing', async () => {
+    it('rejects splicing a step with branches or the only wait of a loop with 400, and changes nothing', async () => {
       const built = await chain();
-      const before = await ways(built);
+      const before = await transitions(built);
       for (const step of [built.steps.fork, built.steps.b])
         expect(await remove(step, built, '?splice=true')).to.be.envelope(400, 'BAD_REQUEST');
       expect(await remove(built.steps.a, built, '?splice=maybe')).to.be.envelope(400, 'BAD_REQUEST');
-      expect(await ways(built)).to.deep.equal(before);
+      expect(await transitions(built)).to.deep.equal(before);
     });
 
-    it('answers 404 to a step that is not in the workflow', async () => {
+    it('answers 404 to a step of another workflow', async () => {
       const other = await chain();
       for (const id of [other.steps.a, newId(), 'nonsense']) expect(await remove(id)).to.have.status(404);
     });

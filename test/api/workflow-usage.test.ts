@@ -3,7 +3,7 @@ import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { walk } from '../support/walking.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
 
-describe('what workflows use', () => {
+describe('resources that workflows use', () => {
   let api: TestApi;
   let project: ApiProject;
 
@@ -30,7 +30,7 @@ describe('what workflows use', () => {
         transitions: [['pause', 'Hello']],
       });
 
-    it('is used by a step, enabled or not: DELETE answers 409', async () => {
+    it('cannot be deleted while a step of an enabled or disabled workflow uses it', async () => {
       const templateId = await makeTemplate(project);
       const built = await mailing(templateId);
       expect(await usage(templateId)).to.deep.equal({
@@ -46,7 +46,7 @@ describe('what workflows use', () => {
       expect(await remove(templateId)).to.have.status(204);
     });
 
-    it('is used as long as somebody is on a version that names it', async () => {
+    it('is in use while an execution is on a version that uses it', async () => {
       const templateId = await makeTemplate(project);
       const built = await mailing(templateId);
       await enable(project, built.id);
@@ -61,7 +61,7 @@ describe('what workflows use', () => {
       expect(await remove(templateId)).to.have.status(204);
     });
 
-    it('is used by what contacts would enter now, though the graph has been edited since and is not valid', async () => {
+    it('is in use by the newest valid version while the edited graph is invalid', async () => {
       const templateId = await makeTemplate(project);
       const built = await mailing(templateId);
       await enable(project, built.id);
@@ -72,7 +72,7 @@ describe('what workflows use', () => {
       expect((await usage(templateId)).workflowSteps).to.deep.equal([]);
     });
 
-    it('cannot be deleted while a step begins to use it: one of the two is refused', async () => {
+    it('rejects one of a concurrent deletion and a step that starts to use it', async () => {
       const { id } = await build(project, { steps: {} });
       for (let round = 0; round < 5; round++) {
         const templateId = await makeTemplate(project);
@@ -85,7 +85,7 @@ describe('what workflows use', () => {
     });
   });
 
-  it('names workflows that look at a field or change it', async () => {
+  it('lists the workflows that read or change a field', async () => {
     const { id } = await build(
       project,
       {
@@ -106,7 +106,7 @@ describe('what workflows use', () => {
     expect((await project.server.get('/contacts/fields/other/usage')).body.usedInWorkflows).to.deep.equal([]);
   });
 
-  it('names workflows that an event starts, that wait for it or ask for it', async () => {
+  it('lists the workflows that start with an event, wait for it or filter by it', async () => {
     const steps = {
       wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'bought' } },
       ask: { type: 'CONDITION', config: { field: 'event.visited', operator: 'triggered' } },
@@ -118,7 +118,7 @@ describe('what workflows use', () => {
     }
   });
 
-  it('keeps a segment that an enabled workflow asks for, or that its schedule is about', async () => {
+  it('rejects deleting a segment that an enabled workflow uses in a condition or schedule', async () => {
     const segment = async (name: string) =>
       (await project.server.post('/segments', { name, type: 'STATIC' })).body.id as string;
     const [asked, scheduled] = [await segment('Asked'), await segment('Scheduled')];

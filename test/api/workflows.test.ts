@@ -34,14 +34,14 @@ describe('workflows', () => {
   const get = async (id: string) => (await project.server.get(`/workflows/${id}`)).body;
   const patch = (id: string, body: object) => project.server.patch(`/workflows/${id}`, body);
 
-  /** Somebody on his way, as far as the API can see. */
+  /** An active execution, inserted without Temporal. */
   const activeExecution = (workflowId: string, status = 'WAITING', version = 2) =>
     api.db('executions').insert({
       ...{ id: newId(), projectId: project.id, workflowId, version, contactId: newId(), status, cut: 0, once: true },
     });
 
   describe('POST /workflows', () => {
-    it('answers 201 with the workflow: started by the event, disabled', async () => {
+    it('answers 201 with a disabled workflow that starts with the event', async () => {
       const workflow = await create({
         description: 'First days',
         allowReentry: true,
@@ -60,7 +60,7 @@ describe('workflows', () => {
       });
     });
 
-    it('takes the event from triggerConfig as well, and does not let contacts in again by default', async () => {
+    it('accepts the event in triggerConfig, and disallows re-entry by default', async () => {
       const { body } = await project.server.post('/workflows', {
         name: 'Welcome',
         triggerConfig: { eventName: 'segment.vip.entry', extra: 1 },
@@ -68,7 +68,7 @@ describe('workflows', () => {
       expect(body).to.deep.include({ triggerConfig: { eventName: 'segment.vip.entry' }, allowReentry: false });
     });
 
-    it('answers 422 without a name or an event, or with the wrong kind of either', async () => {
+    it('answers 422 to a missing name or event, or one of the wrong type', async () => {
       const post = (body: object) => project.server.post('/workflows', body);
       expect(await post({ eventName: 'x' })).to.be.fault('name', 'required');
       expect(await post({ name: 'x' })).to.be.fault('eventName', 'required');
@@ -79,7 +79,7 @@ describe('workflows', () => {
   });
 
   describe('GET /workflows', () => {
-    it('answers a page, the newest first, with the number of steps and of active executions', async () => {
+    it('returns a page, newest first, with the number of steps and of active executions', async () => {
       const first = await build(project, { steps: { a: { type: 'EXIT' }, b: { type: 'EXIT' } } }, { name: 'First' });
       await create({ name: 'Second' });
       await activeExecution(first.id);
@@ -96,7 +96,7 @@ describe('workflows', () => {
       ]);
     });
 
-    it('is filtered by status and by part of name or description', async () => {
+    it('filters by status and by part of name or description', async () => {
       const { id } = await build(project, leave, { name: 'Onboarding 100%' });
       await enable(project, id);
       await create({ name: 'Win back', description: 'onboard again' });
@@ -109,14 +109,14 @@ describe('workflows', () => {
       expect(await names('pageSize=1&page=2')).to.deep.equal(['Onboarding 100%']);
     });
 
-    it('answers 400 to what cannot be read', async () => {
+    it('answers 400 to an invalid query', async () => {
       for (const query of ['status=asleep', 'page=0', 'pageSize=x'])
         expect(await project.server.get(`/workflows?${query}`), query).to.be.envelope(400, 'BAD_REQUEST');
     });
   });
 
   describe('GET /workflows/:id', () => {
-    it('answers the workflow with steps, transitions, and what keeps it from being enabled', async () => {
+    it('returns the workflow with steps, transitions and validation errors', async () => {
       const { id, steps } = await build(project, {
         steps: { Wait: { type: 'DELAY' }, Leave: { type: 'EXIT' } },
         transitions: [['Wait', 'Leave']],
@@ -136,7 +136,7 @@ describe('workflows', () => {
       ]);
     });
 
-    it('answers 404 to an id of another project, of none, and to what is no id', async () => {
+    it('answers 404 to an id of another project, an unknown id and an invalid one', async () => {
       const other = await api.project();
       const { id } = await create();
       expect(await other.server.get(`/workflows/${id}`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
@@ -146,7 +146,7 @@ describe('workflows', () => {
   });
 
   describe('PATCH /workflows/:id', () => {
-    it('changes what is sent, keeps the rest, and makes no new version of it', async () => {
+    it('changes only the given fields and creates no new version', async () => {
       const { id } = await create({ description: 'Old' });
       const change = { name: 'New', description: null, allowReentry: true };
       expect((await patch(id, change)).body).to.deep.include({
@@ -158,7 +158,7 @@ describe('workflows', () => {
       expect((await patch(id, {})).body).to.deep.include(change);
     });
 
-    it('takes a schedule: a cron expression, a time zone and a segment', async () => {
+    it('accepts a schedule with a cron expression, a time zone and a segment', async () => {
       const { id } = await create();
       const segment = (await project.server.post('/segments', { name: 'VIP', type: 'STATIC' })).body;
       const triggerConfig = { cron: '0 9 * * mon-fri', timezone: 'Europe/Berlin', segmentId: segment.id };
@@ -168,7 +168,7 @@ describe('workflows', () => {
       expect(plain.body.triggerConfig).to.deep.equal({ cron: '*/5 * * * *', timezone: 'UTC' });
     });
 
-    it('answers 422 to a schedule that never comes, 404 to a segment that is not there', async () => {
+    it('answers 422 to a schedule that never runs and 404 to an unknown segment', async () => {
       const { id } = await create();
       const schedule = (triggerConfig: object) => patch(id, { triggerType: 'SCHEDULE', triggerConfig });
       for (const cron of [
@@ -193,7 +193,7 @@ describe('workflows', () => {
       expect((await get(id)).triggerType).to.equal('EVENT');
     });
 
-    it('looks at a schedule that was written down before the type was set', async () => {
+    it('validates a schedule that was stored before the trigger type was set', async () => {
       const { id } = await create();
       const set = async (triggerConfig: object) => {
         expect(await patch(id, { triggerConfig })).to.have.status(200);
@@ -207,7 +207,7 @@ describe('workflows', () => {
       });
     });
 
-    it('answers 404 to an id of another project, and changes nothing', async () => {
+    it('answers 404 to an id of another project and changes nothing', async () => {
       const other = await api.project();
       const { id } = await create();
       expect(await other.server.patch(`/workflows/${id}`, { name: 'Mine' })).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
@@ -216,7 +216,7 @@ describe('workflows', () => {
   });
 
   describe('enabling', () => {
-    it('lets a whole workflow be enabled and disabled', async () => {
+    it('enables and disables a valid workflow', async () => {
       const templateId = await makeTemplate(project);
       const { id } = await build(project, {
         steps: { Mail: { type: 'SEND_EMAIL', config: { templateId } }, Leave: { type: 'EXIT' } },
@@ -227,7 +227,7 @@ describe('workflows', () => {
       expect((await patch(id, { enabled: false })).body.enabled).to.equal(false);
     });
 
-    it('answers 400 with every fault at once', async () => {
+    it('answers 400 with all validation errors', async () => {
       const sender = await makeTemplate(project, { from: null });
       const { id, steps } = await build(project, {
         steps: {
@@ -260,7 +260,7 @@ describe('workflows', () => {
       expect(await get(id)).to.include({ enabled: false, valid: false });
     });
 
-    it('answers 400 without any step, and where every step has one before it', async () => {
+    it('answers 400 to a workflow without steps or without a first step', async () => {
       const { id } = await create();
       expect(await patch(id, { enabled: true })).to.be.envelope(400, 'BAD_REQUEST');
       const round = await build(project, {
@@ -276,7 +276,7 @@ describe('workflows', () => {
       expect(await patch(round.id, { enabled: true })).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('stays as it is when a trigger that cannot start it is sent to an enabled one', async () => {
+    it('rejects an invalid trigger for an enabled workflow and leaves it unchanged', async () => {
       const { id } = await build(project, leave);
       await enable(project, id);
       expect(await patch(id, { triggerType: 'SCHEDULE' })).to.be.envelope(400, 'BAD_REQUEST');
@@ -284,7 +284,7 @@ describe('workflows', () => {
       expect(await patch(id, { triggerType: 'MANUAL' })).to.have.status(200);
     });
 
-    it('lets an enabled one be edited: it starts on its newest valid version', async () => {
+    it('accepts edits of an enabled workflow, which starts executions on its newest valid version', async () => {
       const { id, steps } = await build(project, leave);
       await enable(project, id);
       const versions = async () => {
@@ -306,7 +306,7 @@ describe('workflows', () => {
     const stored = async (id: string) =>
       (await api.db('workflow_versions').where({ workflowId: id }).orderBy('version')).map(({ version }) => version);
 
-    it('go when neither an active nor a failed execution is on them', async () => {
+    it('are removed when neither an active nor a failed execution is on them', async () => {
       const { id } = await build(project, leave);
       await activeExecution(id, 'WAITING', 2);
       await project.server.post(`/workflows/${id}/steps`, { type: 'EXIT' });
@@ -319,7 +319,7 @@ describe('workflows', () => {
       expect(await stored(id)).to.deep.equal([2, 6]);
     });
 
-    it('go with the next sweep when the last one who was on them has ended', async () => {
+    it('are removed by the next sweep after their last execution has ended', async () => {
       const { id } = await build(project, leave);
       await activeExecution(id, 'RUNNING', 2);
       for (let n = 0; n < 2; n++)
@@ -331,7 +331,7 @@ describe('workflows', () => {
       expect(await stored(id)).to.deep.equal([4]);
     });
 
-    it('are not made by moving a step about on the screen', async () => {
+    it('are not created by a change of the position of a step', async () => {
       const { id, steps } = await build(project, leave);
       const before = (await get(id)).version;
       const moved = await project.server.patch(`/workflows/${id}/steps/${steps.Leave}`, {
@@ -343,7 +343,7 @@ describe('workflows', () => {
   });
 
   describe('DELETE /workflows/:id', () => {
-    it('answers 204, and it is gone', async () => {
+    it('answers 204 and removes the workflow', async () => {
       const { id } = await build(project, leave);
       await activeExecution(id, 'COMPLETED');
       const answer = await project.server.delete(`/workflows/${id}`);
@@ -353,7 +353,7 @@ describe('workflows', () => {
       expect(await project.server.delete(`/workflows/${id}`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
     });
 
-    it('answers 409 while an execution is on its way', async () => {
+    it('answers 409 while an execution is active', async () => {
       for (const status of ['RUNNING', 'WAITING']) {
         const { id } = await build(project, leave);
         await activeExecution(id, status);
@@ -364,7 +364,7 @@ describe('workflows', () => {
   });
 
   describe('POST /workflows/:id/duplicate', () => {
-    it('answers 201 with a disabled copy that has everything under new ids', async () => {
+    it('answers 201 with a disabled copy of everything under new ids', async () => {
       const original = await build(
         project,
         {
@@ -404,13 +404,13 @@ describe('workflows', () => {
       await enable(project, two.id);
     });
 
-    it('answers 404 to what is not there', async () => {
+    it('answers 404 to an unknown workflow', async () => {
       expect(await project.server.post(`/workflows/${newId()}/duplicate`)).to.be.envelope(404, 'WORKFLOW_NOT_FOUND');
     });
   });
 
   describe('GET /workflows/fields', () => {
-    it('names nothing that a condition would not take', async () => {
+    it('lists only fields that a condition accepts', async () => {
       const { id } = await create();
       const { fields } = (await project.server.get('/workflows/fields')).body;
       for (const { field, type } of fields) {
@@ -423,7 +423,7 @@ describe('workflows', () => {
       }
     });
 
-    it('names fields of contacts, of their data, events and what comes with them', async () => {
+    it('lists fields of contacts, of their data, events and the data of events', async () => {
       await project.browser.post('/v1/track', {
         email: 'ann@example.com',
         event: 'bought',

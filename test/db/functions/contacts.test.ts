@@ -1,0 +1,303 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+
+describe('database functions of contacts', () => {
+  let world: SqlWorld;
+
+  before(async () => {
+    world = await openSqlWorld();
+  });
+  beforeEach(() => world.renew());
+  after(() => world.close());
+
+  const contact = (id: string) => world.db('contacts').where({ id }).first();
+  const eventsOf = (contactId: string) =>
+    world.db('events').where({ contactId }).orderBy('position').select('name', 'data', 'depth');
+
+  const deltas = () =>
+    world
+      .db('contactCountDeltas')
+      .where({ projectId: world.projectId })
+      .orderBy('at')
+      .select('contacts', 'subscribed', 'gained', 'lost');
+  const addFields = (...keys: string[]) =>
+    world
+      .db('contactFields')
+      .insert(keys.map((key) => ({ projectId: world.projectId, key, type: 'string', contacts: 1 })));
+  const fieldCount = (projectId = world.projectId) =>
+    world.value('select fields from contact_counts where project_id = ?', [projectId]);
+
+  interface Write {
+    email?: string;
+    subscribed?: boolean | null;
+    subscribedWhenNew?: boolean;
+    patch?: object;
+    deletes?: string[];
+    defaults?: object;
+    eventId?: string;
+  }
+  const write = async ({
+    email = 'ada@example.com',
+    subscribed = null,
+    subscribedWhenNew = true,
+    patch = {},
+    deletes = [],
+    defaults = {},
+    eventId = newId(),
+  }: Write = {}) => {
+    const [written] = await world.rows(
+      'select * from write_contact(?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?, ?::jsonb, 3)',
+      [
+        world.projectId,
+        email,
+        newId(),
+        subscribed,
+        subscribedWhenNew,
+        JSON.stringify(patch),
+        JSON.stringify(deletes),
+        JSON.stringify(defaults),
+        eventId,
+        JSON.stringify({ reason: 'test' }),
+      ],
+    );
+    return written as { id: string; subscribed: boolean; is_new: boolean; is_changed: boolean };
+  };
+
+  describe('write_contact', () => {
+    it('creates an unknown address without an event, with the patch over the defaults', async () => {
+      const written = await write({ patch: { plan: 'pro' }, defaults: { plan: 'free', source: 'api' } });
+      expect(written).to.include({ subscribed: true, is_new: true, is_changed: true });
+      expect(await contact(written.id)).to.deep.include({
+        email: 'ada@example.com',
+        data: { plan: 'pro', source: 'api' },
+      });
+      expect(await eventsOf(written.id)).to.deep.equal([]);
+    });
+
+    it('uses the subscription for new contacts only where none is given', async () => {
+      expect(await write({ email: 'a@example.com', subscribedWhenNew: false })).to.include({ subscribed: false });
+      expect(await write({ email: 'b@example.com', subscribed: true, subscribedWhenNew: false })).to.include({
+        subscribed: true,
+      });
+      expect(await write({ email: 'b@example.com', subscribedWhenNew: false })).to.include({ subscribed: true });
+    });
+
+    it('patches a known contact: deletes keys, then applies the patch, and keeps values over defaults', async () => {
+      const { id } = await write({ patch: { plan: 'free', city: 'Paris', age: 30 } });
+      const written = await write({ patch: { plan: 'pro' }, deletes: ['city'], defaults: { age: 1, source: 'form' } });
+      expect(written).to.include({ id, is_new: false, is_changed: true });
+      expect((await contact(id)).data).to.deep.equal({ plan: 'pro', age: 30, source: 'form' });
+    });
+
+    it('leaves the row untouched when nothing changes', async () => {
+      const { id } = await write({ patch: { plan: 'pro' } });
+      const version = await world.value('select xmin::text from contacts where id = ?', [id]);
+      expect(await write({ patch: { plan: 'pro' }, subscribed: true })).to.include({ id, is_changed: false });
+      expect(await world.value('select xmin::text from contacts where id = ?', [id])).to.equal(version);
+    });
+
+    it('records one event per change of subscription, with the given id, data and depth', async () => {
+      const { id } = await write();
+      const eventId = newId();
+      await write({ subscribed: false, eventId });
+      await write({ subscribed: false });
+      await write({ subscribed: true });
+      expect(await eventsOf(id)).to.deep.equal([
+        { name: 'contact.unsubscribed', data: { reason: 'test' }, depth: 3 },
+        { name: 'contact.subscribed', data: { reason: 'test' }, depth: 3 },
+      ]);
+      expect(await world.value('select name from events where id = ?', [eventId])).to.equal('contact.unsubscribed');
+    });
+
+    it('creates one contact when several transactions write an unknown address', async () => {
+      const written = await Promise.all([1, 2, 3, 4].map((n) => write({ patch: { [`key${n}`]: n } })));
+      expect(new Set(written.map(({ id }) => id)).size).to.equal(1);
+      expect(written.filter(({ is_new }) => is_new)).to.have.length(1);
+      expect((await contact(written[0]?.id ?? '')).data).to.deep.equal({ key1: 1, key2: 2, key3: 3, key4: 4 });
+    });
+  });
+
+  describe('update_contact', () => {
+    const update = async (id: string, email: string | null, subscribed: boolean | null, patch: object = {}) => {
+      const [row] = await world.rows(`select * from update_contact(?, ?, ?, ?, ?::jsonb, '[]', ?)`, [
+        world.projectId,
+        id,
+        email,
+        subscribed,
+        JSON.stringify(patch),
+        newId(),
+      ]);
+      return row;
+    };
+
+    it('changes address, data and subscription in one call', async () => {
+      const id = await world.addContact({ email: 'old@example.com', data: { a: 1 } });
+      expect(await update(id, 'new@example.com', false, { b: 2 })).to.deep.equal({ id, is_changed: true });
+      expect(await contact(id)).to.deep.include({
+        email: 'new@example.com',
+        subscribed: false,
+        data: { a: 1, b: 2 },
+      });
+      expect((await eventsOf(id)).map(({ name }) => name)).to.deep.equal(['contact.unsubscribed']);
+    });
+
+    it('reports a change when the address alone changes, and none when nothing does', async () => {
+      const id = await world.addContact({ email: 'first@example.com' });
+      expect(await update(id, 'second@example.com', null)).to.deep.equal({ id, is_changed: true });
+      expect(await update(id, 'second@example.com', true)).to.deep.equal({ id, is_changed: false });
+      expect(await update(id, null, null)).to.deep.equal({ id, is_changed: false });
+    });
+
+    it('returns nulls for an unknown id and for a contact of another project', async () => {
+      const foreign = await world.addContact();
+      await world.renew();
+      for (const id of [newId(), foreign])
+        expect(await update(id, null, false)).to.deep.equal({ id: null, is_changed: null });
+      expect((await contact(foreign)).subscribed).to.equal(true);
+    });
+
+    it('refuses an address that another contact of the project has', async () => {
+      await world.addContact({ email: 'taken@example.com' });
+      const id = await world.addContact();
+      const error = await update(id, 'taken@example.com', null).catch((reason: Error) => reason);
+      expect(String(error)).to.include('contacts_project_id_email_key');
+    });
+  });
+
+  describe('current_contact', () => {
+    it('returns the row as the same statement has just written it', async () => {
+      const id = await world.addContact({ data: { n: 1 } });
+      const [row] = await world.rows(
+        `with written as (
+           select * from write_contact(?, (select email from contacts where id = ?), null, false, null, '{"n": 2}',
+             '[]', '{}', uuidv7()))
+         select c.subscribed, c.data from written, current_contact(written.id) c`,
+        [world.projectId, id],
+      );
+      expect(row).to.deep.equal({ subscribed: false, data: { n: 2 } });
+    });
+
+    it('returns no row for an unknown id', async () => {
+      expect(await world.rows('select * from current_contact(?)', [newId()])).to.deep.equal([]);
+    });
+  });
+
+  describe('contact_value_type', () => {
+    const typeOf = (value: unknown) =>
+      world.value('select contact_value_type(?::jsonb)', [JSON.stringify(value)]) as Promise<string>;
+
+    it('tells numbers, booleans, dates and strings apart', async () => {
+      for (const value of [0, -1.5, 1e20]) expect(await typeOf(value), String(value)).to.equal('number');
+      for (const value of [true, false]) expect(await typeOf(value), String(value)).to.equal('boolean');
+      for (const value of ['2026-01-31', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00.123Z'])
+        expect(await typeOf(value), value).to.equal('date');
+      for (const value of ['', 'plan', '2026-01-31 12:00', '2026-01-31T12:00:00+02:00', 'on 2026-01-31', '42'])
+        expect(await typeOf(value), value).to.equal('string');
+    });
+
+    it('takes lists, objects and null for strings', async () => {
+      for (const value of [[1], { a: 1 }, null]) expect(await typeOf(value)).to.equal('string');
+    });
+  });
+
+  describe('data_keys', () => {
+    const keysOf = (data: string | null) => world.value('select data_keys(?::jsonb)', [data]);
+
+    it('returns the keys of the first level', async () => {
+      expect(await keysOf('{"plan": "pro", "address": {"city": "Paris"}}')).to.have.members(['plan', 'address']);
+      expect(await keysOf('{}')).to.deep.equal([]);
+      expect(await keysOf(null)).to.equal(null);
+    });
+  });
+
+  describe('count_added_contact', () => {
+    it('appends one delta per contact, with the types of its fields', async () => {
+      await world.addContact({ data: { age: 30, born: '1996-01-31' } });
+      await world.addContact({ subscribed: false });
+      expect(await deltas()).to.deep.equal([
+        { contacts: 1, subscribed: 1, gained: { age: 'number', born: 'date' }, lost: null },
+        { contacts: 1, subscribed: 0, gained: null, lost: null },
+      ]);
+    });
+  });
+
+  describe('count_changed_contact', () => {
+    const changed = async (before: object, change: object) => {
+      const id = await world.addContact(before);
+      await world.db('contactCountDeltas').where({ projectId: world.projectId }).delete();
+      await world.db('contacts').where({ id }).update(change);
+      return deltas();
+    };
+
+    it('appends the keys that are new and those that are gone', async () => {
+      expect(await changed({ data: { a: 1, b: 2 } }, { data: { b: 2, c: true } })).to.deep.equal([
+        { contacts: 0, subscribed: 0, gained: { c: 'boolean' }, lost: ['a'] },
+      ]);
+    });
+
+    it('appends the change of subscription', async () => {
+      expect(await changed({}, { subscribed: false })).to.deep.equal([
+        { contacts: 0, subscribed: -1, gained: null, lost: null },
+      ]);
+    });
+
+    it('appends nothing when only the address or the time changes', async () => {
+      expect(await changed({ data: { a: 1 } }, { email: 'other@example.com', updatedAt: new Date() })).to.deep.equal(
+        [],
+      );
+    });
+  });
+
+  describe('count_removed_contact', () => {
+    it('takes back what the contact was counted for', async () => {
+      const ids = [await world.addContact({ data: { a: 1 } }), await world.addContact({ subscribed: false })];
+      await world.db('contactCountDeltas').where({ projectId: world.projectId }).delete();
+      for (const id of ids) await world.db('contacts').where({ id }).delete();
+      expect(await deltas()).to.deep.equal([
+        { contacts: -1, subscribed: -1, gained: null, lost: ['a'] },
+        { contacts: -1, subscribed: 0, gained: null, lost: null },
+      ]);
+    });
+
+    it('takes back nothing when the transaction rolls back', async () => {
+      const id = await world.addContact();
+      await world.db
+        .transaction(async (trx) => {
+          await runSql(trx, 'delete from contacts where id = ?', [id]);
+          throw new Error('rolled back');
+        })
+        .catch(() => {});
+      expect(await deltas()).to.have.length(1);
+    });
+  });
+
+  describe('count_added_fields', () => {
+    it('adds the number of new fields to the count of their project only', async () => {
+      await world.db('contactCounts').insert({ projectId: world.projectId, contacts: 0, subscribed: 0 });
+      const other = world.projectId;
+      await addFields('city');
+      await world.renew();
+      await world.db('contactCounts').insert({ projectId: world.projectId, contacts: 0, subscribed: 0, fields: 2 });
+      await addFields('age', 'plan', 'city');
+      expect(await fieldCount()).to.equal(5);
+      expect(await fieldCount(other)).to.equal(1);
+    });
+
+    it('changes nothing while the project has no counts', async () => {
+      await addFields('age');
+      expect(await fieldCount()).to.equal(undefined);
+    });
+  });
+
+  describe('count_removed_fields', () => {
+    it('subtracts the number of removed fields', async () => {
+      await world.db('contactCounts').insert({ projectId: world.projectId, contacts: 0, subscribed: 0 });
+      await addFields('age', 'plan', 'city');
+      await world.db('contactFields').where({ projectId: world.projectId }).whereIn('key', ['age', 'city']).delete();
+      expect(await fieldCount()).to.equal(1);
+      await world.db('contactFields').where({ projectId: world.projectId, key: 'unknown' }).delete();
+      expect(await fieldCount()).to.equal(1);
+    });
+  });
+});

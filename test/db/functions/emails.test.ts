@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+
+const first = new Date('2026-03-01T10:00:00Z');
+const second = new Date('2026-03-01T11:30:00Z');
+
+describe('database functions of e-mails', () => {
+  let world: SqlWorld;
+
+  before(async () => {
+    world = await openSqlWorld();
+  });
+  beforeEach(() => world.renew());
+  after(() => world.close());
+
+  const deltas = () =>
+    world
+      .db('activityDeltas')
+      .where({ projectId: world.projectId })
+      .orderBy(['kind', 'at', 'delta'])
+      .select('kind', 'at', 'delta');
+  const clear = () => world.db('activityDeltas').where({ projectId: world.projectId }).delete();
+
+  describe('add_activity_delta', () => {
+    const add = (before: Date | null, after: Date | null) =>
+      world.value('select add_activity_delta(?, ?, ?, ?)', [world.projectId, 'opened', before, after]);
+
+    it('subtracts at the time before and adds at the time after', async () => {
+      await add(first, second);
+      expect(await deltas()).to.deep.equal([
+        { kind: 'opened', at: first, delta: -1 },
+        { kind: 'opened', at: second, delta: 1 },
+      ]);
+    });
+
+    it('ignores a time that is null', async () => {
+      await add(null, first);
+      await add(null, null);
+      expect(await deltas()).to.deep.equal([{ kind: 'opened', at: first, delta: 1 }]);
+      await add(second, null);
+      expect(await deltas()).to.have.length(2);
+    });
+  });
+
+  describe('count_added_email', () => {
+    it('counts each result that a mail is inserted with', async () => {
+      await world.addEmail({ status: 'OPENED', sentAt: first, deliveredAt: first, openedAt: second });
+      expect(await deltas()).to.deep.equal([
+        { kind: 'delivered', at: first, delta: 1 },
+        { kind: 'opened', at: second, delta: 1 },
+        { kind: 'sent', at: first, delta: 1 },
+      ]);
+    });
+
+    it('counts nothing for a mail without a result', async () => {
+      await world.addEmail();
+      expect(await deltas()).to.deep.equal([]);
+    });
+  });
+
+  describe('recipient_state', () => {
+    it('maps every status of a mail to one of six states', async () => {
+      const states = {
+        PENDING: ['PENDING', 'SENDING'],
+        SENT: ['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED'],
+        FAILED: ['FAILED'],
+        SKIPPED: ['SKIPPED'],
+        CANCELLED: ['CANCELLED'],
+        UNKNOWN: ['UNKNOWN'],
+      };
+      for (const [state, statuses] of Object.entries(states))
+        for (const status of statuses)
+          expect(await world.value('select recipient_state(?)', [status]), status).to.equal(state);
+      const constraint = await world.value(
+        "select pg_get_constraintdef(oid) from pg_constraint where conname = 'emails_status_check'",
+      );
+      const allowed = [...String(constraint).matchAll(/'(\w+)'/g)].map(([, status]) => status);
+      expect(allowed).to.have.members(Object.values(states).flat());
+    });
+  });
+
+  describe('count_changed_emails', () => {
+    const update = (ids: string[], change: object) => world.db('emails').whereIn('id', ids).update(change);
+    const campaignDeltas = async (campaignId: string) =>
+      (await world.db('campaignCountDeltas').where({ campaignId })).map(({ campaignId: _, ...counts }) =>
+        Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0)),
+      );
+
+    it('counts a result once, and moves it when its time changes', async () => {
+      const id = await world.addEmail({ status: 'SENDING' });
+      await update([id], { status: 'SENT', sentAt: first });
+      expect(await deltas()).to.deep.equal([{ kind: 'sent', at: first, delta: 1 }]);
+      await clear();
+      await update([id], { sentAt: second });
+      expect(await deltas()).to.deep.equal([
+        { kind: 'sent', at: first, delta: -1 },
+        { kind: 'sent', at: second, delta: 1 },
+      ]);
+      await clear();
+      await update([id], { status: 'OPENED', openedAt: second });
+      expect(await deltas()).to.deep.equal([{ kind: 'opened', at: second, delta: 1 }]);
+    });
+
+    it('adds up the mails of one statement by project, kind and time', async () => {
+      const ids = [await world.addEmail(), await world.addEmail(), await world.addEmail()];
+      await update(ids, { status: 'SENT', sentAt: first });
+      expect(await deltas()).to.deep.equal([{ kind: 'sent', at: first, delta: 3 }]);
+    });
+
+    it('appends nothing when mail is put into a batch or begun', async () => {
+      const campaignId = await world.addCampaign();
+      const id = await world.addEmail({ campaignId });
+      await update([id], { status: 'SENDING' });
+      await update([id], { status: 'PENDING' });
+      expect(await deltas()).to.deep.equal([]);
+      expect(await campaignDeltas(campaignId)).to.deep.equal([]);
+    });
+
+    it('appends the change of states and results of a campaign', async () => {
+      const campaignId = await world.addCampaign();
+      const ids = [await world.addEmail({ campaignId }), await world.addEmail({ campaignId })];
+      await update(ids, { status: 'SENT', sentAt: first });
+      await update([ids[0] ?? ''], { status: 'SKIPPED' });
+      await update([ids[1] ?? ''], { deliveredAt: second, unsubscribedAt: second });
+      await update(ids, { reason: 'no count changes' });
+      expect(await campaignDeltas(campaignId)).to.deep.equal([
+        { pending: -2, sent: 2 },
+        { sent: -1, skipped: 1 },
+        { delivered: 1, unsubscribed: 1 },
+      ]);
+    });
+
+    it('counts a bounce as hard by its type, in upper or lower case', async () => {
+      const campaignId = await world.addCampaign();
+      const bounce = async (bounceType: string | null) => {
+        const id = await world.addEmail({ campaignId, status: 'SENT' });
+        await update([id], { status: 'BOUNCED', bouncedAt: first, bounceType });
+      };
+      for (const type of ['Permanent', 'hard', 'Transient', null]) await bounce(type);
+      expect(await campaignDeltas(campaignId)).to.deep.equal([
+        { bounced: 1, hardBounced: 1 },
+        { bounced: 1, hardBounced: 1 },
+        { bounced: 1 },
+        { bounced: 1 },
+      ]);
+    });
+
+    it('appends no campaign deltas for other mail', async () => {
+      const before = await world.value('select count(*)::integer from campaign_count_deltas');
+      await update([await world.addEmail()], { status: 'FAILED' });
+      expect(await world.value('select count(*)::integer from campaign_count_deltas')).to.equal(before);
+    });
+  });
+});

@@ -1,0 +1,293 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { workflowIds } from '../../../services/outbox/ids.ts';
+import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+
+describe('database functions of executions', () => {
+  let world: SqlWorld;
+
+  before(async () => {
+    world = await openSqlWorld();
+  });
+  beforeEach(() => world.renew());
+  after(() => world.close());
+
+  const execution = (id: string) => world.db('executions').where({ id }).first();
+  const stepsOf = (executionId: string) => world.db('executionSteps').where({ executionId }).orderBy('visit');
+
+  describe('workflow_id', () => {
+    it('equals services/outbox/ids.ts for every kind', async () => {
+      const parts = [newId(), newId(), 3];
+      for (const [kind, make] of Object.entries(workflowIds)) {
+        const own = parts.slice(0, make.length);
+        const id = (make as (...parts: unknown[]) => string)(...own);
+        expect(await world.value('select workflow_id(?, variadic ?::text[])', [kind, own.map(String)]), kind).to.equal(
+          id,
+        );
+      }
+    });
+  });
+
+  describe('cancel_executions', () => {
+    const cancel = (ids: string[]) => world.value('select cancel_executions(?, ?)', [ids, 'workflow deleted']);
+    const outbox = () =>
+      world.db('outbox').where({ projectId: world.projectId }).orderBy('id').select('queue', 'workflowId', 'action');
+
+    it('cancels active executions with their open steps, and asks Temporal to cancel them', async () => {
+      const id = await world.addExecution({
+        status: 'WAITING',
+        awaitedEvent: 'paid',
+        wakeAt: new Date(),
+        generation: 2,
+      });
+      const step = { projectId: world.projectId, executionId: id, stepId: newId(), type: 'WAIT', name: 'Wait' };
+      await world.db('executionSteps').insert([
+        { ...step, id: newId(), visit: 1, status: 'COMPLETED' },
+        { ...step, id: newId(), visit: 2, status: 'WAITING', request: { url: 'https://example.com' } },
+      ]);
+      expect(await cancel([id])).to.equal(1);
+      expect(await execution(id)).to.include({
+        status: 'CANCELLED',
+        exitReason: 'workflow deleted',
+        wakeAt: null,
+        awaitedEvent: null,
+      });
+      expect((await execution(id)).completedAt).to.be.instanceOf(Date);
+      expect((await stepsOf(id)).map(({ status, request }) => ({ status, request }))).to.deep.equal([
+        { status: 'COMPLETED', request: null },
+        { status: 'CANCELLED', request: null },
+      ]);
+      expect(await outbox()).to.deep.equal([
+        { queue: 'control', workflowId: workflowIds.execution(world.projectId, id, 2), action: 'cancel' },
+      ]);
+    });
+
+    it('leaves finished executions as they are and counts only those it has cancelled', async () => {
+      const active = [await world.addExecution(), await world.addExecution({ status: 'WAITING' })];
+      const finished = await Promise.all(
+        ['COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'].map((status) => world.addExecution({ status })),
+      );
+      expect(await cancel([...active, ...finished, newId()])).to.equal(2);
+      expect(await cancel([...active, ...finished])).to.equal(0);
+      expect(await outbox()).to.have.length(2);
+      expect((await execution(finished[0] ?? '')).status).to.equal('COMPLETED');
+    });
+  });
+
+  describe('count_execution', () => {
+    const deltas = async () =>
+      (await world.db('activityDeltas').where({ projectId: world.projectId }).orderBy('kind')).map(
+        ({ kind, at, delta }) => ({ kind, at, delta }),
+      );
+    const move = (id: string, columns: object) => world.db('executions').where({ id }).update(columns);
+    const startedAt = new Date('2026-03-01T10:00:00Z');
+    const completedAt = new Date('2026-03-02T10:00:00Z');
+
+    it('counts a start and one completion', async () => {
+      const id = await world.addExecution({ startedAt });
+      expect(await deltas()).to.deep.equal([{ kind: 'started', at: startedAt, delta: 1 }]);
+      await move(id, { status: 'WAITING' });
+      await move(id, { status: 'COMPLETED', completedAt });
+      await move(id, { status: 'EXITED' });
+      expect(await deltas()).to.deep.equal([
+        { kind: 'completed', at: completedAt, delta: 1 },
+        { kind: 'started', at: startedAt, delta: 1 },
+      ]);
+    });
+
+    it('counts a failed execution as completed only after a retry has ended it', async () => {
+      const id = await world.addExecution({ startedAt });
+      await move(id, { status: 'FAILED' });
+      await move(id, { status: 'CANCELLED' });
+      expect(await deltas()).to.have.length(1);
+      await move(id, { status: 'EXITED' });
+      expect((await deltas()).map(({ kind }) => kind)).to.deep.equal(['completed', 'started']);
+    });
+
+    it('counts both for an execution that is inserted as completed', async () => {
+      await world.addExecution({ status: 'COMPLETED', startedAt, completedAt });
+      expect(await deltas()).to.deep.equal([
+        { kind: 'completed', at: completedAt, delta: 1 },
+        { kind: 'started', at: startedAt, delta: 1 },
+      ]);
+    });
+  });
+
+  describe('execution_states', () => {
+    const state = async (id: string) => (await world.rows('select * from execution_states where id = ?', [id]))[0];
+
+    it('shows an execution with its contact and the name of its workflow', async () => {
+      const contactId = await world.addContact({ email: 'ada@example.com', data: { plan: 'pro' } });
+      const workflowId = await world.addWorkflow({ name: 'Onboarding' });
+      const id = await world.addExecution({ contactId, workflowId, context: { order: 7 } });
+      expect(await state(id)).to.deep.include({
+        workflow_name: 'Onboarding',
+        email: 'ada@example.com',
+        subscribed: true,
+        data: { plan: 'pro' },
+        context: { order: 7 },
+        visit: 1,
+      });
+    });
+
+    it('keeps an execution whose contact and workflow are deleted', async () => {
+      const id = await world.addExecution();
+      expect(await state(id)).to.deep.include({ id, workflow_name: null, email: null, row_versions: null });
+    });
+
+    it('changes row_versions with every write of either row', async () => {
+      const contactId = await world.addContact();
+      const id = await world.addExecution({ contactId });
+      const versions = async () => (await state(id))?.row_versions;
+      const seen = [await versions()];
+      expect(await versions()).to.equal(seen[0]);
+      await world.db('contacts').where({ id: contactId }).update({ subscribed: false });
+      seen.push(await versions());
+      await world.db('executions').where({ id }).update({ visit: 2 });
+      seen.push(await versions());
+      expect(new Set(seen).size).to.equal(3);
+    });
+  });
+
+  describe('lock_execution', () => {
+    it('locks contact and execution, and sets the depth of what follows to one more than its own', async () => {
+      const contactId = await world.addContact();
+      const id = await world.addExecution({ contactId, depth: 2 });
+      await world.db.transaction(async (trx) => {
+        expect(await runSql(trx, 'select id, contact_id from lock_execution(?)', [id])).to.deep.equal([
+          { id, contact_id: contactId },
+        ]);
+        expect(await runSql(trx, 'select cascade_depth() as depth')).to.deep.equal([{ depth: 3 }]);
+        for (const [table, row] of [
+          ['contacts', contactId],
+          ['executions', id],
+        ])
+          expect(await world.rows(`select 1 from ${table} where id = ? for update skip locked`, [row])).to.deep.equal(
+            [],
+          );
+      });
+      expect(await world.value('select cascade_depth()')).to.equal(0);
+    });
+
+    it('returns no row for an unknown execution', async () => {
+      expect(await world.rows('select * from lock_execution(?)', [newId()])).to.deep.equal([]);
+    });
+  });
+
+  describe('write_execution_step', () => {
+    interface Step {
+      versions?: string | null;
+      record?: object;
+      state?: object;
+      change?: object;
+      mail?: object;
+    }
+    const stepId = newId();
+    const json = (value?: object) => (value ? JSON.stringify(value) : null);
+    const write = (id: string, { versions = null, record = {}, state = {}, change, mail }: Step = {}) =>
+      world.rows('select * from write_execution_step(?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?::jsonb)', [
+        id,
+        versions,
+        json({ id: newId(), step_id: stepId, type: 'DELAY', name: 'Wait', status: 'COMPLETED', ...record }),
+        json({ status: 'RUNNING', step_id: stepId, visit: 2, ...state }),
+        json(change),
+        json(mail),
+      ]);
+    const start = async (columns: object = {}) => {
+      const contactId = await world.addContact({ data: { plan: 'free' } });
+      return { contactId, id: await world.addExecution({ contactId, ...columns }) };
+    };
+
+    it('records the step under the visit before, and returns the new state', async () => {
+      const { id } = await start({ context: { order: 7 }, afterPosition: 5 });
+      const [state] = await write(id, { record: { branch: 'yes', output: { answer: 42 } } });
+      expect(state).to.deep.include({ id, visit: 2, status: 'RUNNING', context: { order: 7 }, after_position: '5' });
+      const [step] = await stepsOf(id);
+      expect(step).to.deep.include({
+        visit: 1,
+        status: 'COMPLETED',
+        branch: 'yes',
+        output: { answer: 42 },
+        attempt: 1,
+      });
+      expect(step.completedAt).to.be.instanceOf(Date);
+    });
+
+    it('leaves a waiting step and execution open, and completes a final one', async () => {
+      const { id } = await start();
+      const scheduled = '2026-12-01T00:00:00+00:00';
+      await write(id, {
+        record: { status: 'WAITING', scheduled_for: scheduled },
+        state: { status: 'WAITING', visit: 1, wake_at: scheduled, awaited_event: 'paid' },
+      });
+      expect(await execution(id)).to.include({ status: 'WAITING', awaitedEvent: 'paid', completedAt: null });
+      expect((await stepsOf(id))[0]).to.include({ status: 'WAITING', completedAt: null });
+      await write(id, { state: { status: 'EXITED', exit_reason: 'done' } });
+      const ended = await execution(id);
+      expect(ended).to.include({ status: 'EXITED', exitReason: 'done', wakeAt: null, awaitedEvent: null });
+      expect(ended.completedAt).to.be.instanceOf(Date);
+      expect((await stepsOf(id))[0].scheduledFor.toISOString()).to.equal('2026-12-01T00:00:00.000Z');
+    });
+
+    it('continues the record of a failed visit as another attempt', async () => {
+      const { id } = await start();
+      await write(id, {
+        record: { status: 'FAILED', error: 'refused' },
+        state: { status: 'FAILED', visit: 1, error: 'refused' },
+      });
+      await write(id);
+      const steps = await stepsOf(id);
+      expect(steps).to.have.length(1);
+      expect(steps[0]).to.include({ status: 'COMPLETED', attempt: 2, error: null });
+      expect(await execution(id)).to.include({ status: 'RUNNING', error: null });
+    });
+
+    it('writes nothing when a row has changed since row_versions was read', async () => {
+      const { id, contactId } = await start();
+      const versions = (await world.value('select row_versions from execution_states where id = ?', [id])) as string;
+      await world
+        .db('contacts')
+        .where({ id: contactId })
+        .update({ data: { plan: 'pro' } });
+      expect(await write(id, { versions })).to.deep.equal([]);
+      expect(await stepsOf(id)).to.deep.equal([]);
+      const current = (await world.value('select row_versions from execution_states where id = ?', [id])) as string;
+      expect(await write(id, { versions: current })).to.have.length(1);
+    });
+
+    it('changes the contact, with an event one workflow deeper', async () => {
+      const { id, contactId } = await start({ depth: 1 });
+      const versions = (await world.value('select row_versions from execution_states where id = ?', [id])) as string;
+      const change = { subscribed: false, patch: { plan: 'pro' }, deletes: [], eventId: newId() };
+      const [state] = await write(id, { versions, change });
+      expect(state).to.deep.include({ subscribed: false, data: { plan: 'pro' } });
+      expect(await world.db('events').where({ contactId }).select('name', 'data', 'depth')).to.deep.equal([
+        { name: 'contact.unsubscribed', data: { reason: 'workflow' }, depth: 2 },
+      ]);
+    });
+
+    it('writes one mail per visit, however often the visit is tried', async () => {
+      const { id, contactId } = await start({ context: { order: 7 } });
+      const mail = (emailId: string) => ({
+        id: emailId,
+        priority: 1,
+        to: 'ada@example.com',
+        from: 'news@example.com',
+        subject: 'Hello',
+        html: '<p>Hello</p>',
+        type: 'MARKETING',
+      });
+      const [first, second] = [newId(), newId()];
+      await write(id, { record: { output: { emailId: first } }, state: { visit: 1 }, mail: mail(first) });
+      await write(id, { record: { output: { emailId: second } }, mail: mail(second) });
+      expect(await world.db('emails').where({ executionId: id }).select('id', 'contactId', 'stepVisit')).to.deep.equal([
+        { id: first, contactId, stepVisit: 1 },
+      ]);
+      const contents = await world.db('emailContents').whereIn('emailId', [first, second]);
+      expect(contents.map(({ emailId, variables }) => ({ emailId, variables }))).to.deep.equal([
+        { emailId: first, variables: { event: { order: 7 } } },
+      ]);
+      expect((await stepsOf(id))[0].output).to.deep.equal({ emailId: first });
+    });
+  });
+});

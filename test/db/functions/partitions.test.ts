@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+
+describe('database functions of partitions', () => {
+  let world: SqlWorld;
+
+  before(async () => {
+    world = await openSqlWorld();
+  });
+  beforeEach(() => world.renew());
+  after(() => world.close());
+
+  const floor = async (at: string | null) => (await world.value('select uuid_floor(?)', [at])) as string | null;
+
+  describe('uuid_floor', () => {
+    it('is the smallest UUIDv7 of its millisecond', async () => {
+      expect(await floor('1970-01-01T00:00:00Z')).to.equal('00000000-0000-0000-0000-000000000000');
+      expect(await floor('2026-11-15T12:00:00.123Z')).to.equal(
+        `${Date.parse('2026-11-15T12:00:00.123Z')
+          .toString(16)
+          .padStart(12, '0')
+          .replace(/(.{8})(.{4})/, '$1-$2')}-0000-0000-000000000000`,
+      );
+      expect(await floor('2026-11-15T12:00:00.1239Z')).to.equal(await floor('2026-11-15T12:00:00.123Z'));
+      expect(await floor(null)).to.equal(null);
+    });
+
+    it('separates the ids made before a moment from those made after it', async () => {
+      const before = newId();
+      const now = (await floor(new Date(Date.now() + 5000).toISOString())) ?? '';
+      expect(before < now).to.equal(true);
+      expect(newId() > ((await floor(new Date(Date.now() - 5000).toISOString())) ?? '')).to.equal(true);
+    });
+  });
+
+  describe('add_month_partition', () => {
+    const add = (table: string, month: string) => world.value('select add_month_partition(?, ?)', [table, month]);
+    const partitionsOf = (table: string, column: string) =>
+      world.rows(
+        `select tableoid::regclass::text as partition, count(*)::integer as rows from ${table}
+         where project_id = ? group by 1, ${column} order by ${column}`,
+        [world.projectId],
+      );
+
+    it('moves the events of the month out of the default partition, by UTC', async () => {
+      const times = [
+        '2031-01-31T23:59:59.999Z',
+        '2031-02-01T00:00:00.000Z',
+        '2031-02-28T23:59:59.999Z',
+        '2031-03-01T00:00:00.000Z',
+      ];
+      for (const createdAt of times)
+        await world
+          .db('events')
+          .insert({ id: newId(), projectId: world.projectId, contactId: newId(), name: 'later', createdAt });
+      expect(await add('events', '2031-02-01')).to.equal(true);
+      expect(await partitionsOf('events', 'created_at')).to.deep.equal([
+        { partition: 'events_default', rows: 1 },
+        { partition: 'events_2031_02', rows: 1 },
+        { partition: 'events_2031_02', rows: 1 },
+        { partition: 'events_default', rows: 1 },
+      ]);
+    });
+
+    it('moves contents by the time in the id of their mail, and takes later ones', async () => {
+      const addContent = async (at: string) =>
+        world.db('emailContents').insert({
+          emailId: await floor(at),
+          projectId: world.projectId,
+          toEmail: 'ada@example.com',
+          fromEmail: 'news@example.com',
+          subject: 'Hello',
+          html: '<p>Hello</p>',
+        });
+      await addContent('2031-02-01T00:00:00Z');
+      await addContent('2031-03-01T00:00:00Z');
+      expect(await add('email_contents', '2031-02-01')).to.equal(true);
+      await addContent('2031-02-28T23:59:59.999Z');
+      expect(await partitionsOf('email_contents', 'email_id')).to.deep.equal([
+        { partition: 'email_contents_2031_02', rows: 1 },
+        { partition: 'email_contents_2031_02', rows: 1 },
+        { partition: 'email_contents_default', rows: 1 },
+      ]);
+    });
+
+    it('returns false when the partition exists, also when two processes add it at once', async () => {
+      expect(await Promise.all([add('events', '2031-05-01'), add('events', '2031-05-01')])).to.have.members([
+        true,
+        false,
+      ]);
+      expect(await add('events', '2031-05-01')).to.equal(false);
+    });
+
+    it('gives the partition all indexes of the table', async () => {
+      await add('events', '2031-06-01');
+      const indexes = (table: string) =>
+        world.value('select count(*)::integer from pg_indexes where tablename = ?', [table]);
+      expect(await indexes('events_2031_06')).to.equal(await indexes('events'));
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { newId } from '../../../platform/ids.ts';
+import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+
+describe('database functions of suppressions', () => {
+  let world: SqlWorld;
+
+  before(async () => {
+    world = await openSqlWorld();
+  });
+  beforeEach(() => world.renew());
+  after(() => world.close());
+
+  const suppress = (email: string, contactId: string | null = null) =>
+    world.rows(
+      `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
+       values (?, ?, address_hash(?, ?), ?, ?, 'HARD_BOUNCE')`,
+      [newId(), world.projectId, world.projectId, email, email, contactId],
+    );
+  const isSubscribed = (id: string) => world.value('select subscribed from contacts where id = ?', [id]);
+  const eventsOf = (contactId: string) => world.db('events').where({ contactId }).select('name', 'data', 'depth');
+
+  describe('address_hash', () => {
+    const hash = (projectId: string, email: string) =>
+      world.value('select address_hash(?, ?)', [projectId, email]) as Promise<Buffer>;
+
+    it('is the SHA-256 of the project, a space and the address', async () => {
+      const expected = createHash('sha256').update(`${world.projectId} jörg@example.com`).digest();
+      expect((await hash(world.projectId, 'jörg@example.com')).equals(expected)).to.equal(true);
+    });
+
+    it('differs between projects and between addresses', async () => {
+      const first = await hash(world.projectId, 'ada@example.com');
+      expect(first.equals(await hash(newId(), 'ada@example.com'))).to.equal(false);
+      expect(first.equals(await hash(world.projectId, 'ADA@example.com'))).to.equal(false);
+    });
+  });
+
+  describe('unsubscribe_suppressed_contact', () => {
+    it('unsubscribes a new contact with a suppressed address, without an event', async () => {
+      await suppress('gone@example.com');
+      const id = await world.addContact({ email: 'gone@example.com' });
+      expect(await isSubscribed(id)).to.equal(false);
+      expect(await eventsOf(id)).to.deep.equal([]);
+    });
+
+    it('leaves other addresses, and the same address in another project, subscribed', async () => {
+      await suppress('gone@example.com');
+      expect(await isSubscribed(await world.addContact({ email: 'here@example.com' }))).to.equal(true);
+      await world.renew();
+      expect(await isSubscribed(await world.addContact({ email: 'gone@example.com' }))).to.equal(true);
+    });
+  });
+
+  describe('unsubscribe_changed_address', () => {
+    const move = (id: string, email: string) => world.db('contacts').where({ id }).update({ email });
+
+    it('unsubscribes a contact that moves to a suppressed address, and records why', async () => {
+      await suppress('gone@example.com');
+      const id = await world.addContact();
+      await move(id, 'gone@example.com');
+      expect(await isSubscribed(id)).to.equal(false);
+      expect(await eventsOf(id)).to.deep.equal([
+        { name: 'contact.unsubscribed', data: { reason: 'suppressed' }, depth: 0 },
+      ]);
+    });
+
+    it('records nothing when the contact was unsubscribed already or its address stays', async () => {
+      const unsubscribed = await world.addContact({ subscribed: false });
+      const same = await world.addContact({ email: 'late@example.com' });
+      await suppress('gone@example.com');
+      await suppress('late@example.com');
+      await move(unsubscribed, 'gone@example.com');
+      await move(same, 'late@example.com');
+      expect(await eventsOf(unsubscribed)).to.deep.equal([]);
+      expect(await isSubscribed(same)).to.equal(true);
+    });
+  });
+
+  describe('erase_suppressed_address', () => {
+    const suppressions = () =>
+      world.db('suppressions').where({ projectId: world.projectId }).orderBy('id').select('email', 'contactId');
+
+    it('keeps only the hash of a deleted contact, found by its id or its address', async () => {
+      const byId = await world.addContact({ email: 'new@example.com' });
+      await world.addContact({ email: 'byaddress@example.com' });
+      await suppress('old@example.com', byId);
+      await suppress('byaddress@example.com');
+      await suppress('other@example.com');
+      await world.db('contacts').where({ projectId: world.projectId }).delete();
+      expect(await suppressions()).to.deep.equal([
+        { email: null, contactId: null },
+        { email: null, contactId: null },
+        { email: 'other@example.com', contactId: null },
+      ]);
+      expect(
+        await world.value('select count(*)::integer from suppressions where address_hash = address_hash(?, ?)', [
+          world.projectId,
+          'old@example.com',
+        ]),
+      ).to.equal(1);
+    });
+
+    it('keeps the address while everpost.keep_suppressed_addresses is on', async () => {
+      const id = await world.addContact({ email: 'kept@example.com' });
+      await suppress('kept@example.com', id);
+      await world.db.transaction(async (trx) => {
+        await runSql(trx, 'set local everpost.keep_suppressed_addresses = on');
+        await runSql(trx, 'delete from contacts where id = ?', [id]);
+      });
+      expect(await suppressions()).to.deep.equal([{ email: 'kept@example.com', contactId: null }]);
+    });
+
+    it('leaves the list of another project as it is', async () => {
+      await suppress('shared@example.com');
+      const first = world.projectId;
+      await world.renew();
+      const id = await world.addContact({ email: 'shared@example.com' });
+      await world.db('contacts').where({ id }).delete();
+      expect(await world.value('select email from suppressions where project_id = ?', [first])).to.equal(
+        'shared@example.com',
+      );
+    });
+  });
+});
