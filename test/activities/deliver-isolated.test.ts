@@ -133,7 +133,8 @@ describe('deliverBatch after a lease ran out', () => {
     // Composing waits for the attachments for as long as their table is locked.
     await lock.raw('lock table email_attachments in access exclusive mode');
     const deliveries = batches.map((id) => deliver(id));
-    const marks = async () => (await db('delivery_batches').pluck('composing')).flat();
+    const marks = async (): Promise<string[]> =>
+      (await db('delivery_batches').whereIn('id', batches).pluck('composing')).flatMap((ids) => ids ?? []);
     await eventually(async () => (await marks()).length > 0, { what: 'a mark' });
     await eventually(
       async () =>
