@@ -150,7 +150,11 @@ describe('a campaign while everything dies', function () {
     }
     const with_ = (status: string) => recipients.filter((recipient) => recipient.status === status);
     expect(with_('FAILED').map(({ toEmail }) => toEmail)).to.have.members(refused);
-    for (const address of deferred) expect(mailsTo(address), address).to.have.lengthOf(1);
+    // A kill may have hit a second attempt, whose outcome is unknown then.
+    const inDoubt = new Set(with_('UNKNOWN').map(({ toEmail }) => toEmail));
+    const delivered = deferred.filter((address) => !inDoubt.has(address));
+    expect(delivered).to.not.deep.equal([]);
+    for (const address of delivered) expect(mailsTo(address), address).to.have.lengthOf(1);
     // On the wire when a worker was killed (three times) or the database went away, or cut by the server.
     const unknown = with_('UNKNOWN');
     expect(unknown.length).to.be.at.most(cutBefore.length + cutAfter.length + 4 * 2 * CONNECTIONS);
