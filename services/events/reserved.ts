@@ -3,4 +3,4 @@ export const isReservedEvent = (name: string): boolean =>
   name.startsWith('email.') ||
   name === 'contact.subscribed' ||
   name === 'contact.unsubscribed' ||
-  /^segment\..+\.(entry|exit)$/.test(name);
+  /^segment\..+\.(entry|exit)$/s.test(name);

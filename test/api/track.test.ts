@@ -61,8 +61,9 @@ describe('POST /v1/track', () => {
     'contact.unsubscribed',
     'segment.vip.entry',
     'segment.vip.exit',
+    'segment.a\u2028b.entry',
   ])
-    it(`answers 422 reserved_event on ${event}`, async () => {
+    it(`answers 422 reserved_event on ${JSON.stringify(event)}`, async () => {
       const answer = await project.browser.post('/v1/track', { email: 'ann@example.com', event });
       expect(answer).to.have.fault('event', 'reserved_event');
     });

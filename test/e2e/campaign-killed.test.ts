@@ -151,7 +151,11 @@ describe('a campaign while processes are killed', function () {
     }
     const withStatus = (status: string) => recipients.filter((recipient) => recipient.status === status);
     expect(withStatus('FAILED').map(({ toEmail }) => toEmail)).to.have.members(refused);
-    for (const address of deferred) expect(mailsTo(address), address).to.have.lengthOf(1);
+    // A kill may have hit a second attempt, whose outcome is unknown then.
+    const inDoubt = new Set(withStatus('UNKNOWN').map(({ toEmail }) => toEmail));
+    const delivered = deferred.filter((address) => !inDoubt.has(address));
+    expect(delivered).to.not.deep.equal([]);
+    for (const address of delivered) expect(mailsTo(address), address).to.have.lengthOf(1);
     // In flight when a worker was killed (three times) or the database was unavailable, or dropped by the server.
     const unknown = withStatus('UNKNOWN');
     expect(unknown.length).to.be.at.most(cutBefore.length + cutAfter.length + 4 * 2 * CONNECTIONS);

@@ -21,13 +21,16 @@ export const allowedStatements: AllowedStatement[] = [
     'A user reads the projects of their own memberships.',
     ['memberships', 'projects'],
     'select "memberships".* from "memberships" where "user_id" = $n order by "project_id" asc',
+    'select count(*) from "memberships" where "user_id" = $n and "status" = $n',
+    'select count(*) as "count" from (select "memberships".* from "memberships" where "user_id" = $n and "role" = $n) as "temp"',
     'select "projects".*, "m"."role" from "projects" inner join "memberships" as "m" on "m"."project_id" = "projects"."id" where "m"."user_id" = $n and "m"."status" = $n and "projects"."deleted_at" is null order by "projects"."id" asc',
   ),
   ...allow(
     'An account token is found by its hash or its user; only an invitation has a project.',
     ['user_tokens'],
     'select "user_id", "project_id" from "user_tokens" where "token_hash" = $n and "purpose" = $n and "expires_at" > CURRENT_TIMESTAMP limit $n',
-    'delete from "user_tokens" where "token_hash" = $n and "purpose" = $n and "expires_at" > CURRENT_TIMESTAMP returning "user_id", "project_id"',
+    'delete from "user_tokens" where "token_hash" = $n and "purpose" = $n and "expires_at" > CURRENT_TIMESTAMP',
+    'delete from "user_tokens" where "user_id" = $n',
     'delete from "user_tokens" where "user_id" = $n and "purpose" in ($n)',
   ),
   ...allow(
@@ -51,9 +54,9 @@ export const allowedStatements: AllowedStatement[] = [
     'select "content_type" from "uploads" where "key" = $n limit $n',
   ),
   ...allow(
-    'A domain name is unique across all projects.',
+    'A verified domain name is exclusive across all projects; only the name is read.',
     ['domains'],
-    'select "domains".* from "domains" where "domain" = $n',
+    'select "domain" from "domains" where "status" = $n and "domain" in ($n) and not "project_id" = $n',
   ),
   ...allow('The id of the attachment set was created in this request.', ['email_attachments'], 'attachment-store'),
   ...allow(
