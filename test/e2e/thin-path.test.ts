@@ -67,7 +67,7 @@ describe('sending one mail end to end', function () {
     expect(await ready.json()).to.deep.equal({ status: 'ok', parts });
     const metrics = await (await fetch(`${worker.url}/metrics`)).text();
     expect(metrics).to.match(/^everpost_mail_results_total\{result="sent"\} 61$/m);
-    expect(metrics).to.match(/^everpost_outbox_rows\{lane="mail",state="waiting"\} 0$/m);
+    expect(metrics).to.match(/^everpost_outbox_rows\{queue="mail",state="waiting"\} 0$/m);
     expect(metrics).to.match(/^everpost_mail\{state="due"\} 0$/m);
   });
 
