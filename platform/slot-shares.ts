@@ -1,65 +1,65 @@
 import { LRUCache } from 'lru-cache';
 
-interface Use {
-  /** When each of its slots was taken, the oldest first. */
-  since: number[];
-  /** How long a slot was used of late, in milliseconds: an average in which the past counts ever less. */
-  usualMs: number;
+interface DomainUsage {
+  /** The times at which its slots were taken, oldest first. */
+  takenAt: number[];
+  /** The exponential moving average of the time that a slot was used. */
+  averageMs: number;
 }
 
 const SLOW_MS = 3_000;
-/** Only while others are quick is a domain slow; when nobody is, the relay is, and putting anybody off would help none. */
-const QUICK_MS = 1_000;
-const QUICK_REMEMBERED_MS = 60_000;
-const REMEMBERED = 5_000;
-/** With fewer slots there is nothing to share. */
-const FEWEST = 4;
+/** A domain counts as slow only while others are fast. When all are slow, the SMTP relay is, and limits would not help. */
+const FAST_MS = 1_000;
+const FAST_WINDOW_MS = 60_000;
+const MAX_DOMAINS = 5_000;
+/** Fewer slots are not divided. */
+const MIN_SHARED_SLOTS = 4;
 
 /**
- * Who uses the slots, by domain. One domain gets most of them but never all; one whose answers take seconds (its servers
- * are in trouble, and the relay lets us wait for them) gets a quarter. So there is always one for somebody else.
+ * Limits the slots of one recipient domain, so that others always find a free one: a domain gets about four fifths of the
+ * slots, and a quarter while its answers take seconds because its servers are slow.
  */
-export class Shares {
-  private readonly most: number;
-  private readonly mostWhenSlow: number;
-  private quickAt = Number.NEGATIVE_INFINITY;
-  private readonly uses = new LRUCache<string, Use>({ max: REMEMBERED });
+export class DomainShares {
+  private readonly limit: number;
+  private readonly slowLimit: number;
+  private lastFastAt = Number.NEGATIVE_INFINITY;
+  private readonly usages = new LRUCache<string, DomainUsage>({ max: MAX_DOMAINS });
 
   constructor(slots: number) {
-    this.most = slots < FEWEST ? slots : slots - Math.max(1, Math.floor(slots / 5));
-    this.mostWhenSlow = slots < FEWEST ? slots : Math.floor(slots / 4);
+    this.limit = slots < MIN_SHARED_SLOTS ? slots : slots - Math.max(1, Math.floor(slots / 5));
+    this.slowLimit = slots < MIN_SHARED_SLOTS ? slots : Math.floor(slots / 4);
   }
 
   hasRoom(domain: string | undefined): boolean {
-    const use = domain === undefined ? undefined : this.uses.get(domain);
-    if (!use || use.since.length < this.mostWhenSlow) return true;
-    return use.since.length < this.most && !this.takesLong(use);
+    const usage = domain === undefined ? undefined : this.usages.get(domain);
+    if (!usage || usage.takenAt.length < this.slowLimit) return true;
+    return usage.takenAt.length < this.limit && !this.isSlowUsage(usage);
   }
 
   isSlow(domain: string): boolean {
-    const use = this.uses.get(domain);
-    return use !== undefined && this.takesLong(use);
+    const usage = this.usages.get(domain);
+    return usage !== undefined && this.isSlowUsage(usage);
   }
 
   enter(domain: string | undefined): void {
     if (domain === undefined) return;
-    const use = this.uses.get(domain) ?? { since: [], usualMs: 0 };
-    use.since.push(performance.now());
-    this.uses.set(domain, use);
+    const usage = this.usages.get(domain) ?? { takenAt: [], averageMs: 0 };
+    usage.takenAt.push(performance.now());
+    this.usages.set(domain, usage);
   }
 
   leave(domain: string | undefined): void {
-    const use = domain === undefined ? undefined : this.uses.get(domain);
-    const since = use?.since.shift();
-    if (!use || since === undefined) return;
-    const [now, took] = [performance.now(), performance.now() - since];
-    use.usualMs = use.usualMs * 0.7 + took * 0.3;
-    if (took < QUICK_MS) this.quickAt = now;
+    const usage = domain === undefined ? undefined : this.usages.get(domain);
+    const takenAt = usage?.takenAt.shift();
+    if (!usage || takenAt === undefined) return;
+    const [now, durationMs] = [performance.now(), performance.now() - takenAt];
+    usage.averageMs = usage.averageMs * 0.7 + durationMs * 0.3;
+    if (durationMs < FAST_MS) this.lastFastAt = now;
   }
 
-  private takesLong({ since: [oldest], usualMs }: Use): boolean {
+  private isSlowUsage({ takenAt: [oldest], averageMs }: DomainUsage): boolean {
     const now = performance.now();
-    if (now - this.quickAt > QUICK_REMEMBERED_MS) return false;
-    return usualMs > SLOW_MS || (oldest !== undefined && now - oldest > SLOW_MS);
+    if (now - this.lastFastAt > FAST_WINDOW_MS) return false;
+    return averageMs > SLOW_MS || (oldest !== undefined && now - oldest > SLOW_MS);
   }
 }
