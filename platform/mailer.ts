@@ -1,7 +1,8 @@
 import { composeMail, type OutgoingMail } from './mime.ts';
-import { answerText, outcomeOf, providerIdOf, type SendOutcome } from './send-outcome.ts';
+import { answerText, outcomeOfFailure, providerIdOf, type SendOutcome } from './send-outcome.ts';
 import { type Pace, Slots } from './slots.ts';
-import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget, type WireMail } from './smtp-session.ts';
+import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget } from './smtp-session.ts';
+import type { WireMail } from './wire-lines.ts';
 
 export {
   composeMail,
@@ -15,7 +16,7 @@ export {
 } from './mime.ts';
 export { KnownLines } from './mime-body.ts';
 export type { SendOutcome } from './send-outcome.ts';
-export type { WireMail } from './smtp-session.ts';
+export type { WireMail } from './wire-lines.ts';
 
 type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
 
@@ -118,7 +119,7 @@ class PooledConnection implements MailLine {
     const { signal } = this;
     if (signal?.aborted && !handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
     const lost = error.kind === 'lost' || error.responseCode === 421;
-    if (!used || handedOver || !lost) return outcomeOf(error, handedOver);
+    if (!used || handedOver || !lost) return outcomeOfFailure(error, handedOver);
     // The server closed the connection between two mails: sends this one over a new connection.
     this.session.close(true);
     const fresh = await this.pool.open(signal);

@@ -8,12 +8,12 @@ export interface MailForm<Values> {
 }
 
 /** A text part of a mail. */
-export interface Part {
+export interface MimePart {
   encoding: TransferEncoding;
   write(out: MimeBuffer): void;
 }
 
-export class TextPart implements Part {
+export class TextPart implements MimePart {
   readonly encoding: TransferEncoding;
   private readonly text: string;
 
@@ -28,7 +28,7 @@ export class TextPart implements Part {
   }
 }
 
-export class PrecompiledPart<T> implements Part {
+export class PrecompiledPart<T> implements MimePart {
   readonly encoding = 'quoted-printable';
   private readonly text: QuotedForm<T>;
   private readonly values: T;
@@ -43,7 +43,7 @@ export class PrecompiledPart<T> implements Part {
   }
 }
 
-export function writeBody(out: MimeBuffer, id: string, html: Part, text: Part | undefined): void {
+export function writeBody(out: MimeBuffer, id: string, html: MimePart, text: MimePart | undefined): void {
   if (!text) {
     writePart(out, 'html', html);
     out.ascii('\r\n');
@@ -58,7 +58,7 @@ export function writeBody(out: MimeBuffer, id: string, html: Part, text: Part | 
   out.ascii(`\r\n--${boundary}--\r\n`);
 }
 
-function writePart(out: MimeBuffer, kind: 'plain' | 'html', part: Part): void {
+function writePart(out: MimeBuffer, kind: 'plain' | 'html', part: MimePart): void {
   out.ascii(`Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: ${part.encoding}\r\n\r\n`);
   part.write(out);
 }

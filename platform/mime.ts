@@ -4,8 +4,7 @@ import { type DkimKey, signWithDkim } from './dkim.ts';
 import { KnownLines, MimeBuffer } from './mime-body.ts';
 import { addressHeader, isPrintable, simpleAddress, structuredHeader, textHeader, toSingleLine } from './mime-head.ts';
 import { type MailForm, PrecompiledPart, TextPart, writeBody } from './mime-parts.ts';
-import type { WireMail } from './smtp-session.ts';
-import { withCrlfLines } from './wire-lines.ts';
+import { type WireMail, withCrlfLines } from './wire-lines.ts';
 
 export type { MailForm } from './mime-parts.ts';
 
@@ -45,14 +44,14 @@ export interface MailHead {
   envelopeFrom?: string | undefined;
 }
 
-export interface MailContent extends MailHead {
+export interface MailMessage extends MailHead {
   html: string;
   text?: string;
   /** Encoded lines, shared by mails of the same template. */
   known?: KnownLines | undefined;
 }
 
-export interface OutgoingMail extends SharedMailHead, MailContent {
+export interface OutgoingMail extends SharedMailHead, MailMessage {
   attachments?: MailAttachment[];
 }
 
@@ -92,7 +91,7 @@ export class MailSkeleton {
   }
 
   /** Throws for a mail that has no valid MIME form. */
-  async compose(mail: MailContent & Pick<OutgoingMail, 'attachments'>): Promise<WireMail> {
+  async compose(mail: MailMessage & Pick<OutgoingMail, 'attachments'>): Promise<WireMail> {
     const { dkim, headers } = this.shared;
     const complete = { ...this.shared, ...mail, headers: { ...headers, ...mail.headers } };
     const composed = (!mail.attachments?.length && this.fill(mail)) || (await composeWithNodemailer(complete));
@@ -107,7 +106,7 @@ export class MailSkeleton {
   }
 
   /** Returns undefined for a mail with unusual addresses or headers, which nodemailer has to compose. */
-  fill(mail: MailContent): WireMail | undefined {
+  fill(mail: MailMessage): WireMail | undefined {
     const envelope = this.writeHead(mail);
     if (!envelope) return undefined;
     // A single mail needs no cache of encoded lines.

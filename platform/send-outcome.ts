@@ -16,7 +16,7 @@ const REASON_LENGTH = 500;
 const AUTH_CODES = [530, 534, 535, 538];
 
 /** Maps a failed exchange to the outcome of the mail. */
-export function outcomeOf(error: Pick<SmtpFailure, 'kind' | 'responseCode'>, handedOver: boolean): SendOutcome {
+export function outcomeOfFailure(error: Pick<SmtpFailure, 'kind' | 'responseCode'>, handedOver: boolean): SendOutcome {
   const { kind, responseCode = 0 } = error;
   const reason = answerText(error);
   if (AUTH_CODES.includes(responseCode)) return { kind: 'unreachable', reason };

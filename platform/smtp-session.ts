@@ -6,19 +6,9 @@ import {
   SmtpFailure,
   type SmtpReply,
 } from './smtp-conversation.ts';
-import { toSmtpData } from './wire-lines.ts';
+import { toSmtpData, type WireMail } from './wire-lines.ts';
 
 export { type SmtpTarget, type SmtpTimeouts, smtpTarget } from './smtp-connect.ts';
-
-/** A composed message with its envelope, ready for SMTP. */
-export interface WireMail {
-  from: string;
-  to: string;
-  /** Whether an address needs SMTPUTF8 (RFC 6531). */
-  utf8: boolean;
-  /** Headers and body, lines ending in CRLF. */
-  raw: Buffer;
-}
 
 export type Exchange =
   | { accepted: true; response: string }

@@ -1,3 +1,13 @@
+/** A composed message with its envelope, ready for SMTP. */
+export interface WireMail {
+  from: string;
+  to: string;
+  /** Whether an address needs SMTPUTF8 (RFC 6531). */
+  utf8: boolean;
+  /** Headers and body, lines ending in CRLF. */
+  raw: Buffer;
+}
+
 const [NUL, LF, CR, DOT] = [0, 10, 13, 46];
 /** Findings of `scan`, as bits. */
 const [STRAY_BREAK, LEADING_DOT, NUL_BYTE] = [1, 2, 4];

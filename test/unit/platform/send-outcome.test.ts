@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { outcomeOf, providerIdOf } from '../../../platform/send-outcome.ts';
+import { outcomeOfFailure, providerIdOf } from '../../../platform/send-outcome.ts';
 import { SmtpFailure } from '../../../platform/smtp-conversation.ts';
 
 const answer = (responseCode: number, text = 'reply') =>
   new SmtpFailure('answer', text, { code: responseCode, text: `${responseCode} ${text}` });
 
-describe('outcomeOf', () => {
+describe('outcomeOfFailure', () => {
   for (const [code, kind] of [
     [421, 'deferred'],
     [450, 'deferred'],
@@ -17,34 +17,34 @@ describe('outcomeOf', () => {
   ] as const) {
     it(`returns ${kind} for ${code}, before and after the hand-over`, () => {
       const expected = { kind, reason: `${code} reply` };
-      expect(outcomeOf(answer(code), false)).to.deep.equal(expected);
-      expect(outcomeOf(answer(code), true)).to.deep.equal(expected);
+      expect(outcomeOfFailure(answer(code), false)).to.deep.equal(expected);
+      expect(outcomeOfFailure(answer(code), true)).to.deep.equal(expected);
     });
   }
 
   for (const code of [530, 534, 535, 538]) {
     it(`returns unreachable for ${code}`, () => {
-      expect(outcomeOf(answer(code), false).kind).to.equal('unreachable');
+      expect(outcomeOfFailure(answer(code), false).kind).to.equal('unreachable');
     });
   }
 
   it('returns deferred for a connection lost before the hand-over, and unknown after', () => {
     const lost = new SmtpFailure('lost', 'Connection closed');
-    expect(outcomeOf(lost, false)).to.deep.equal({ kind: 'deferred', reason: 'Connection closed' });
-    expect(outcomeOf(lost, true)).to.deep.equal({ kind: 'unknown', reason: 'Connection closed' });
+    expect(outcomeOfFailure(lost, false)).to.deep.equal({ kind: 'deferred', reason: 'Connection closed' });
+    expect(outcomeOfFailure(lost, true)).to.deep.equal({ kind: 'unknown', reason: 'Connection closed' });
   });
 
   it('returns unknown for an intermediate reply after the hand-over', () => {
-    expect(outcomeOf(answer(354), true).kind).to.equal('unknown');
+    expect(outcomeOfFailure(answer(354), true).kind).to.equal('unknown');
   });
 
   it('returns refused for a mail that cannot be offered', () => {
     const tooLarge = new SmtpFailure('permanent', 'too large');
-    expect(outcomeOf(tooLarge, false).kind).to.equal('refused');
+    expect(outcomeOfFailure(tooLarge, false).kind).to.equal('refused');
   });
 
   it('removes NUL from a reason and cuts it at 500 characters', () => {
-    const reason = outcomeOf(answer(550, `\0${'x'.repeat(5_000)}`), false);
+    const reason = outcomeOfFailure(answer(550, `\0${'x'.repeat(5_000)}`), false);
     expect(reason).to.have.property('reason').with.length(500).and.not.match(/\0/);
   });
 });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { SmtpSession, smtpTarget, type WireMail } from '../../../platform/smtp-session.ts';
-import { toSmtpData } from '../../../platform/wire-lines.ts';
+import { SmtpSession, smtpTarget } from '../../../platform/smtp-session.ts';
+import { toSmtpData, type WireMail } from '../../../platform/wire-lines.ts';
 
 const TIMEOUTS = { connectMs: 2_000, greetingMs: 2_000, silenceMs: 2_000 };
 const head = 'Subject: x\r\n\r\n';
