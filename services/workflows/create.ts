@@ -19,7 +19,7 @@ export interface NewWorkflow {
   allowReentry?: boolean | undefined;
 }
 
-/** Always started by an event, and disabled. */
+/** Creates a disabled workflow with an EVENT trigger. */
 export async function createWorkflow(
   db: Db,
   project: ProjectAccess,
@@ -46,7 +46,7 @@ export async function createWorkflow(
   });
 }
 
-/** With new ids for everything in it; disabled, whatever the original is. */
+/** Copies a workflow and its graph under new ids. The copy is disabled. */
 export async function duplicateWorkflow(
   db: Db,
   project: ProjectAccess,
@@ -79,7 +79,7 @@ export async function duplicateWorkflow(
     }
     const graph = await editedGraph(trx, workflowId);
     await firstVersion(trx, copy, graph);
-    const faults = await graphViolations(trx, projectId, asGraph(graph));
-    return faults.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
+    const violations = await graphViolations(trx, projectId, asGraph(graph));
+    return violations.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
   });
 }

@@ -6,7 +6,7 @@ import { requireOpenProject } from '../access/open-project.ts';
 import { type EditedGraph, editedGraph, lockWorkflow } from './find.ts';
 import { saveVersion } from './versions.ts';
 
-/** Changes a workflow, one at a time. */
+/** Changes a workflow under its lock. */
 export function changing<T>(
   db: Db,
   project: ProjectAccess,
@@ -21,7 +21,7 @@ export function changing<T>(
   );
 }
 
-/** Changes its graph, which makes a new version of it. Executions that are on their way stay on theirs. */
+/** Changes the graph and stores it as a new version. Active executions stay on theirs. */
 export function editing<T>(
   db: Db,
   project: ProjectAccess,

@@ -4,7 +4,7 @@ import { isActive, lockExecution } from './execution-state.ts';
 import { storedGraph } from './stored-graph.ts';
 import { entriesOf, findStep } from './walk.ts';
 
-/** For an execution whose step fails again and again through a fault of ours: visible, and to be tried again by hand. */
+/** Fails an execution whose step keeps failing because of an internal error. A client can retry it. */
 export async function failExecution(db: Db, { executionId, generation }: ExecutionRef, error: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     const execution = await lockExecution(trx, executionId);

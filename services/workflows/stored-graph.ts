@@ -8,15 +8,15 @@ const find = statement<{ graph: Graph }>(
   'select graph from workflow_versions where workflow_id = $1 and version = $2',
 );
 
-/** A version never changes, so whoever has read it once knows it for good. */
-const known = new LRUCache<string, Graph>({ max: 500 });
+/** Needs no invalidation: a version never changes. */
+const cache = new LRUCache<string, Graph>({ max: 500 });
 
-/** Undefined where the workflow has been deleted. */
+/** Returns undefined when the workflow was deleted. */
 export async function storedGraph(db: Db, workflowId: string, version: number): Promise<Graph | undefined> {
   const key = `${workflowId}/${version}`;
-  const kept = known.get(key);
-  if (kept) return kept;
+  const cached = cache.get(key);
+  if (cached) return cached;
   const [row] = await find(db, [workflowId, version]);
-  if (row) known.set(key, row.graph);
+  if (row) cache.set(key, row.graph);
   return row?.graph;
 }

@@ -6,7 +6,7 @@ import { changing } from './editing.ts';
 import { changeReentry } from './reentry.ts';
 import { followSchedule } from './schedule.ts';
 import { readTrigger, type TriggerChange } from './trigger.ts';
-import { requireNoFaults, triggerViolations } from './violations.ts';
+import { requireNoViolations, triggerViolations } from './violations.ts';
 import { wholeOf } from './workflow-details.ts';
 
 export interface WorkflowChange extends TriggerChange {
@@ -16,7 +16,7 @@ export interface WorkflowChange extends TriggerChange {
   allowReentry?: boolean | undefined;
 }
 
-/** Disabling stops new entries; those on their way go on. */
+/** Disabling stops new entries; active executions go on. */
 export async function updateWorkflow(
   db: Db,
   project: ProjectAccess,
@@ -29,8 +29,8 @@ export async function updateWorkflow(
     const trigger = await readTrigger(trx, before, change);
     const isEnabling = enabled && !before.enabled;
     const after = before.$clone().$set(trigger);
-    if (isEnabling) requireNoFaults((await wholeOf(trx, after)).faults);
-    else if (enabled) requireNoFaults(triggerViolations(after));
+    if (isEnabling) requireNoViolations((await wholeOf(trx, after)).faults);
+    else if (enabled) requireNoViolations(triggerViolations(after));
     if (allowReentry !== before.allowReentry) await changeReentry(trx, id, allowReentry);
     const updated = await Workflow.query(trx).patchAndFetchById(id, {
       name,
@@ -46,7 +46,7 @@ export async function updateWorkflow(
   });
 }
 
-/** Mail and events that came from it stay; what is left of its executions is removed bit by bit. */
+/** Keeps mail and events of the workflow. Housekeeping deletes its ended executions in chunks. */
 export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string): Promise<void> {
   await changing(db, project, id, async (trx, workflow) => {
     const active = await trx('executions')

@@ -5,13 +5,13 @@ import { asGraph, type EditedGraph, editedGraph, findWorkflow } from './find.ts'
 import { showStep } from './sealed-headers.ts';
 import { type GraphViolation, graphViolations, triggerViolations } from './violations.ts';
 
-/** A workflow with its graph, and with what keeps it from being enabled. */
+/** A workflow with its graph and what keeps it from being enabled. */
 export interface WholeWorkflow extends EditedGraph {
   workflow: Workflow;
   faults: GraphViolation[];
 }
 
-/** With the headers of its webhooks opened, for people. */
+/** Opens the headers of webhooks, for display. */
 export async function findWhole(db: Db, keys: SigningKeys, projectId: string, id: string): Promise<WholeWorkflow> {
   const whole = await wholeOf(db, await findWorkflow(db, projectId, id));
   return { ...whole, steps: whole.steps.map((step) => showStep(keys, projectId, step)) };

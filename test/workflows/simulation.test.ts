@@ -8,7 +8,7 @@ import { startExecution } from '../../services/workflows/executions/start.ts';
 import type { Graph } from '../../services/workflows/graph.ts';
 import { matchEvents } from '../../services/workflows/match-events.ts';
 import { type Simulation, simulate } from '../../services/workflows/simulation/simulate.ts';
-import { World as Made } from '../../services/workflows/simulation/world.ts';
+import { SimulationState } from '../../services/workflows/simulation/world.ts';
 import { Walker } from '../support/executions.ts';
 import { graphs, type ScriptedAfter, scripts } from '../support/random-graphs.ts';
 import { testRenderer } from '../support/renderer.ts';
@@ -59,8 +59,8 @@ describe('a simulation, beside executions on a server that skips time', () => {
         graph,
         limits,
         webhookAllowedHosts: [],
-        world: new Made({ now: start, contact, context: {}, script }),
-        around: {
+        state: new SimulationState({ now: start, contact, context: {}, script }),
+        environment: {
           ...{ db: world.db, renderer: testRenderer(), projectId: project.id, isReal: true, baseUrl: '' },
           ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId() },
         },

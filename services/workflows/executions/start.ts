@@ -15,7 +15,7 @@ export interface StartInput {
   context?: Data | undefined;
 }
 
-/** Has one contact enter: 400 while the workflow is disabled, 409 where the contact may not enter (again). */
+/** Starts an execution for one contact: 400 while the workflow is disabled, 409 when the contact may not enter (again). */
 export async function startExecution(
   db: Db,
   project: ProjectAccess,
@@ -27,10 +27,10 @@ export async function startExecution(
     await requireOpenProject(trx, project);
     const workflow = await Workflow.query(trx).findOne({ projectId, id: workflowId }).forShare();
     if (!workflow) throw notFound('workflow', 'WORKFLOW_NOT_FOUND');
-    const who = contactId === undefined ? { email: email ?? '' } : { id: contactId };
-    // It cannot be deleted until the execution is there for whoever deletes it.
+    const filter = contactId === undefined ? { email: email ?? '' } : { id: contactId };
+    // Blocks a deletion of the contact until it can see the execution.
     const contact = await Contact.query(trx)
-      .findOne({ projectId, ...who })
+      .findOne({ projectId, ...filter })
       .forKeyShare();
     if (!contact) throw contactNotFound();
     const { enabled, validVersion: version, allowReentry } = workflow;

@@ -9,7 +9,7 @@ import { advance } from '../../../services/workflows/advance.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
 import type { Graph } from '../../../services/workflows/graph.ts';
 import { type Simulation, simulate } from '../../../services/workflows/simulation/simulate.ts';
-import { World as Made, type ScriptedEvent } from '../../../services/workflows/simulation/world.ts';
+import { type ScriptedEvent, SimulationState } from '../../../services/workflows/simulation/world.ts';
 import { graphViolations } from '../../../services/workflows/violations.ts';
 import { MAX_STEPS } from '../../../services/workflows/walk.ts';
 import { testKeys } from '../../support/keys.ts';
@@ -63,8 +63,8 @@ describe('a simulation', function () {
         ? limits
         : { steps: MAX_STEPS + 1, years: 1000, ms: 60_000, stepBytes: Infinity, workBytes: Infinity },
       webhookAllowedHosts: [],
-      world: new Made({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
-      around: {
+      state: new SimulationState({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
+      environment: {
         ...{ db: world.db, renderer: testRenderer(), projectId: project.id, isReal: contact !== undefined },
         ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId(), baseUrl: 'http://app.test' },
       },
