@@ -1,7 +1,7 @@
 import { ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { NamespaceNotFoundError, PayloadConverterError, WorkflowNotFoundError } from '@temporalio/common';
 import { expect } from 'chai';
-import { judge } from '../../../temporal/carry-out.ts';
+import { classifyError } from '../../../temporal/carry-out.ts';
 
 /** As the client wraps what gRPC says. */
 const answered = (code: number, details = 'as told') =>
@@ -13,13 +13,15 @@ describe('whose fault a failure is', () => {
   const start = { action: 'start' } as const;
 
   it('nobody’s, when the workflow was started before', () => {
-    expect(judge(start, new WorkflowExecutionAlreadyStartedError('twice', 'id', 'type'))).to.deep.equal({ done: true });
+    expect(classifyError(start, new WorkflowExecutionAlreadyStartedError('twice', 'id', 'type'))).to.deep.equal({
+      done: true,
+    });
   });
 
   it('nobody’s, when the workflow to be signalled or cancelled is over', () => {
     const gone = new WorkflowNotFoundError('gone', 'id', undefined);
-    expect(judge({ action: 'signal' }, gone)).to.deep.equal({ done: true });
-    expect(judge({ action: 'cancel' }, gone)).to.deep.equal({ done: true });
+    expect(classifyError({ action: 'signal' }, gone)).to.deep.equal({ done: true });
+    expect(classifyError({ action: 'cancel' }, gone)).to.deep.equal({ done: true });
   });
 
   for (const [name, code] of [
@@ -28,14 +30,21 @@ describe('whose fault a failure is', () => {
     ['OUT_OF_RANGE', 11],
   ] as const) {
     it(`the order’s, on ${name}`, () => {
-      expect(judge(start, answered(code))).to.include({ done: false, fault: 'order', message: `${code}: as told` });
+      expect(classifyError(start, answered(code))).to.include({
+        done: false,
+        cause: 'message',
+        message: `${code}: as told`,
+      });
     });
   }
 
   it('the order’s, when it cannot be put into words or is too long', () => {
-    expect(judge(start, new PayloadConverterError('a function'))).to.include({ fault: 'order', message: 'a function' });
+    expect(classifyError(start, new PayloadConverterError('a function'))).to.include({
+      cause: 'message',
+      message: 'a function',
+    });
     const tooLong = answered(8, 'Received message larger than max (5000000 vs 4194304)');
-    expect(judge(start, tooLong)).to.include({ fault: 'order' });
+    expect(classifyError(start, tooLong)).to.include({ cause: 'message' });
   });
 
   for (const [name, code] of [
@@ -51,19 +60,21 @@ describe('whose fault a failure is', () => {
     ['UNAUTHENTICATED', 16],
   ] as const) {
     it(`Temporal’s, on ${name}`, () => {
-      expect(judge(start, answered(code))).to.include({ done: false, fault: 'temporal' });
+      expect(classifyError(start, answered(code))).to.include({ done: false, cause: 'temporal' });
     });
   }
 
   it('Temporal’s, when the namespace or a search attribute is missing', () => {
-    expect(judge(start, new NamespaceNotFoundError('everpost'))).to.include({ fault: 'temporal' });
-    expect(judge(start, new WorkflowNotFoundError('no namespace', 'id', undefined))).to.include({ fault: 'temporal' });
+    expect(classifyError(start, new NamespaceNotFoundError('everpost'))).to.include({ cause: 'temporal' });
+    expect(classifyError(start, new WorkflowNotFoundError('no namespace', 'id', undefined))).to.include({
+      cause: 'temporal',
+    });
     const attribute = answered(3, 'Namespace default has no mapping defined for search attribute ProjectId');
-    expect(judge(start, attribute)).to.include({ fault: 'temporal' });
+    expect(classifyError(start, attribute)).to.include({ cause: 'temporal' });
   });
 
   it('Temporal’s, when the call itself broke', () => {
     const broken = new ServiceError('Unexpected error while making gRPC request', { cause: new Error('closed') });
-    expect(judge(start, broken)).to.include({ fault: 'temporal' });
+    expect(classifyError(start, broken)).to.include({ cause: 'temporal' });
   });
 });
