@@ -25,12 +25,12 @@ import type { StepTypeName } from '../../services/workflows/graph.ts';
 import { carryOut } from '../../temporal/carry-out.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
 import {
-  bulkDuty,
-  campaignsDuty,
-  domainsDuty,
+  bulkQueueOptions,
+  campaignsQueueOptions,
+  domainsQueueOptions,
   executionsDuty,
-  mailDuty,
-  webhooksDuty,
+  mailQueueOptions,
+  webhooksQueueOptions,
   workflowsDuty,
 } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
@@ -225,12 +225,12 @@ async function record(name: string): Promise<void> {
     temporal,
     duties: [
       await workflowsDuty(advancing),
-      mailDuty(sending),
-      campaignsDuty({ ...sending, limits }),
-      bulkDuty({ db, limits, retention: settings, now: () => new Date(), stopping }),
-      domainsDuty({ db, resolver, settings }),
+      mailQueueOptions(sending),
+      campaignsQueueOptions({ ...sending, limits }),
+      bulkQueueOptions({ db, limits, retention: settings, now: () => new Date(), stopping }),
+      domainsQueueOptions({ db, resolver, settings }),
       executionsDuty({ ...advancing, temporalSide: openRuns(temporal) }),
-      webhooksDuty({
+      webhooksQueueOptions({
         db,
         http: (request) => outboundHttp({ resolver, allowedHosts })(request),
         keys: settings.secretKeys,

@@ -8,7 +8,7 @@ import type { DomainWithRecords } from '../../services/domains/find.ts';
 import { loopOf } from '../../services/domains/loop.ts';
 import { checkDomainNow } from '../../temporal/check-domain.ts';
 import { createTemporal } from '../../temporal/connection.ts';
-import { domainsDuty, workflowsDuty } from '../../worker/task-queue-options.ts';
+import { domainsQueueOptions, workflowsDuty } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { testKeys } from '../support/keys.ts';
@@ -35,7 +35,7 @@ describe('asking the loop of a domain to check it now', () => {
       temporal,
       duties: [
         await workflowsDuty({ db: world.db, renderer: testRenderer(), now: () => new Date(), keys: testKeys }),
-        domainsDuty({ db: world.db, resolver, settings }),
+        domainsQueueOptions({ db: world.db, resolver, settings }),
       ],
       log: silent,
     });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Loop, type Pace } from '../../../worker/loop.ts';
+import { Loop, type RoundResult } from '../../../worker/loop.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const NEVER = 3_600_000;
@@ -10,9 +10,9 @@ describe('a loop', () => {
   afterEach(() => Promise.all(running.splice(0).map((loop) => loop.stop())));
 
   /** Ends its rounds as told, then idles. */
-  function loop(paces: (Pace | Error)[], { idleMs = NEVER, troubleMs = NEVER } = {}) {
+  function loop(paces: (RoundResult | Error)[], { idleMs = NEVER, troubleMs = NEVER } = {}) {
     const rounds = { count: 0 };
-    const round = async (): Promise<Pace> => {
+    const round = async (): Promise<RoundResult> => {
       const pace = paces[rounds.count++] ?? 'idle';
       if (pace instanceof Error) throw pace;
       return pace;
@@ -56,7 +56,7 @@ describe('a loop', () => {
 
   it('finishes its round before it ends', async () => {
     let finished = false;
-    const round = async (): Promise<Pace> => {
+    const round = async (): Promise<RoundResult> => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       finished = true;
       return 'more';
