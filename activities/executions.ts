@@ -4,8 +4,13 @@ import type { Db } from '../db/connect.ts';
 import type { SigningKeys } from '../platform/cursor.ts';
 import type { OutboundHttp } from '../platform/outbound-http.ts';
 import { webhookSecret } from '../services/projects/webhook-secret.ts';
-import { type AdvanceDeps, advance, type ExecutionRef, type Next } from '../services/workflows/advance.ts';
-import { failExecution } from '../services/workflows/fail-execution.ts';
+import {
+  type AdvanceDeps,
+  advance,
+  type ExecutionRef,
+  failExecution,
+  type Next,
+} from '../services/workflows/advance.ts';
 import { stepsSoFar } from '../services/workflows/steps-so-far.ts';
 import { callWebhook } from '../services/workflows/webhook-call.ts';
 import { pendingWebhook, resolveWebhook } from '../services/workflows/webhook-step.ts';

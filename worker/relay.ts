@@ -11,7 +11,7 @@ import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
 import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
 import { type ClaimedMessage, claimOutboxMessages } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
-import { resolveOutboxMessages, type Settlement } from '../services/outbox/resolve.ts';
+import { type OutboxResults, resolveOutboxMessages } from '../services/outbox/resolve.ts';
 import { matchEvents } from '../services/workflows/match-events.ts';
 import { carryOut, type Order } from '../temporal/carry-out.ts';
 import type { Temporal } from '../temporal/connection.ts';
@@ -117,8 +117,8 @@ export class Relay {
     return results.unreachable.length > 0 && results.done.length === 0 ? 'trouble' : 'more';
   }
 
-  private async sendAll(messages: ClaimedMessage[]): Promise<Settlement> {
-    const results: Settlement = { done: [], failed: [], unreachable: [] };
+  private async sendAll(messages: ClaimedMessage[]): Promise<OutboxResults> {
+    const results: OutboxResults = { done: [], failed: [], unreachable: [] };
     const remaining = messages.values();
     const sendRemaining = async (): Promise<void> => {
       for (const message of remaining) {
@@ -132,13 +132,13 @@ export class Relay {
     return results;
   }
 
-  private async send({ id, ...message }: ClaimedMessage, results: Settlement): Promise<void> {
+  private async send({ id, ...message }: ClaimedMessage, results: OutboxResults): Promise<void> {
     const result = await carryOut(this.options.temporal, orderOf(message));
     if (result.done) results.done.push(id);
     else results[result.cause === 'message' ? 'failed' : 'unreachable'].push({ id, error: result.message });
   }
 
-  private logReachability({ unreachable, done }: Settlement): void {
+  private logReachability({ unreachable, done }: OutboxResults): void {
     const [first] = unreachable;
     if (first && this.reachable)
       this.options.log.warn({ error: first.error }, 'Temporal is unreachable; outbox messages wait');

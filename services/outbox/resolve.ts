@@ -12,7 +12,7 @@ export interface FailedMessage {
 }
 
 /** The results of a claim. */
-export interface Settlement {
+export interface OutboxResults {
   done: string[];
   /** Failed because of the row itself: counts an attempt. */
   failed: FailedMessage[];
@@ -43,7 +43,7 @@ const postpone = statement(
 );
 
 /** Stores the results of a claim. Returns the ids of rows that are parked now. */
-export async function resolveOutboxMessages(db: Db, { done, failed, unreachable }: Settlement): Promise<string[]> {
+export async function resolveOutboxMessages(db: Db, { done, failed, unreachable }: OutboxResults): Promise<string[]> {
   if (done.length > 0) await remove(db, [done]);
   if (unreachable.length > 0) await postpone(db, [...columnsOf(unreachable), UNREACHABLE_SECONDS]);
   if (failed.length === 0) return [];

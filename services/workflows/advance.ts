@@ -13,7 +13,7 @@ import { type Effects, type NextState, StaleExecution, type StepRecord, writeExe
 import { openStep, sealHeaders } from './sealed-headers.ts';
 import { stepTypeOf } from './steps/index.ts';
 import { fail, type Outcome, type StepEnvironment } from './steps/step-type.ts';
-import { storedGraph } from './stored-graph.ts';
+import { storedGraph } from './versions.ts';
 import { findWaitEvent, positionAfter, type WaitEvent } from './waiting.ts';
 import { entriesOf, findStep, leave } from './walk.ts';
 
@@ -255,6 +255,17 @@ export const failAt = (
   error: string,
   record: Partial<StepRecord> = {},
 ): Promise<Next> => end(trx, { execution, graph, step }, { ...record, status: 'FAILED', error }, 'FAILED', { error });
+
+/** Fails an execution whose step keeps failing because of an internal error. A client can retry it. */
+export async function failExecution(db: Db, { executionId, generation }: ExecutionRef, error: string): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const execution = await lockExecution(trx, executionId);
+    if (execution?.generation !== generation || !isActive(execution)) return;
+    const graph = await storedGraph(trx, execution.workflowId, execution.version);
+    const step = graph && currentStep(graph, execution);
+    if (graph && step) await failAt(trx, { execution, graph, step }, error);
+  });
+}
 
 /** The workflow was deleted, or restored from a backup without this version. */
 async function failWithoutGraph(trx: Db, { id }: ExecutionState): Promise<Next> {

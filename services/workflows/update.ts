@@ -3,11 +3,10 @@ import { Workflow } from '../../db/models/workflow.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { changing } from './editing.ts';
-import { changeReentry } from './reentry.ts';
 import { followSchedule } from './schedule.ts';
 import { readTrigger, type TriggerChange } from './trigger.ts';
 import { requireNoViolations, triggerViolations } from './violations.ts';
-import { wholeOf } from './workflow-details.ts';
+import { workflowDetails } from './workflow-details.ts';
 
 export interface WorkflowChange extends TriggerChange {
   name?: string | undefined;
@@ -29,7 +28,7 @@ export async function updateWorkflow(
     const trigger = await readTrigger(trx, before, change);
     const isEnabling = enabled && !before.enabled;
     const after = before.$clone().$set(trigger);
-    if (isEnabling) requireNoViolations((await wholeOf(trx, after)).faults);
+    if (isEnabling) requireNoViolations((await workflowDetails(trx, after)).faults);
     else if (enabled) requireNoViolations(triggerViolations(after));
     if (allowReentry !== before.allowReentry) await changeReentry(trx, id, allowReentry);
     const updated = await Workflow.query(trx).patchAndFetchById(id, {
@@ -62,3 +61,21 @@ export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string)
     await followSchedule(trx, workflow, undefined);
   });
 }
+
+// `once_per_contact` marks the execution that forbids its contact to enter again. A unique index allows one per contact.
+
+/** Sets or clears the mark on past executions. The caller has locked the workflow, so no contact enters meanwhile. */
+async function changeReentry(trx: Db, workflowId: string, allowReentry: boolean): Promise<void> {
+  await trx.raw(allowReentry ? clearMarks : setMarks, { workflowId });
+}
+
+const clearMarks = `
+  update executions set once_per_contact = false
+  where id in (select id from executions where workflow_id = :workflowId and once_per_contact order by id for update)`;
+
+const setMarks = `
+  update executions set once_per_contact = true where id in (
+    select first.id from executions first where first.workflow_id = :workflowId and first.id in (
+      select distinct on (e.contact_id) e.id from executions e where e.workflow_id = :workflowId
+      order by e.contact_id, e.once_per_contact desc, e.id)
+    order by first.id for update)`;

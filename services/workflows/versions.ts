@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowVersion } from '../../db/models/workflow.ts';
+import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { asGraph, type EditedGraph, editedGraph } from './find.ts';
 import type { Graph } from './graph.ts';
@@ -69,4 +71,22 @@ export async function sweepVersions(db: Db, limit = 100): Promise<number> {
       if (locked) await removeUnusedVersions(trx, id);
     });
   return rows.length;
+}
+
+const findGraph = statement<{ graph: Graph }>(
+  'workflow-version',
+  'select graph from workflow_versions where workflow_id = $1 and version = $2',
+);
+
+/** Needs no invalidation: a version never changes. */
+const cache = new LRUCache<string, Graph>({ max: 500 });
+
+/** Returns undefined when the workflow was deleted. */
+export async function storedGraph(db: Db, workflowId: string, version: number): Promise<Graph | undefined> {
+  const key = `${workflowId}/${version}`;
+  const cached = cache.get(key);
+  if (cached) return cached;
+  const [row] = await findGraph(db, [workflowId, version]);
+  if (row) cache.set(key, row.graph);
+  return row?.graph;
 }

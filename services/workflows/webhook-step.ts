@@ -5,7 +5,7 @@ import type { SigningKeys } from '../../platform/cursor.ts';
 import { type ExecutionRef, failAt, leaveStep } from './advance.ts';
 import { isActive, lockExecution } from './execution-state.ts';
 import { openHeaders } from './sealed-headers.ts';
-import { storedGraph } from './stored-graph.ts';
+import { storedGraph } from './versions.ts';
 import { findStep } from './walk.ts';
 import type { WebhookOutcome, WebhookRequest } from './webhook-call.ts';
 

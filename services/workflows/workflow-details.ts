@@ -13,11 +13,11 @@ export interface WholeWorkflow extends EditedGraph {
 
 /** Opens the headers of webhooks, for display. */
 export async function findWhole(db: Db, keys: SigningKeys, projectId: string, id: string): Promise<WholeWorkflow> {
-  const whole = await wholeOf(db, await findWorkflow(db, projectId, id));
-  return { ...whole, steps: whole.steps.map((step) => showStep(keys, projectId, step)) };
+  const details = await workflowDetails(db, await findWorkflow(db, projectId, id));
+  return { ...details, steps: details.steps.map((step) => showStep(keys, projectId, step)) };
 }
 
-export async function wholeOf(db: Db, workflow: Workflow): Promise<WholeWorkflow> {
+export async function workflowDetails(db: Db, workflow: Workflow): Promise<WholeWorkflow> {
   const graph = await editedGraph(db, workflow.id);
   const faults = [...triggerViolations(workflow), ...(await graphViolations(db, workflow.projectId, asGraph(graph)))];
   return { workflow, ...graph, faults };

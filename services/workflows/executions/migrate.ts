@@ -3,7 +3,7 @@ import { statement } from '../../../db/statement.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { requireOpenProject } from '../../access/open-project.ts';
 import { lockWorkflow } from '../find.ts';
-import { storedGraph } from '../stored-graph.ts';
+import { storedGraph } from '../versions.ts';
 
 export interface Migration {
   /** At most a thousand of each. */

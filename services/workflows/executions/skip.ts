@@ -9,7 +9,7 @@ import { signalNames } from '../../outbox/signals.ts';
 import { writeOutboxMessage } from '../../outbox/write.ts';
 import { leaveByTime } from '../advance.ts';
 import { lockExecution } from '../execution-state.ts';
-import { storedGraph } from '../stored-graph.ts';
+import { storedGraph } from '../versions.ts';
 import { findStep } from '../walk.ts';
 import { executionNotFound } from './find.ts';
 
