@@ -11,7 +11,7 @@ import {
   failExecution,
   type Next,
 } from '../services/workflows/advance.ts';
-import { stepsSoFar } from '../services/workflows/steps-so-far.ts';
+import { describeSteps } from '../services/workflows/steps-so-far.ts';
 import { callWebhook } from '../services/workflows/webhook-call.ts';
 import { pendingWebhook, resolveWebhook } from '../services/workflows/webhook-step.ts';
 import { FailureCounter, MAX_FAILURES } from './failure-counter.ts';
@@ -38,7 +38,7 @@ export const executionActivities = (deps: AdvanceDeps) => {
     async advanceExecution(ref: ExecutionRef): Promise<Advanced> {
       const { executionId } = ref;
       try {
-        const advanced = describe(await advance(deps, ref), await stepsSoFar(deps.db, executionId));
+        const advanced = describe(await advance(deps, ref), await describeSteps(deps.db, executionId));
         failures.succeeded(executionId);
         return advanced;
       } catch (error) {

@@ -21,9 +21,9 @@ import { scrubSystemMail } from '../services/system/scrub.ts';
 import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { answerRequests } from '../services/users/requests.ts';
-import { removeLeftExecutions } from '../services/workflows/executions/remove.ts';
+import { deleteLeftoverExecutions } from '../services/workflows/executions/remove.ts';
 import { resealHeaders } from '../services/workflows/reseal-headers.ts';
-import { forgetTicks } from '../services/workflows/tick.ts';
+import { deleteOldTicks } from '../services/workflows/tick.ts';
 import { sweepVersions } from '../services/workflows/versions.ts';
 import { Loop } from './loop.ts';
 
@@ -79,8 +79,8 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('received notices', SWEEP_MS, () => forgetNotices(db)),
     chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
     chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
-    chore('deleted workflows', TIDY_MS, () => removeLeftExecutions(db)),
-    chore('ticks of workflows', SWEEP_MS, () => forgetTicks(db)),
+    chore('deleted workflows', TIDY_MS, () => deleteLeftoverExecutions(db)),
+    chore('ticks of workflows', SWEEP_MS, () => deleteOldTicks(db)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));
 }

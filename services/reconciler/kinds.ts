@@ -10,7 +10,7 @@ import { workflowIds } from '../outbox/ids.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { isActive } from '../workflows/execution-state.ts';
 import { resume } from '../workflows/executions/retry.ts';
-import { renewSchedule } from '../workflows/schedule.ts';
+import { restoreSchedule } from '../workflows/schedule.ts';
 
 /** A kind of rows that must have an open Temporal workflow or Schedule. */
 export interface Kind {
@@ -97,7 +97,7 @@ export const kinds: Kind[] = [
       from workflows where trigger_type = 'SCHEDULE' and trigger_config ->> 'cron' is not null`,
     revive: async (trx, id) => {
       const workflow = await Workflow.query(trx).findById(id).forUpdate();
-      if (workflow?.triggerType === 'SCHEDULE') await renewSchedule(trx, workflow);
+      if (workflow?.triggerType === 'SCHEDULE') await restoreSchedule(trx, workflow);
     },
   },
 ];

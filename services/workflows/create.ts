@@ -8,7 +8,7 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { requireRoom } from '../access/room.ts';
 import { asGraph, editedGraph, findWorkflow } from './find.ts';
-import { firstVersion } from './versions.ts';
+import { saveFirstVersion } from './versions.ts';
 import { graphViolations } from './violations.ts';
 
 export interface NewWorkflow {
@@ -41,7 +41,7 @@ export async function createWorkflow(
       triggerConfig: { eventName },
       allowReentry: input.allowReentry ?? false,
     });
-    await firstVersion(trx, workflow, { steps: [], transitions: [] });
+    await saveFirstVersion(trx, workflow, { steps: [], transitions: [] });
     return workflow;
   });
 }
@@ -78,7 +78,7 @@ export async function duplicateWorkflow(
       await WorkflowTransition.query(trx).insert({ id: newId(), projectId, workflowId, branch, ...ends });
     }
     const graph = await editedGraph(trx, workflowId);
-    await firstVersion(trx, copy, graph);
+    await saveFirstVersion(trx, copy, graph);
     const violations = await graphViolations(trx, projectId, asGraph(graph));
     return violations.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
   });

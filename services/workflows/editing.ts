@@ -7,7 +7,7 @@ import { type EditedGraph, editedGraph, lockWorkflow } from './find.ts';
 import { saveVersion } from './versions.ts';
 
 /** Changes a workflow under its lock. */
-export function changing<T>(
+export function changeWorkflow<T>(
   db: Db,
   project: ProjectAccess,
   id: string,
@@ -22,13 +22,13 @@ export function changing<T>(
 }
 
 /** Changes the graph and stores it as a new version. Active executions stay on theirs. */
-export function editing<T>(
+export function editGraph<T>(
   db: Db,
   project: ProjectAccess,
   id: string,
   edit: (trx: Db, workflow: Workflow, graph: EditedGraph) => Promise<T>,
 ): Promise<T> {
-  return changing(db, project, id, async (trx, workflow) => {
+  return changeWorkflow(db, project, id, async (trx, workflow) => {
     const result = await edit(trx, workflow, await editedGraph(trx, id));
     await saveVersion(trx, workflow);
     return result;

@@ -14,7 +14,7 @@ import type { MailLinks } from '../emails/links.ts';
 import { variablesOf } from '../templates/variables.ts';
 import type { ExecutionState } from './execution-state.ts';
 import { type Effects, StaleExecution } from './records.ts';
-import { mailOf, planStepEmail } from './send-step-email.ts';
+import { mailRowOf, planStepEmail } from './send-step-email.ts';
 import type { StepEnvironment } from './steps/step-type.ts';
 
 export interface RunDeps {
@@ -56,7 +56,7 @@ export function executionEnvironment(
     sendEmail: async (mail) => {
       const plan = await planStepEmail(db, execution, mail);
       if (!('template' in plan)) return plan;
-      effects.mail = mailOf(plan, mail, contact);
+      effects.mail = mailRowOf(plan, mail, contact);
       return { emailId: effects.mail.id };
     },
     updateContact: async ({ data, subscribed = null }) => {

@@ -15,7 +15,7 @@ function scheduleOf({ triggerType, triggerConfig, enabled }: Scheduled) {
  * Updates the Temporal Schedule after a change of a workflow, in its transaction. `after` is undefined when it is deleted.
  * A tick checks the workflow's row before contacts enter, so disabling takes effect before the Schedule is updated.
  */
-export async function followSchedule(trx: Db, before: Scheduled, after: Scheduled | undefined): Promise<void> {
+export async function syncSchedule(trx: Db, before: Scheduled, after: Scheduled | undefined): Promise<void> {
   const current = scheduleOf(before);
   const wanted = after && scheduleOf(after);
   if (JSON.stringify(current) === JSON.stringify(wanted)) return;
@@ -23,7 +23,7 @@ export async function followSchedule(trx: Db, before: Scheduled, after: Schedule
 }
 
 /** Restores a Schedule that Temporal has lost. */
-export const renewSchedule = (trx: Db, workflow: Scheduled): Promise<void> =>
+export const restoreSchedule = (trx: Db, workflow: Scheduled): Promise<void> =>
   writeScheduleMessage(trx, workflow, scheduleOf(workflow));
 
 async function writeScheduleMessage(

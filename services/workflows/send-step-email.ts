@@ -52,7 +52,7 @@ async function isSubscribed(db: Db, { projectId, contact }: Sender, to: string |
 }
 
 /** Returns the row for the ledger. */
-export function mailOf(
+export function mailRowOf(
   { template, from }: Extract<MailPlan, { template: unknown }>,
   { fromName, replyTo, to }: StepMail,
   contact: ContactRecord,

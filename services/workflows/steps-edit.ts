@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import type { Data } from '../contacts/data.ts';
 import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections.ts';
-import { changing, editing } from './editing.ts';
+import { changeWorkflow, editGraph } from './editing.ts';
 import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
 import { sealStep, showStep } from './sealed-headers.ts';
 import { readConfig, requireReferences, type StepRules } from './step-config.ts';
@@ -35,7 +35,7 @@ export async function addStep(
   { type, name, position, config, templateId = null, autoConnect }: NewStep,
   rules: StepRules,
 ): Promise<WorkflowStep> {
-  return editing(db, project, workflowId, async (trx, workflow, graph) => {
+  return editGraph(db, project, workflowId, async (trx, workflow, graph) => {
     if (graph.steps.length >= MAX_STEPS) throw badRequest(`A workflow has at most ${MAX_STEPS} steps.`);
     const step = WorkflowStep.fromJson({
       id: newId(),
@@ -69,7 +69,7 @@ export async function updateStep(
   change: StepChange,
   rules: StepRules,
 ): Promise<WorkflowStep> {
-  return changing(db, project, workflowId, async (trx, workflow) => {
+  return changeWorkflow(db, project, workflowId, async (trx, workflow) => {
     const stored = found(await WorkflowStep.query(trx).findOne({ workflowId, id: stepId }));
     const { secretKeys } = rules;
     const before = showStep(secretKeys, workflow.projectId, stored);
@@ -129,7 +129,7 @@ export async function deleteStep(
   stepId: string,
   { splice }: { splice: boolean },
 ): Promise<void> {
-  await editing(db, project, workflowId, async (trx, workflow, graph) => {
+  await editGraph(db, project, workflowId, async (trx, workflow, graph) => {
     found(graph.steps.find(({ id }) => id === stepId));
     const joins = splice ? joinsAround(graph, stepId) : [];
     await WorkflowStep.query(trx).deleteById(stepId);
@@ -171,7 +171,7 @@ export async function addTransition(
   workflowId: string,
   added: NewTransition,
 ): Promise<WorkflowTransition> {
-  return editing(db, project, workflowId, async (trx, { projectId }, graph) => {
+  return editGraph(db, project, workflowId, async (trx, { projectId }, graph) => {
     await requireOwnSteps(trx, projectId, graph, [added.fromStepId, added.toStepId]);
     requireConnection(asGraph(graph), added);
     return WorkflowTransition.query(trx).insertAndFetch({ id: newId(), projectId, workflowId, ...added });
@@ -193,7 +193,7 @@ export async function deleteTransition(
   workflowId: string,
   transitionId: string,
 ): Promise<void> {
-  await editing(db, project, workflowId, async (trx) => {
+  await editGraph(db, project, workflowId, async (trx) => {
     const deleted = await WorkflowTransition.query(trx).where({ workflowId, id: transitionId }).delete();
     if (deleted === 0) throw notFound('transition');
   });

@@ -10,7 +10,7 @@ const find = statement<{ visit: number; type: string; step_id: string; status: s
 );
 
 /** Describes the last steps of an execution for operators: types and ids only, no customer data. */
-export async function stepsSoFar(db: Db, executionId: string): Promise<string> {
+export async function describeSteps(db: Db, executionId: string): Promise<string> {
   const rows = await find(db, [executionId, MAX_STEPS_SHOWN]);
   return rows
     .reverse()

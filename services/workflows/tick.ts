@@ -105,7 +105,7 @@ async function membersIn(trx: Db, projectId: string, segmentId: string): Promise
 const KEEP_DAYS = 30;
 
 /** Ticks are kept because Temporal may repeat one for as long as it retains the workflow. */
-export async function forgetTicks(db: Db): Promise<number> {
+export async function deleteOldTicks(db: Db): Promise<number> {
   return db('workflowTicks')
     .where('createdAt', '<', db.raw('now() - make_interval(days => ?)', [KEEP_DAYS]))
     .del();

@@ -2,8 +2,8 @@ import type { Db } from '../../db/connect.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { changing } from './editing.ts';
-import { followSchedule } from './schedule.ts';
+import { changeWorkflow } from './editing.ts';
+import { syncSchedule } from './schedule.ts';
 import { readTrigger, type TriggerChange } from './trigger.ts';
 import { requireNoViolations, triggerViolations } from './violations.ts';
 import { workflowDetails } from './workflow-details.ts';
@@ -22,7 +22,7 @@ export async function updateWorkflow(
   id: string,
   change: WorkflowChange,
 ): Promise<Workflow> {
-  return changing(db, project, id, async (trx, before) => {
+  return changeWorkflow(db, project, id, async (trx, before) => {
     const { name = before.name, description = before.description, enabled = before.enabled } = change;
     const { allowReentry = before.allowReentry } = change;
     const trigger = await readTrigger(trx, before, change);
@@ -40,14 +40,14 @@ export async function updateWorkflow(
       ...(isEnabling && { validVersion: before.version }),
       updatedAt: new Date(),
     });
-    await followSchedule(trx, before, updated);
+    await syncSchedule(trx, before, updated);
     return updated;
   });
 }
 
 /** Keeps mail and events of the workflow. Housekeeping deletes its ended executions in chunks. */
 export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string): Promise<void> {
-  await changing(db, project, id, async (trx, workflow) => {
+  await changeWorkflow(db, project, id, async (trx, workflow) => {
     const active = await trx('executions')
       .where({ workflowId: id })
       .whereIn('status', ['RUNNING', 'WAITING'])
@@ -58,7 +58,7 @@ export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string)
       });
     await workflow.$query(trx).delete();
     await trx('workflowRemovals').insert({ workflowId: id });
-    await followSchedule(trx, workflow, undefined);
+    await syncSchedule(trx, workflow, undefined);
   });
 }
 

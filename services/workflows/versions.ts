@@ -29,7 +29,7 @@ export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow
 }
 
 /** Stores the first version of a new workflow. */
-export async function firstVersion(trx: Db, { id, version }: Workflow, graph: EditedGraph): Promise<void> {
+export async function saveFirstVersion(trx: Db, { id, version }: Workflow, graph: EditedGraph): Promise<void> {
   await insertVersion(trx, id, version, asGraph(graph));
 }
 

@@ -11,7 +11,7 @@ const removeChunk = `
   select count(*)::integer as count from deleted`;
 
 /** Deletes executions of deleted workflows in chunks. Keeps their mail and events. */
-export async function removeLeftExecutions(db: Db): Promise<number> {
+export async function deleteLeftoverExecutions(db: Db): Promise<number> {
   const removals = await db('workflowRemovals').select<{ workflowId: string }[]>('workflowId').limit(10);
   let removed = 0;
   for (const { workflowId } of removals) {

@@ -7,7 +7,7 @@ import { requireOpenProject } from '../../access/open-project.ts';
 import { workflowIds } from '../../outbox/ids.ts';
 import { writeOutboxMessage } from '../../outbox/write.ts';
 import { executionNotFound } from './find.ts';
-import { reentry } from './start.ts';
+import { reentryError } from './start.ts';
 
 /** Retries the failed step of a FAILED execution, on the version that it was on. */
 export async function retryExecution(
@@ -27,7 +27,7 @@ export async function retryExecution(
     return resume(trx, execution);
   }).catch((error: unknown) => {
     // The contact has entered again, and that execution is active.
-    if (error instanceof UniqueViolationError) throw reentry(true);
+    if (error instanceof UniqueViolationError) throw reentryError(true);
     throw error;
   });
 }

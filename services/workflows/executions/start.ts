@@ -38,12 +38,12 @@ export async function startExecution(
       throw badRequest('This workflow is disabled.', { suggestion: 'Enable it with PATCH /workflows/:id.' });
     const entry = { projectId, workflowId, version, contactId: contact.id, context, afterPosition: null, depth: 0 };
     const [id] = await enter(trx, [{ ...entry, oncePerContact: !allowReentry }]);
-    if (!id) throw reentry(allowReentry);
+    if (!id) throw reentryError(allowReentry);
     return Execution.query(trx).findById(id).throwIfNotFound();
   });
 }
 
-export const reentry = (allowReentry: boolean): ApiError =>
+export const reentryError = (allowReentry: boolean): ApiError =>
   allowReentry
     ? new ApiError(409, 'CONFLICT', 'The contact is on its way through this workflow already.')
     : new ApiError(409, 'CONFLICT', 'The contact has entered this workflow before, and it does not allow re-entry.', {

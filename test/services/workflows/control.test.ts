@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import { cancelAllExecutions, cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { migrateExecutions } from '../../../services/workflows/executions/migrate.ts';
-import { removeLeftExecutions } from '../../../services/workflows/executions/remove.ts';
+import { deleteLeftoverExecutions } from '../../../services/workflows/executions/remove.ts';
 import { retryExecution } from '../../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../../services/workflows/executions/skip.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
@@ -224,7 +224,7 @@ describe('control over executions', () => {
     const bystander = await begin();
     await world.db('workflows').where({ id: workflow.id }).del();
     await world.db('workflowRemovals').insert({ workflowId: workflow.id });
-    expect(await removeLeftExecutions(world.db)).to.equal(1);
+    expect(await deleteLeftoverExecutions(world.db)).to.equal(1);
     expect(await world.db('executionSteps').where({ executionId: id })).to.deep.equal([]);
     expect(await walker.steps(bystander.id)).to.have.length(1);
     expect(await world.db('workflowRemovals')).to.deep.equal([]);
