@@ -4,17 +4,17 @@ import { detailsOf } from '../services/campaigns/details.ts';
 import { CampaignSender, type SliceDeps } from '../services/campaigns/sender.ts';
 import { retryLater } from './retry-later.ts';
 
-const BEAT_MS = 3_000;
+const HEARTBEAT_MS = 3_000;
 const SLICE_MS = 30_000;
 
 export const campaignActivities = (deps: AdvanceDeps) => ({
   async advanceCampaign(run: Run): Promise<NextStep> {
-    // Says that we live: freezing a million recipients takes a while.
-    const beating = setInterval(Context.current().heartbeat, BEAT_MS);
+    // Freezing a million recipients takes longer than the heartbeat time-out.
+    const heartbeats = setInterval(Context.current().heartbeat, HEARTBEAT_MS);
     try {
       return await advanceCampaign(deps, run);
     } finally {
-      clearInterval(beating);
+      clearInterval(heartbeats);
     }
   },
 });
@@ -22,7 +22,7 @@ export const campaignActivities = (deps: AdvanceDeps) => ({
 export type CampaignActivities = ReturnType<typeof campaignActivities>;
 
 export interface SendingDeps extends SliceDeps {
-  /** The process is to end: begin nothing new. */
+  /** Aborted when the process shuts down: start nothing new. */
   stopping: AbortSignal;
   sliceMs?: number;
 }

@@ -4,7 +4,7 @@ import type { Counts } from '../services/emails/delivery-settlement.ts';
 import { retryLater } from './retry-later.ts';
 
 export interface EmailActivityDeps extends DeliveryDeps {
-  /** The process is to end: begin nothing new. */
+  /** Aborted when the process shuts down: start nothing new. */
   stopping: AbortSignal;
 }
 

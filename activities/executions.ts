@@ -4,9 +4,14 @@ import type { Db } from '../db/connect.ts';
 import type { SigningKeys } from '../platform/cursor.ts';
 import type { OutboundHttp } from '../platform/outbound-http.ts';
 import { webhookSecret } from '../services/projects/webhook-secret.ts';
-import { type AdvanceDeps, advance, type ExecutionRef, type Next } from '../services/workflows/advance.ts';
-import { failExecution } from '../services/workflows/fail-execution.ts';
-import { stepsSoFar } from '../services/workflows/steps-so-far.ts';
+import {
+  type AdvanceDeps,
+  advance,
+  type ExecutionRef,
+  failExecution,
+  type Next,
+} from '../services/workflows/advance.ts';
+import { describeSteps } from '../services/workflows/steps-so-far.ts';
 import { callWebhook } from '../services/workflows/webhook-call.ts';
 import { pendingWebhook, resolveWebhook } from '../services/workflows/webhook-step.ts';
 import { FailureCounter, MAX_FAILURES } from './failure-counter.ts';
@@ -18,13 +23,13 @@ export interface WebhookActivityDeps {
   now: () => Date;
 }
 
-/** `details` is what an operator reads about the execution: no names, no addresses, nothing that anybody wrote. */
+/** `details` is for operators: types and ids only, no customer data. */
 export type Advanced = { details: string } & (
   | Exclude<Next, { kind: 'rest' }>
   | (Extract<Next, { kind: 'rest' }> & { summary: string })
 );
 
-const GIVEN_UP = `the step failed ${MAX_FAILURES} times for a reason that lies with the service`;
+const INTERNAL_FAILURE = `the step failed ${MAX_FAILURES} times for a reason that lies with the service`;
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 
 export const executionActivities = (deps: AdvanceDeps) => {
@@ -33,14 +38,14 @@ export const executionActivities = (deps: AdvanceDeps) => {
     async advanceExecution(ref: ExecutionRef): Promise<Advanced> {
       const { executionId } = ref;
       try {
-        const advanced = described(await advance(deps, ref), await stepsSoFar(deps.db, executionId));
+        const advanced = describe(await advance(deps, ref), await describeSteps(deps.db, executionId));
         failures.succeeded(executionId);
         return advanced;
       } catch (error) {
         if (!failures.isFinal(executionId, error)) throw error;
-        // The customer is told that it failed; what it was is for whoever runs the service.
-        Context.current().log.error('an execution is given up', { error, executionId });
-        await failExecution(deps.db, ref, GIVEN_UP);
+        // The customer sees that the step failed; the cause is for the operator's log only.
+        Context.current().log.error('execution failed after repeated internal errors', { error, executionId });
+        await failExecution(deps.db, ref, INTERNAL_FAILURE);
         return { kind: 'end', status: 'FAILED', details: '' };
       }
     },
@@ -50,7 +55,7 @@ export const executionActivities = (deps: AdvanceDeps) => {
 export type ExecutionActivities = ReturnType<typeof executionActivities>;
 
 export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) => ({
-  /** One attempt. What comes of it stands in Postgres when this returns; until then Temporal has it tried again. */
+  /** Makes one attempt. Returns when the final outcome is in Postgres; throws to be retried by Temporal. */
   async callExecutionWebhook(ref: ExecutionRef, visit: number): Promise<void> {
     const { info, cancellationSignal } = Context.current();
     const pending = await pendingWebhook(db, keys, ref, visit);
@@ -58,9 +63,9 @@ export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) 
     const { id, projectId, request } = pending;
     const secret = await webhookSecret(db, keys, projectId);
     const outcome = await callWebhook(http, { id, secret, now: now(), request }, cancellationSignal);
-    const triedFor = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
+    const elapsedMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
     if (outcome.kind !== 'retry') return resolveWebhook(db, ref, visit, outcome);
-    if (triedFor > GIVE_UP_MS) return resolveWebhook(db, ref, visit, { ...outcome, kind: 'failed' });
+    if (elapsedMs > GIVE_UP_MS) return resolveWebhook(db, ref, visit, { ...outcome, kind: 'failed' });
     await resolveWebhook(db, ref, visit, outcome);
     throw ApplicationFailure.create({
       message: outcome.reason,
@@ -71,7 +76,7 @@ export const webhookActivities = ({ db, http, keys, now }: WebhookActivityDeps) 
   },
 });
 
-function described(next: Next, steps: string): Advanced {
+function describe(next: Next, steps: string): Advanced {
   if (next.kind !== 'rest') return { ...next, details: steps };
   const { stepType, event, until } = next;
   const time = until === undefined ? 'without a time-out' : `until ${new Date(until).toISOString()}`;

@@ -6,31 +6,31 @@ import { FailureCounter } from './failure-counter.ts';
 
 export interface JobActivityDeps {
   db: Db;
-  /** The process is to end: finish the chunk that is under way and no more. */
+  /** Aborted when the process shuts down: finish the current chunk only. */
   stopping: AbortSignal;
-  /** Per project. */
+  /** Limits per project. */
   projectLimits?: Limits;
 }
 
 const SLICE_MS = 5_000;
-const BEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 
 /**
- * A slice of an import reads the file from its start to find its place. The longer that took, the longer it stays: the
- * way is a fifth of the time at most, and the whole import never the square of its rows.
+ * Returns the duration of a slice. A slice of an import reads the file from its start up to its position. It runs at least
+ * five times as long as that took, so that an import does not take quadratic time.
  */
-export const sliceMs = (wayMs: number): number => Math.max(SLICE_MS, 5 * wayMs);
+export const sliceMs = (seekMs: number): number => Math.max(SLICE_MS, 5 * seekMs);
 
 export const jobActivities = ({ db, stopping, projectLimits }: JobActivityDeps) => {
   const failures = new FailureCounter();
   return {
     async runJobSlice(jobId: string): Promise<JobProgress> {
       const { cancellationSignal, heartbeat } = Context.current();
-      const began = Date.now();
-      const isOver = (wayMs: number) =>
-        Date.now() - began > sliceMs(wayMs) || cancellationSignal.aborted || stopping.aborted;
-      // Says that we live; how far the job has got stands in its row.
-      const beating = setInterval(heartbeat, BEAT_MS);
+      const startedAt = Date.now();
+      const isOver = (seekMs: number) =>
+        Date.now() - startedAt > sliceMs(seekMs) || cancellationSignal.aborted || stopping.aborted;
+      // Without details: the job's row has its progress.
+      const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
       try {
         const progress = await runSlice(db, jobId, isOver, projectLimits);
         failures.succeeded(jobId);
@@ -40,7 +40,7 @@ export const jobActivities = ({ db, stopping, projectLimits }: JobActivityDeps) 
         await failJob(db, jobId, error instanceof Error ? error.message : String(error), projectLimits);
         return { ended: true, processed: 0, total: 0 };
       } finally {
-        clearInterval(beating);
+        clearInterval(heartbeats);
       }
     },
   };

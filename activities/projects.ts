@@ -4,26 +4,26 @@ import { type ErasureProgress, runErasure } from '../services/removal/project-ru
 
 export interface ProjectActivityDeps {
   db: Db;
-  /** The process is to end: finish the chunk that is under way and no more. */
+  /** Aborted when the process shuts down: finish the current chunk only. */
   stopping: AbortSignal;
 }
 
 const SLICE_MS = 5_000;
-const BEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 
 export const projectActivities = ({ db, stopping }: ProjectActivityDeps) => ({
   async eraseSlice(erasureId: string): Promise<ErasureProgress> {
     const { cancellationSignal, heartbeat } = Context.current();
-    const began = Date.now();
-    const beating = setInterval(heartbeat, BEAT_MS);
+    const startedAt = Date.now();
+    const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
     try {
       return await runErasure(
         db,
         erasureId,
-        () => Date.now() - began > SLICE_MS || cancellationSignal.aborted || stopping.aborted,
+        () => Date.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted,
       );
     } finally {
-      clearInterval(beating);
+      clearInterval(heartbeats);
     }
   },
 });

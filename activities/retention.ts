@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
 import { type Removed, type RetentionSettings, runRetention } from '../services/retention/run.ts';
 
-const BEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 
 export interface RetentionDeps {
   db: Db;
@@ -11,11 +11,11 @@ export interface RetentionDeps {
 
 export const retentionActivities = ({ db, retention }: RetentionDeps) => ({
   async removeOld(): Promise<Removed> {
-    const beating = setInterval(Context.current().heartbeat, BEAT_MS);
+    const heartbeats = setInterval(Context.current().heartbeat, HEARTBEAT_MS);
     try {
       return await runRetention(db, retention);
     } finally {
-      clearInterval(beating);
+      clearInterval(heartbeats);
     }
   },
 });

@@ -3,16 +3,16 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { RetryLater } from '../services/emails/deliver.ts';
 
 /**
- * Work that is not done through no fault of its own is tried again. Without a time of its own it is Temporal's back-off
- * that decides: a server that is away is asked ever more rarely.
+ * Converts a RetryLater into a failure that Temporal retries after its delay. Without a delay Temporal's back-off applies,
+ * so an unavailable server is tried ever more rarely.
  */
 export function retryLater(error: unknown): unknown {
   if (!(error instanceof RetryLater)) return error;
   const { message, afterMs } = error;
-  if (afterMs === undefined) return ApplicationFailure.create({ message, type: 'ComeAgain' });
+  if (afterMs === undefined) return ApplicationFailure.create({ message, type: 'RetryLater' });
   return ApplicationFailure.create({
     message,
-    type: 'ComeAgain',
+    type: 'RetryLater',
     nextRetryDelay: Math.max(afterMs, 100),
     category: ApplicationFailureCategory.BENIGN,
   });

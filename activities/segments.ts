@@ -2,15 +2,15 @@ import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
 import { sweepDrifting } from '../services/segments/sweep.ts';
 
-const BEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 
 export const segmentActivities = ({ db }: { db: Db }) => ({
   async sweepSegments(): Promise<{ entered: number; left: number }> {
-    const beating = setInterval(Context.current().heartbeat, BEAT_MS);
+    const heartbeats = setInterval(Context.current().heartbeat, HEARTBEAT_MS);
     try {
       return await sweepDrifting(db);
     } finally {
-      clearInterval(beating);
+      clearInterval(heartbeats);
     }
   },
 });

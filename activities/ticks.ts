@@ -3,18 +3,18 @@ import type { Db } from '../db/connect.ts';
 import { enterAtTick, type TickProgress } from '../services/workflows/tick.ts';
 
 const SLICE_MS = 5_000;
-const BEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 
 export const tickActivities = ({ db, stopping }: { db: Db; stopping: AbortSignal }) => ({
   async enterContacts(workflowId: string, tick: string): Promise<TickProgress> {
     const { cancellationSignal, heartbeat } = Context.current();
-    const began = Date.now();
-    const isOver = () => Date.now() - began > SLICE_MS || cancellationSignal.aborted || stopping.aborted;
-    const beating = setInterval(heartbeat, BEAT_MS);
+    const startedAt = Date.now();
+    const isOver = () => Date.now() - startedAt > SLICE_MS || cancellationSignal.aborted || stopping.aborted;
+    const heartbeats = setInterval(heartbeat, HEARTBEAT_MS);
     try {
       return await enterAtTick(db, workflowId, tick, isOver);
     } finally {
-      clearInterval(beating);
+      clearInterval(heartbeats);
     }
   },
 });

@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** Whoever has one IPv6 address usually has the whole /64 it is in (RFC 6177). */
+/** A site with one IPv6 address usually owns the whole /64 around it (RFC 6177). */
 const IPV6_GROUPS = 4;
 
-/** The network that limits per client count for: an IPv4 address, or the /64 of an IPv6 address. */
+/** Returns the key for per-client limits: an IPv4 address, or the /64 of an IPv6 address. */
 export function clientNetwork(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);

@@ -1,14 +1,14 @@
 export interface CoalesceOptions {
   maxItems?: number;
-  /** How many runs may be under way at once. */
+  /** The number of concurrent runs. */
   width?: number;
-  /** A run waits so long for others to come along, unless there are enough: where many come, and none is in a hurry. */
+  /** Delays a run by `ms` to collect more items, unless `enough` are waiting. */
   linger?: { ms: number; enough: number };
 }
 
 /**
- * Turns a function over many items into one over a single item: calls that come while enough are under way are answered
- * together by the next. So writes are small when it is quiet and large under load, without a timer.
+ * Turns a function over many items into one over a single item. Calls that arrive while all runs are busy share the next
+ * run, so batches are small at low load and large at high load, without a timer.
  */
 export function coalesced<In, Out>(
   run: (items: In[]) => Promise<Out[]>,
@@ -23,7 +23,7 @@ export function coalesced<In, Out>(
   let running = 0;
   let endLinger: (() => void) | undefined;
 
-  const company = ({ ms, enough }: { ms: number; enough: number }): Promise<void> | undefined => {
+  const collect = ({ ms, enough }: { ms: number; enough: number }): Promise<void> | undefined => {
     if (waiting.length >= enough) return undefined;
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -37,15 +37,15 @@ export function coalesced<In, Out>(
 
   async function work(): Promise<void> {
     running++;
-    // Callers of the same tick share the first run.
+    // Lets callers of the same tick share the first run.
     await Promise.resolve();
     while (waiting.length > 0) {
-      if (linger) await company(linger);
+      if (linger) await collect(linger);
       const calls = waiting.splice(0, maxItems);
       try {
-        const outs = await run(calls.map(({ item }) => item));
+        const results = await run(calls.map(({ item }) => item));
         calls.forEach(({ resolve }, index) => {
-          resolve(outs[index] as Out);
+          resolve(results[index] as Out);
         });
       } catch (error) {
         for (const { reject } of calls) reject(error);

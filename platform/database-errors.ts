@@ -1,10 +1,10 @@
-// What an error of pg, knex or Objection says about the database and about the fate of the statement.
+// Classifies errors of pg, knex and Objection: whether the database is available, and what became of the statement.
 // SQLSTATE codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 const QUERY_CANCELED = '57014';
 const DEADLOCK_DETECTED = '40P01';
 
-/** Connection exceptions, insufficient resources, operator intervention: the server is in trouble, not the statement. */
+/** Connection exceptions, insufficient resources, operator intervention: errors of the server, not of the statement. */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57']);
 const UNAVAILABLE_STATES = new Set([
   '25006', // read_only_sql_transaction: connected to a standby after a failover
@@ -44,18 +44,18 @@ type Reach = 'not connected' | 'interrupted' | 'other';
 
 /** Returns whether the database cannot be used at the moment, so that the same request can succeed later. */
 export const isDatabaseUnavailable = (error: unknown): boolean =>
-  chainOf(error).some((one) => reachOf(one) !== 'other');
+  chainOf(error).some((link) => reachOf(link) !== 'other');
 
 /**
  * Returns whether the connection broke after a statement was sent and before its result arrived. The server may have
  * committed, so the write must not be repeated unless repeating it is harmless.
  */
 export const isOutcomeUnknown = (error: unknown): boolean =>
-  chainOf(error).some((one) => reachOf(one) === 'interrupted');
+  chainOf(error).some((link) => reachOf(link) === 'interrupted');
 
 /**
- * Returns whether the server itself refused the statement, which rolled it back. A cancelled statement is left out: it
- * was rolled back too, but repeating what took too long adds to the load that made it slow.
+ * Returns whether the server refused the statement and rolled it back. A cancelled statement does not count: it was
+ * rolled back too, but repeating it would add to the load that made it slow.
  */
 export function isStatementRefused(error: unknown): boolean {
   const state = sqlStateOf(error);
@@ -98,15 +98,15 @@ function codeOf(error: Error): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** The error and what it wraps: Objection's `nativeError`, `cause`, and the attempts of an AggregateError. */
+/** Returns the error and the errors it wraps: Objection's `nativeError`, `cause`, and those of an AggregateError. */
 function chainOf(error: unknown): Error[] {
   const found = new Set<Error>();
-  const add = (one: unknown): void => {
-    if (!(one instanceof Error) || found.has(one)) return;
-    found.add(one);
-    add((one as { nativeError?: unknown }).nativeError);
-    add(one.cause);
-    if (one instanceof AggregateError) one.errors.forEach(add);
+  const add = (link: unknown): void => {
+    if (!(link instanceof Error) || found.has(link)) return;
+    found.add(link);
+    add((link as { nativeError?: unknown }).nativeError);
+    add(link.cause);
+    if (link instanceof AggregateError) link.errors.forEach(add);
   };
   add(error);
   return [...found];

@@ -1,5 +1,5 @@
-// The one error class for everything that a caller may be told. Whatever else is thrown is a bug or an outage, and is
-// answered as a 500 without its text.
+// The only error class whose message API clients see. Any other error is a bug or an outage and answered as a 500
+// without its message.
 
 export const errorCodes = [
   'INVALID_API_KEY',
@@ -38,7 +38,7 @@ export const violationCodes = [
   'reserved_event',
 ] as const;
 
-/** One broken rule of a request: `field` is a dotted path. */
+/** A validation rule that a request breaks. `field` is a dotted path. */
 export interface Fault {
   field: string;
   message: string;
@@ -74,10 +74,10 @@ export const invalidKey = (message: string) =>
   });
 export const validationError = (errors: Fault[]) =>
   new ApiError(422, 'VALIDATION_ERROR', 'The request breaks the rules listed in "errors".', { errors });
-/** All but projects themselves are looked for in one. */
+/** All resources but projects belong to a project. */
 export const noSuch = (what: string) => `There is no such ${what}${what === 'project' ? '' : ' in this project'}.`;
 export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') => new ApiError(404, code, noSuch(what));
-/** The contract gives an unverified sender this odd code; clients match on it. */
+/** The API contract prescribes this code for an unverified sender, and clients match on it. */
 export const unverifiedSender = (domain: string) =>
   new ApiError(403, 'INTERNAL_SERVER_ERROR', `The sender domain ${domain} is not verified for this project.`, {
     suggestion: `Add ${domain} with POST /domains, publish the DNS records it lists, or send from a verified domain.`,

@@ -1,24 +1,23 @@
 const [TAB, NEWLINE, FORM_FEED, RETURN, SPACE] = [9, 10, 12, 13, 32];
 const [BANG, DOUBLE, SINGLE, SLASH, EQUALS, GREATER, QUESTION] = [33, 34, 39, 47, 61, 62, 63];
 
-/** What browsers take for blanks between the parts of a tag. */
+/** ASCII whitespace of the HTML standard. */
 const isBlank = (code: number): boolean =>
   code === SPACE || code === NEWLINE || code === TAB || code === RETURN || code === FORM_FEED;
 const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
 
-/** What stands between these is text, whatever it looks like. */
+/** Elements whose content is text, even where it looks like markup, with the pattern of their end. */
 const RAW_TEXT = new Map(
   ['style', 'script', 'title', 'textarea', 'xmp', 'iframe', 'noembed', 'noframes'].map((name) => [
     name,
     new RegExp(`</${name}[\\t\\n\\f\\r />]`, 'gi'),
   ]),
 );
-const [SHORTEST_RAW, LONGEST_RAW] = [3, 8];
+const [MIN_RAW_NAME, MAX_RAW_NAME] = [3, 8];
 
 /**
- * Gives every address that a link of this HTML leads to, as a browser would read it, to `replace`, and writes down what
- * that gives back instead; undefined leaves the link as it is, to the letter, like all the rest. What is no HTML at all
- * comes out as it was. Goes over the text once, whatever is in it.
+ * Calls `replace` with the target of every link, as a browser would read it, and writes the result in its place;
+ * undefined leaves the link unchanged, byte for byte, like all other text. Takes linear time for any input.
  */
 export function replaceLinks(html: string, replace: (target: string) => string | undefined): string {
   let out = '';
@@ -36,43 +35,48 @@ export function replaceLinks(html: string, replace: (target: string) => string |
 export type Span = [start: number, end: number];
 
 export interface FoundLinks {
-  /** The values of the links' `href`. */
+  /** The `href` values of the links. */
   links: Span[];
-  /** Where text without quotes, `<` and `>` may be put in without any other link being found: text, and values in quotes. */
+  /**
+   * Text and quoted attribute values: inserting text without quotes, `<` and `>` there does not change which links are
+   * found.
+   */
   open?: Span[];
 }
 
-/** Gives back `found`, with what there is. */
+/** Adds the links of the HTML to `found` and returns it. */
 export function linksIn(html: string, found: FoundLinks = { links: [] }): FoundLinks {
-  let behind = 0;
-  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', behind)) {
-    found.open?.push([behind, at]);
-    behind = piece(html, at, found);
+  let position = 0;
+  for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', position)) {
+    found.open?.push([position, at]);
+    position = scanMarkup(html, at, found);
   }
-  found.open?.push([behind, html.length]);
+  found.open?.push([position, html.length]);
   return found;
 }
 
-/** Goes from a `<` to behind what it begins. */
-function piece(html: string, at: number, found: FoundLinks): number {
+/** Scans the tag or comment that starts with the `<` at `at`. Returns the position behind it. */
+function scanMarkup(html: string, at: number, found: FoundLinks): number {
   const next = html.charCodeAt(at + 1);
-  if (isLetter(next)) return openingTag(html, at + 1, found);
-  // `</ a>` is a comment to browsers, and a `<` before anything else is text.
-  if (next === SLASH && isLetter(html.charCodeAt(at + 2))) return tag(html, nameEnd(html, at + 2), found, false);
+  if (isLetter(next)) return scanOpeningTag(html, at + 1, found);
+  // Browsers read `</ a>` as a comment, and `<` before any other character as text.
+  if (next === SLASH && isLetter(html.charCodeAt(at + 2)))
+    return scanAttributes(html, nameEnd(html, at + 2), found, false);
   if (next === BANG && html.startsWith('<!--', at)) return commentEnd(html, at + 4);
-  return next === BANG || next === QUESTION || next === SLASH ? past(html, '>', at + 2) : at + 1;
+  return next === BANG || next === QUESTION || next === SLASH ? positionAfter(html, '>', at + 2) : at + 1;
 }
 
-function openingTag(html: string, start: number, found: FoundLinks): number {
+function scanOpeningTag(html: string, start: number, found: FoundLinks): number {
   const end = nameEnd(html, start);
   const length = end - start;
-  if (isLinkName(html, start, length)) return tag(html, end, found, true);
-  const rawText = length >= SHORTEST_RAW && length <= LONGEST_RAW && RAW_TEXT.get(html.slice(start, end).toLowerCase());
-  const behind = tag(html, end, found, false);
-  if (!rawText) return behind;
-  rawText.lastIndex = behind;
+  if (isLinkName(html, start, length)) return scanAttributes(html, end, found, true);
+  const rawText =
+    length >= MIN_RAW_NAME && length <= MAX_RAW_NAME && RAW_TEXT.get(html.slice(start, end).toLowerCase());
+  const tagEnd = scanAttributes(html, end, found, false);
+  if (!rawText) return tagEnd;
+  rawText.lastIndex = tagEnd;
   const rawEnd = rawText.exec(html)?.index ?? html.length;
-  found.open?.push([behind, rawEnd]);
+  found.open?.push([tagEnd, rawEnd]);
   return rawEnd;
 }
 
@@ -99,10 +103,10 @@ function commentEnd(html: string, from: number): number {
 }
 
 /**
- * Goes over the attributes of a tag, to behind its `>`, and notes the `href` of a link. A tag that never ends is none,
- * and nothing behind its beginning is one.
+ * Scans the attributes of a tag and adds the `href` of a link to `found`. Returns the position behind the `>`, or the end
+ * of the text for a tag that never ends, which browsers ignore.
  */
-function tag(html: string, from: number, found: FoundLinks, isLink: boolean): number {
+function scanAttributes(html: string, from: number, found: FoundLinks, isLink: boolean): number {
   let href: Span | undefined;
   let at = from;
   for (;;) {
@@ -123,7 +127,7 @@ function tag(html: string, from: number, found: FoundLinks, isLink: boolean): nu
     const end = quoted ? html.indexOf(quote === DOUBLE ? '"' : "'", start) : unquotedEnd(html, start);
     if (end === -1 || end >= html.length) return html.length;
     if (quoted) found.open?.push([start, end]);
-    // Of two attributes with one name the first counts.
+    // The first of two attributes with the same name counts.
     if (isHref) href ??= [start, end];
     at = quoted ? end + 1 : end;
   }
@@ -155,12 +159,12 @@ function unquotedEnd(html: string, from: number): number {
   return html.length;
 }
 
-function past(html: string, mark: string, from: number): number {
+function positionAfter(html: string, mark: string, from: number): number {
   const at = html.indexOf(mark, from);
   return at === -1 ? html.length : at + 1;
 }
 
-const NAMED = new Map([
+const NAMED_CHARACTERS = new Map([
   ['amp', '&'],
   ['lt', '<'],
   ['gt', '>'],
@@ -169,21 +173,23 @@ const NAMED = new Map([
 ]);
 const ENTITY = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z][a-z0-9]*));/gi;
 
-/** Where a link leads by the value of its `href`; undefined where it has names for characters that we do not know. */
+/** Decodes the value of an `href`. Returns undefined when it contains unknown character references. */
 export function linkTarget(value: string): string | undefined {
   if (!value.includes('&')) return value;
-  let known = true;
+  let isDecoded = true;
   const text = value.replace(ENTITY, (whole, hex?: string, decimal?: string, name?: string) => {
-    const character = name ? NAMED.get(name) : characterOf(Number.parseInt(hex ?? decimal ?? '', hex ? 16 : 10));
-    if (character === undefined) known = false;
+    const character = name
+      ? NAMED_CHARACTERS.get(name)
+      : characterOf(Number.parseInt(hex ?? decimal ?? '', hex ? 16 : 10));
+    if (character === undefined) isDecoded = false;
     return character ?? whole;
   });
-  return known ? text : undefined;
+  return isDecoded ? text : undefined;
 }
 
 const characterOf = (code: number): string | undefined =>
   code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : undefined;
 
-/** As the value of an attribute, whatever quotes it stands in, or none. */
+/** Escapes a value for an attribute with double quotes, single quotes or none. */
 export const inAttribute = (value: string): string =>
-  /[&"'<>\s`=]/.test(value) ? value.replace(/[&"'<>\s`=]/g, (one) => `&#${one.charCodeAt(0)};`) : value;
+  /[&"'<>\s`=]/.test(value) ? value.replace(/[&"'<>\s`=]/g, (character) => `&#${character.charCodeAt(0)};`) : value;

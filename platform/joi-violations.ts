@@ -1,11 +1,11 @@
 import type joi from 'joi';
 import type { Fault } from './errors.ts';
 
-/** More than this helps nobody, and an array of a million wrong items would be answered with a million lines. */
-const MAX_FAULTS = 100;
+/** Bounds the response to a request with, for example, a million invalid array items. */
+const MAX_VIOLATIONS = 100;
 const MAX_FIELD_LENGTH = 200;
 const MAX_RECEIVED_LENGTH = 100;
-/** What is never said back: answers end up in logs. */
+/** Values of these fields are never returned, because responses end up in logs. */
 const SECRET = /password|token|secret/i;
 
 const codes: Record<string, Fault['code']> = {
@@ -30,7 +30,7 @@ const codesByRule: Record<string, Fault['code']> = {
   negative: 'too_big',
 };
 
-/** How a custom rule refuses a value with a code of the contract; `rule` is what the message says of the field. */
+/** Lets a custom joi rule refuse a value with an error code of the API. `rule` completes the message ("must …"). */
 export const refuse = (helpers: joi.CustomHelpers, code: Fault['code'], rule: string): joi.ErrorReport =>
   helpers.error(`fault.${code}`, { rule });
 
@@ -40,17 +40,17 @@ function codeOf(type: string): Fault['code'] {
   return codes[type] ?? codesByRule[rule] ?? (kind === 'string' ? 'invalid_string' : 'custom');
 }
 
-/** What joi found, in the words of the contract. */
+/** Converts errors of joi to the violations of the API. */
 export function faultsOf(error: joi.ValidationError): Fault[] {
-  const faults = new Map<string, Fault>();
-  for (const { type, path, message, context } of error.details.slice(0, MAX_FAULTS)) {
-    const fault: Fault = { field: fieldOf(path), message, code: codeOf(type) };
+  const violations = new Map<string, Fault>();
+  for (const { type, path, message, context } of error.details.slice(0, MAX_VIOLATIONS)) {
+    const violation: Fault = { field: fieldOf(path), message, code: codeOf(type) };
     const received = context?.value;
-    if (isShort(received) && !SECRET.test(fault.field)) fault.received = received;
-    // Two rules may find the same, as both of an address do in one with a line break.
-    faults.set(`${path.join('.')} ${message}`, fault);
+    if (isShort(received) && !SECRET.test(violation.field)) violation.received = received;
+    // Removes duplicates: both rules of an address reject a line break.
+    violations.set(`${path.join('.')} ${message}`, violation);
   }
-  return [...faults.values()];
+  return [...violations.values()];
 }
 
 export function fieldOf(path: readonly (string | number)[]): string {

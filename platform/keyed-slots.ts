@@ -1,50 +1,50 @@
 import { Slots } from './slots.ts';
 
-interface Own {
+interface KeyState {
   slots: Slots;
-  /** How many have one of its slots or wait for one. */
+  /** The number of calls that have a slot or wait for one. */
   users: number;
 }
 
 /**
- * A fixed number of slots for all, of which one key, such as a project, has at most `perKey`. A key's own slots are taken
- * first: however many of one key wait, only `perKey` of them stand in the queue that all keys share.
+ * A fixed number of slots, of which one key, such as a project, gets at most `perKey`. A call takes a slot of its key
+ * first, so that a key occupies at most `perKey` places in the queue that all keys share.
  */
 export class KeyedSlots {
-  private readonly all: Slots;
+  private readonly shared: Slots;
   private readonly perKey: number;
-  private readonly keys = new Map<string, Own>();
+  private readonly keys = new Map<string, KeyState>();
 
   constructor(size: number, perKey: number) {
-    this.all = new Slots(size);
+    this.shared = new Slots(size);
     this.perKey = perKey;
   }
 
-  /** Resolves with false when the signal comes before a slot is free. */
+  /** Resolves with false when the signal aborts before a slot is free. */
   async take(key: string, signal?: AbortSignal): Promise<boolean> {
-    const own = this.keys.get(key) ?? { slots: new Slots(this.perKey), users: 0 };
-    this.keys.set(key, own);
-    own.users++;
-    if (!(await own.slots.take(0, signal))) {
-      this.leave(key, own);
+    const state = this.keys.get(key) ?? { slots: new Slots(this.perKey), users: 0 };
+    this.keys.set(key, state);
+    state.users++;
+    if (!(await state.slots.take(0, signal))) {
+      this.leave(key, state);
       return false;
     }
-    if (await this.all.take(0, signal)) return true;
-    own.slots.give();
-    this.leave(key, own);
+    if (await this.shared.take(0, signal)) return true;
+    state.slots.give();
+    this.leave(key, state);
     return false;
   }
 
   give(key: string): void {
-    const own = this.keys.get(key);
-    if (!own) return;
-    this.all.give();
-    own.slots.give();
-    this.leave(key, own);
+    const state = this.keys.get(key);
+    if (!state) return;
+    this.shared.give();
+    state.slots.give();
+    this.leave(key, state);
   }
 
-  private leave(key: string, own: Own): void {
-    own.users--;
-    if (own.users === 0) this.keys.delete(key);
+  private leave(key: string, state: KeyState): void {
+    state.users--;
+    if (state.users === 0) this.keys.delete(key);
   }
 }

@@ -1,13 +1,13 @@
-/** Languages that what we write ourselves into mails and pages is there in. */
+/** The languages of our own texts in mails and pages. */
 export const languages = ['en', 'de', 'fr', 'es', 'nl', 'pt', 'it'] as const;
 export type Language = (typeof languages)[number];
 
-/** The first of these that we speak, whether it is written `de`, `de-AT` or `DE_at`; English when there is none. */
-export function languageOf(...wishes: unknown[]): Language {
-  for (const wish of wishes) {
-    const [tag] = typeof wish === 'string' ? wish.trim().toLowerCase().split(/[-_]/, 1) : [];
-    const known = languages.find((language) => language === tag);
-    if (known) return known;
+/** Returns the first supported language of the tags (`de`, `de-AT` or `DE_at`), or English. */
+export function languageOf(...tags: unknown[]): Language {
+  for (const tag of tags) {
+    const [primary] = typeof tag === 'string' ? tag.trim().toLowerCase().split(/[-_]/, 1) : [];
+    const supported = languages.find((language) => language === primary);
+    if (supported) return supported;
   }
   return 'en';
 }

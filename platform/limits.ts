@@ -1,4 +1,4 @@
-/** How much one project, or one user, may store. Each has a setting. */
+/** Storage limits of a project or a user. Each has a setting. */
 export interface Limits {
   /** Keys in one `data` object. */
   dataKeys: number;
@@ -14,24 +14,24 @@ export interface Limits {
   projectsPerUser: number;
 }
 
-/** Fits an integer parameter of Postgres, which has no infinity. */
-const NONE = 2_000_000_000;
+/** Fits a Postgres integer, which has no infinity. */
+const NO_LIMIT = 2_000_000_000;
 
 /** For callers inside the service, such as the CLI and the demo. */
 export const UNLIMITED: Limits = {
-  dataKeys: NONE,
-  customFields: NONE,
-  eventNames: NONE,
-  segments: NONE,
-  templates: NONE,
-  workflows: NONE,
-  openJobs: NONE,
-  runningJobs: NONE,
+  dataKeys: NO_LIMIT,
+  customFields: NO_LIMIT,
+  eventNames: NO_LIMIT,
+  segments: NO_LIMIT,
+  templates: NO_LIMIT,
+  workflows: NO_LIMIT,
+  openJobs: NO_LIMIT,
+  runningJobs: NO_LIMIT,
   uploadBytes: Number.MAX_SAFE_INTEGER,
-  projectsPerUser: NONE,
+  projectsPerUser: NO_LIMIT,
 };
 
-/** Of custom fields and event names, the public key may create at most half: everyone who sees a page has it. */
+/** The public key may create at most half of the custom fields and event names: every visitor of a page can read it. */
 export const publicShareOf = (limits: Limits): Limits => ({
   ...limits,
   customFields: Math.floor(limits.customFields / 2),

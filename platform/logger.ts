@@ -5,7 +5,7 @@ export type { Logger } from 'pino';
 
 export const logSerializers = { err: (error: unknown) => serializeError(error) };
 
-/** One structured log for a process. Logs carry ids, never addresses, bodies or keys. */
+/** Creates the structured logger of a process. Log ids, never addresses, bodies or keys. */
 export function createLogger(part: string, level: string): Logger {
   return pino({
     level,

@@ -1,7 +1,8 @@
 import { composeMail, type OutgoingMail } from './mime.ts';
-import { answerText, outcomeOf, providerIdOf, type SendOutcome } from './send-outcome.ts';
+import { answerText, outcomeOfFailure, providerIdOf, type SendOutcome } from './send-outcome.ts';
 import { type Pace, Slots } from './slots.ts';
-import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget, type WireMail } from './smtp-session.ts';
+import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget } from './smtp-session.ts';
+import type { WireMail } from './wire-lines.ts';
 
 export {
   composeMail,
@@ -15,35 +16,35 @@ export {
 } from './mime.ts';
 export { KnownLines } from './mime-body.ts';
 export type { SendOutcome } from './send-outcome.ts';
-export type { WireMail } from './smtp-session.ts';
+export type { WireMail } from './wire-lines.ts';
 
 type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
 
-/** A connection to the SMTP server, in the hands of one who sends. */
+/** A connection to the SMTP server, used by one sender at a time. */
 export interface MailLine {
   /**
-   * Never throws. Whoever has many mails to send composes them before, so that no connection waits for it:
-   * `composeMail`, or one `MailSkeleton` for all mails of a campaign. `next` is the mail that will be sent over this line
-   * after this one; it costs a round trip less. Should it not be sent after all, the line is good for nothing else.
+   * Never throws. Senders of many mails compose them beforehand, so that no connection is idle meanwhile: with
+   * `composeMail`, or with one `MailSkeleton` for all mails of a campaign. `next` is the mail that is sent over this
+   * connection afterwards, which saves a round trip; if it is not sent after all, the connection is closed on release.
    */
   send(mail: OutgoingMail | WireMail, next?: WireMail): Promise<SendOutcome>;
-  /** Gives it back for somebody else's mail, whether it was used or not. */
+  /** Returns the connection to the pool, used or not. */
   release(): Promise<void>;
 }
 
 export interface Mailer {
-  /** As many as there may be connections. Take one before connecting, give it back when done. */
+  /** One slot per allowed connection. Take a slot before `connect` and give it back after `release`. */
   slots: Slots;
-  /** Never throws. An aborted signal cuts the connection at once, until it is released. */
+  /** Never throws. Until the release, aborting the signal closes the connection at once. */
   connect(signal?: AbortSignal): Promise<MailLine | Unreachable>;
-  /** Hard cuts what is on the wire; otherwise only idle connections end, and busy ones after their mail. */
+  /** Closes idle connections, and busy ones after their mail; `hard` cuts connections with mail in flight too. */
   close(hard?: boolean): void;
 }
 
 export interface MailerOptions {
   url: string;
   maxConnections: number;
-  /** Of all mail that leaves, where it has one. */
+  /** Limits the rate of all mail that leaves. */
   pace?: Pace | undefined;
   /** Whether credentials may be sent without TLS to another machine. */
   allowPlainAuth?: boolean;
@@ -51,45 +52,45 @@ export interface MailerOptions {
 }
 
 const TIMEOUTS: SmtpTimeouts = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 60_000 };
-/** Most servers hang up on a silent client after a minute or more. */
+/** Most servers close a silent connection after a minute or more. */
 const IDLE_MS = 20_000;
 
 export function createMailer({ url, maxConnections, pace, allowPlainAuth, timeouts }: MailerOptions): Mailer {
-  const pool = new Pool(smtpTarget(url, { ...TIMEOUTS, ...timeouts }, allowPlainAuth));
+  const pool = new SessionPool(smtpTarget(url, { ...TIMEOUTS, ...timeouts }, allowPlainAuth));
   return {
     slots: new Slots(maxConnections, pace),
     connect: async (signal) => {
       const idle = pool.takeIdle();
       const session = idle ?? (await pool.open(signal));
-      return 'kind' in session ? session : new Line(pool, session, idle !== undefined, signal);
+      return 'kind' in session ? session : new PooledConnection(pool, session, idle !== undefined, signal);
     },
     close: (hard) => pool.close(hard),
   };
 }
 
-class Line implements MailLine {
-  private readonly pool: Pool;
+class PooledConnection implements MailLine {
+  private readonly pool: SessionPool;
   private readonly signal: AbortSignal | undefined;
-  private readonly hangUp = () => this.session.close(true);
+  private readonly abort = () => this.session.close(true);
   private session: SmtpSession;
-  /** It may have died since the last mail. */
+  /** A session that has sent mail may have died since. */
   private used: boolean;
   private clean = true;
 
-  constructor(pool: Pool, session: SmtpSession, used: boolean, signal: AbortSignal | undefined) {
+  constructor(pool: SessionPool, session: SmtpSession, used: boolean, signal: AbortSignal | undefined) {
     this.pool = pool;
     this.session = session;
     this.used = used;
     this.signal = signal;
-    signal?.addEventListener('abort', this.hangUp, { once: true });
-    if (signal?.aborted) this.hangUp();
+    signal?.addEventListener('abort', this.abort, { once: true });
+    if (signal?.aborted) this.abort();
   }
 
   send(mail: OutgoingMail | WireMail, next?: WireMail): Promise<SendOutcome> {
-    return 'raw' in mail ? this.exchange(mail, next) : this.compose(mail, next);
+    return 'raw' in mail ? this.exchange(mail, next) : this.composeAndSend(mail, next);
   }
 
-  private async compose(mail: OutgoingMail, next: WireMail | undefined): Promise<SendOutcome> {
+  private async composeAndSend(mail: OutgoingMail, next: WireMail | undefined): Promise<SendOutcome> {
     try {
       return await this.exchange(await composeMail(mail), next);
     } catch (error) {
@@ -98,14 +99,14 @@ class Line implements MailLine {
   }
 
   async release(): Promise<void> {
-    this.signal?.removeEventListener('abort', this.hangUp);
-    if (this.session.isPromised) this.session.close(true);
+    this.signal?.removeEventListener('abort', this.abort);
+    if (this.session.hasAnnouncedMail) this.session.close(true);
     await this.pool.giveBack(this.session, this.clean);
   }
 
   private async exchange(mail: WireMail, next: WireMail | undefined): Promise<SendOutcome> {
-    // What the server has refused must be forgotten before the next mail.
-    if (!this.clean && !this.session.isPromised) await this.session.reset();
+    // RSET discards a refused transaction before the next mail.
+    if (!this.clean && !this.session.hasAnnouncedMail) await this.session.reset();
     const exchange = await this.session.send(mail, next);
     const { used } = this;
     this.clean = exchange.accepted;
@@ -118,8 +119,8 @@ class Line implements MailLine {
     const { signal } = this;
     if (signal?.aborted && !handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
     const lost = error.kind === 'lost' || error.responseCode === 421;
-    if (!used || handedOver || !lost) return outcomeOf(error, handedOver);
-    // That a connection died between two mails says nothing about either.
+    if (!used || handedOver || !lost) return outcomeOfFailure(error, handedOver);
+    // The server closed the connection between two mails: sends this one over a new connection.
     this.session.close(true);
     const fresh = await this.pool.open(signal);
     if ('kind' in fresh) return fresh;
@@ -128,13 +129,13 @@ class Line implements MailLine {
   }
 }
 
-/** Sessions that wait for the next mail. How many there can be is decided by the slots. */
-class Pool {
+/** Idle sessions, reused for the next mail. The slots bound their number. */
+class SessionPool {
   private readonly idle: { session: SmtpSession; timer: NodeJS.Timeout }[] = [];
   private readonly all = new Set<SmtpSession>();
   private readonly target: SmtpTarget;
   private closed = false;
-  private isAway = false;
+  private isUnavailable = false;
   private probe: Promise<SmtpSession | Unreachable> | undefined;
 
   constructor(target: SmtpTarget) {
@@ -147,17 +148,17 @@ class Pool {
     return entry?.session;
   }
 
-  /** While the server is away one of all who ask tries, and the others hear from it: none is hammered when it is back. */
+  /** While the server is unavailable a single caller connects and the others share its result, to spare the server. */
   async open(signal?: AbortSignal): Promise<SmtpSession | Unreachable> {
     if (this.probe) {
-      const tried = await this.probe;
-      if ('kind' in tried) return tried;
+      const result = await this.probe;
+      if ('kind' in result) return result;
     }
-    const trying = this.tryOpen(signal);
-    if (this.isAway && this.all.size === 0) this.probe ??= trying;
-    const result = await trying;
-    this.isAway = 'kind' in result;
-    if (this.probe === trying) this.probe = undefined;
+    const attempt = this.tryOpen(signal);
+    if (this.isUnavailable && this.all.size === 0) this.probe ??= attempt;
+    const result = await attempt;
+    this.isUnavailable = 'kind' in result;
+    if (this.probe === attempt) this.probe = undefined;
     return result;
   }
 
@@ -195,9 +196,9 @@ class Pool {
   }
 
   private dropIdle(session: SmtpSession): void {
-    const at = this.idle.findIndex((entry) => entry.session === session);
-    if (at < 0) return;
-    clearTimeout(this.idle[at]?.timer);
-    this.idle.splice(at, 1);
+    const index = this.idle.findIndex((entry) => entry.session === session);
+    if (index < 0) return;
+    clearTimeout(this.idle[index]?.timer);
+    this.idle.splice(index, 1);
   }
 }

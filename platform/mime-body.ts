@@ -1,178 +1,174 @@
-/** Bytes on their way into one message; it grows as needed and is used again for the next. */
-export class Scratch {
+/** A growing buffer for one message, reused for the next. */
+export class MimeBuffer {
   bytes = Buffer.allocUnsafeSlow(64 * 1024);
   length = 0;
 
-  room(more: number): Buffer {
-    if (this.length + more <= this.bytes.length) return this.bytes;
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + more));
+  private reserve(size: number): Buffer {
+    if (this.length + size <= this.bytes.length) return this.bytes;
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + size));
     this.bytes.copy(larger, 0, 0, this.length);
     this.bytes = larger;
     return larger;
   }
 
-  /** ASCII alone. */
+  /** Appends text that is known to be ASCII. */
   ascii(text: string): void {
-    this.length += this.room(text.length).write(text, this.length, 'latin1');
-  }
-
-  utf8(text: string): void {
-    this.length += this.room(text.length * 3).write(text, this.length);
+    this.length += this.reserve(text.length).write(text, this.length, 'latin1');
   }
 
   copy(bytes: Buffer): void {
-    this.room(bytes.length).set(bytes, this.length);
+    this.reserve(bytes.length).set(bytes, this.length);
     this.length += bytes.length;
   }
 
-  /** A copy of what is there, and begins anew. What was large once is not kept for ever. */
+  /** Returns a copy of the content and empties the buffer. Releases a buffer that one large message has grown. */
   take(): Buffer {
-    const taken = roomFor(this.length);
+    const taken = allocate(this.length);
     this.bytes.copy(taken, 0, 0, this.length);
     this.length = 0;
-    if (this.bytes.length > KEPT) this.bytes = Buffer.allocUnsafeSlow(64 * 1024);
+    if (this.bytes.length > MAX_KEPT_BYTES) this.bytes = Buffer.allocUnsafeSlow(64 * 1024);
     return taken;
   }
 }
 
-const KEPT = 4 * 1024 * 1024;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
-/** Mails leave about in the order in which they were written; to ask for each one's memory alone costs more than the copy. */
-const SLAB = 256 * 1024;
+/** Mails are freed roughly in the order of their creation, so slices of a slab are cheaper than single allocations. */
+const SLAB_BYTES = 256 * 1024;
 let slab = Buffer.alloc(0);
-let used = 0;
+let slabUsed = 0;
 
-function roomFor(length: number): Buffer {
-  if (length > SLAB / 8) return Buffer.allocUnsafeSlow(length);
-  if (used + length > slab.length) [slab, used] = [Buffer.allocUnsafeSlow(SLAB), 0];
-  used += length;
-  return slab.subarray(used - length, used);
+function allocate(length: number): Buffer {
+  if (length > SLAB_BYTES / 8) return Buffer.allocUnsafeSlow(length);
+  if (slabUsed + length > slab.length) [slab, slabUsed] = [Buffer.allocUnsafeSlow(SLAB_BYTES), 0];
+  slabUsed += length;
+  return slab.subarray(slabUsed - length, slabUsed);
 }
 
 export type TransferEncoding = 'quoted-printable' | 'base64';
 
-/** A text as it is written into a part, and how it is encoded there. */
+/** The text of a MIME part, encoded. */
 export interface EncodedText {
   encoding: TransferEncoding;
   /** ASCII. */
   text: string;
 }
 
-/** Text in which a third of the bytes is not ASCII is shorter in base64; all other stays readable, and unsuspected. */
-export function isWide(bytes: Buffer): boolean {
-  let wide = 0;
-  for (const byte of bytes) wide += byte >>> 7;
-  return wide * 3 > bytes.length;
+/** Base64 is shorter for text with more than a third of non-ASCII bytes. Other text stays readable for spam filters. */
+export function isShorterInBase64(bytes: Buffer): boolean {
+  let nonAscii = 0;
+  for (const byte of bytes) nonAscii += byte >>> 7;
+  return nonAscii * 3 > bytes.length;
 }
 
 export function encodeText(text: string, known?: KnownLines): EncodedText {
   const quoted = (bytes: string) => (known ? known.quotedPrintable(bytes) : quotedPrintable(bytes));
   if (Buffer.byteLength(text) === text.length) return { encoding: 'quoted-printable', text: quoted(text) };
   const bytes = Buffer.from(text);
-  if (isWide(bytes)) return { encoding: 'base64', text: inLines(bytes.toString('base64')) };
+  if (isShorterInBase64(bytes)) return { encoding: 'base64', text: wrapBase64(bytes.toString('base64')) };
   return { encoding: 'quoted-printable', text: quoted(bytes.toString('latin1')) };
 }
 
-/** RFC 2045, 6.8. */
-function inLines(base64: string): string {
+/** RFC 2045, 6.8: at most 76 characters a line. */
+function wrapBase64(base64: string): string {
   const lines: string[] = [];
-  for (let at = 0; at < base64.length; at += 76) lines.push(base64.slice(at, at + 76));
+  for (let start = 0; start < base64.length; start += 76) lines.push(base64.slice(start, start + 76));
   return lines.join('\r\n');
 }
 
 const [CR, DOT, EQUALS, F] = [13, 46, 61, 70];
-/** RFC 2045, 6.7: a line has 76 characters, the last of which may have to be the `=` of a soft break. */
-const WIDTH = 75;
+/** RFC 2045, 6.7: at most 76 characters a line, of which the last may be the `=` of a soft break. */
+const LINE_WIDTH = 75;
 
-const escaped = (byte: string): string => `=${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+const escapeByte = (byte: string): string => `=${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 const UNPRINTABLE = /[^\t\n\r\x20-\x7e]|\r(?!\n)/;
 const UNPRINTABLES = new RegExp(UNPRINTABLE, 'g');
-/** Such as an address: there is nothing in it to encode. */
-const ONE_WORD = /^[!-<>-~]*$/;
-const SPACES_AT_END = /[ \t](?=\r?\n|$)/g;
+/** Printable text without blanks and `=`, such as an address: needs no escapes. */
+const NO_ESCAPES = /^[!-<>-~]*$/;
+const TRAILING_BLANKS = /[ \t](?=\r?\n|$)/g;
 
 /**
- * Bytes, one a character, as quoted-printable. Done in strokes over the whole text, which cost a tenth of going from byte
- * to byte. Besides what must be encoded, a dot and the F of `From ` are where they begin a line: so no line needs another
- * dot on the wire, and no mailbox file a `>` that would break the signature.
+ * Encodes bytes, given as one character each, as quoted-printable. Works with replacements over the whole text, which take
+ * a tenth of the time of a loop over bytes. Also escapes a dot and the F of `From ` at line starts, so that neither SMTP
+ * dot-stuffing nor the `>` of mbox files changes the signed text.
  */
 export function quotedPrintable(bytes: string): string {
-  const safe = ONE_WORD.test(bytes) ? bytes : printable(bytes);
+  const safe = NO_ESCAPES.test(bytes) ? bytes : escapeBytes(bytes);
   const out: string[] = [];
-  for (let begin = 0; begin <= safe.length; ) {
-    const { end, next } = lineAt(safe, begin);
-    writeLine(out, safe, begin, end);
-    begin = next;
+  for (let start = 0; start <= safe.length; ) {
+    const { end, next } = lineAt(safe, start);
+    writeLine(out, safe, start, end);
+    start = next;
   }
   return out.join('\r\n');
 }
 
-function printable(bytes: string): string {
+function escapeBytes(bytes: string): string {
   const safe = bytes.replaceAll('=', '=3D');
-  return (UNPRINTABLE.test(safe) ? safe.replace(UNPRINTABLES, escaped) : safe).replace(SPACES_AT_END, escaped);
+  return (UNPRINTABLE.test(safe) ? safe.replace(UNPRINTABLES, escapeByte) : safe).replace(TRAILING_BLANKS, escapeByte);
 }
 
-/** Where a line ends, and where the next one begins: behind the text, when there is none. */
-function lineAt(text: string, begin: number): { end: number; next: number } {
-  const found = text.indexOf('\n', begin);
+/** Returns the end of a line and the start of the next one, which lies behind the text after the last line. */
+function lineAt(text: string, start: number): { end: number; next: number } {
+  const found = text.indexOf('\n', start);
   if (found < 0) return { end: text.length, next: text.length + 1 };
-  return { end: found > begin && text.charCodeAt(found - 1) === CR ? found - 1 : found, next: found + 1 };
+  return { end: found > start && text.charCodeAt(found - 1) === CR ? found - 1 : found, next: found + 1 };
 }
 
 /**
- * The mails of a campaign differ in a few lines. Those of the first one are kept as they were written, and looked up in
- * the others; a line costs a tenth of being written anew.
+ * Caches encoded lines: the mails of a campaign differ in a few lines only. The lines of the first mails are kept; a
+ * lookup takes a tenth of the time of an encoding.
  */
 export class KnownLines {
   private readonly lines = new Map<string, string>();
-  private texts = 0;
+  private textCount = 0;
 
   quotedPrintable(bytes: string): string {
-    // Two parts, and a second mail in case the first one was out of the ordinary.
-    const learns = this.texts++ < 4 && bytes.length < MOST_KNOWN;
+    // Two parts of two mails, in case the first mail is unusual.
+    const learns = this.textCount++ < 4 && bytes.length < MAX_LEARNED_LENGTH;
     const out: string[] = [];
-    for (let begin = 0; begin <= bytes.length; ) {
-      const { end, next } = lineAt(bytes, begin);
-      out.push(this.written(bytes.slice(begin, end), learns));
-      begin = next;
+    for (let start = 0; start <= bytes.length; ) {
+      const { end, next } = lineAt(bytes, start);
+      out.push(this.encode(bytes.slice(start, end), learns));
+      start = next;
     }
     return out.join('\r\n');
   }
 
-  private written(line: string, learns: boolean): string {
+  private encode(line: string, learns: boolean): string {
     const known = this.lines.get(line);
     if (known !== undefined) return known;
-    const written = quotedPrintable(line);
-    // A copy, since a piece of a text keeps all of it in memory.
-    if (learns) this.lines.set(Buffer.from(line, 'latin1').toString('latin1'), written);
-    return written;
+    const encoded = quotedPrintable(line);
+    // Copied, because a slice keeps the whole text in memory.
+    if (learns) this.lines.set(Buffer.from(line, 'latin1').toString('latin1'), encoded);
+    return encoded;
   }
 }
 
-const MOST_KNOWN = 1024 * 1024;
+const MAX_LEARNED_LENGTH = 1024 * 1024;
 
-/** One line of the text, in as many as it takes. */
-function writeLine(out: string[], safe: string, begin: number, end: number): void {
-  let at = begin;
+/** Writes one line of the text, with soft breaks where it is too long. */
+function writeLine(out: string[], safe: string, start: number, end: number): void {
+  let position = start;
   for (;;) {
-    const lead = leadOf(safe, at);
-    const room = WIDTH - (lead ? 2 : 0);
-    if (end - at <= room) {
-      out.push(lead ? lead + safe.slice(at + 1, end) : safe.slice(at, end));
+    const lead = leadingEscape(safe, position);
+    const room = LINE_WIDTH - (lead ? 2 : 0);
+    if (end - position <= room) {
+      out.push(lead ? lead + safe.slice(position + 1, end) : safe.slice(position, end));
       return;
     }
-    let cut = at + room;
-    // Never inside of an escape.
+    let cut = position + room;
+    // Does not split an escape.
     if (safe.charCodeAt(cut - 1) === EQUALS) cut -= 1;
     else if (safe.charCodeAt(cut - 2) === EQUALS) cut -= 2;
-    out.push(lead ? `${lead}${safe.slice(at + 1, cut)}=` : `${safe.slice(at, cut)}=`);
-    at = cut;
+    out.push(lead ? `${lead}${safe.slice(position + 1, cut)}=` : `${safe.slice(position, cut)}=`);
+    position = cut;
   }
 }
 
-/** What stands for the first character where it may not begin a line. */
-function leadOf(safe: string, at: number): string {
-  const first = safe.charCodeAt(at);
+/** Returns the escape of a first character that must not start a line, or an empty string. */
+function leadingEscape(safe: string, position: number): string {
+  const first = safe.charCodeAt(position);
   if (first === DOT) return '=2E';
-  return first === F && safe.startsWith('From ', at) ? '=46' : '';
+  return first === F && safe.startsWith('From ', position) ? '=46' : '';
 }

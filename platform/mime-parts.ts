@@ -1,19 +1,19 @@
-import { encodeText, type KnownLines, type Scratch, type TransferEncoding } from './mime-body.ts';
+import { encodeText, type KnownLines, type MimeBuffer, type TransferEncoding } from './mime-body.ts';
 import type { QuotedForm } from './quoted-form.ts';
 
-/** The body of many mails. */
-export interface MailForm<Filling> {
-  html: QuotedForm<Filling>;
-  text: QuotedForm<Filling> | undefined;
+/** A precompiled body that many mails share. `Values` is what differs between them. */
+export interface MailForm<Values> {
+  html: QuotedForm<Values>;
+  text: QuotedForm<Values> | undefined;
 }
 
-/** A text of a mail, encoded or about to be. */
-export interface Part {
+/** A text part of a mail. */
+export interface MimePart {
   encoding: TransferEncoding;
-  write(out: Scratch): void;
+  write(out: MimeBuffer): void;
 }
 
-export class TextPart implements Part {
+export class TextPart implements MimePart {
   readonly encoding: TransferEncoding;
   private readonly text: string;
 
@@ -23,42 +23,42 @@ export class TextPart implements Part {
     this.text = text;
   }
 
-  write(out: Scratch): void {
+  write(out: MimeBuffer): void {
     out.ascii(this.text);
   }
 }
 
-export class FilledPart<T> implements Part {
+export class PrecompiledPart<T> implements MimePart {
   readonly encoding = 'quoted-printable';
-  private readonly form: QuotedForm<T>;
-  private readonly filling: T;
+  private readonly text: QuotedForm<T>;
+  private readonly values: T;
 
-  constructor(form: QuotedForm<T>, filling: T) {
-    this.form = form;
-    this.filling = filling;
+  constructor(text: QuotedForm<T>, values: T) {
+    this.text = text;
+    this.values = values;
   }
 
-  write(out: Scratch): void {
-    this.form.write(out, this.filling);
+  write(out: MimeBuffer): void {
+    this.text.write(out, this.values);
   }
 }
 
-export function writeBody(out: Scratch, id: string, html: Part, text: Part | undefined): void {
+export function writeBody(out: MimeBuffer, id: string, html: MimePart, text: MimePart | undefined): void {
   if (!text) {
     writePart(out, 'html', html);
     out.ascii('\r\n');
     return;
   }
-  // `=_` cannot be part of quoted-printable, nor `_` of base64.
-  const border = `=_${id}`;
-  out.ascii(`Content-Type: multipart/alternative;\r\n boundary="${border}"\r\n\r\n--${border}\r\n`);
+  // Neither quoted-printable nor base64 can contain `=_`.
+  const boundary = `=_${id}`;
+  out.ascii(`Content-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n\r\n--${boundary}\r\n`);
   writePart(out, 'plain', text);
-  out.ascii(`\r\n--${border}\r\n`);
+  out.ascii(`\r\n--${boundary}\r\n`);
   writePart(out, 'html', html);
-  out.ascii(`\r\n--${border}--\r\n`);
+  out.ascii(`\r\n--${boundary}--\r\n`);
 }
 
-function writePart(out: Scratch, kind: 'plain' | 'html', part: Part): void {
+function writePart(out: MimeBuffer, kind: 'plain' | 'html', part: MimePart): void {
   out.ascii(`Content-Type: text/${kind}; charset=utf-8\r\nContent-Transfer-Encoding: ${part.encoding}\r\n\r\n`);
   part.write(out);
 }

@@ -1,11 +1,10 @@
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { type DkimKey, withSignature } from './dkim.ts';
-import { KnownLines, Scratch } from './mime-body.ts';
-import { addressHeader, isPrintable, onOneLine, simpleAddress, structuredHeader, textHeader } from './mime-head.ts';
-import { FilledPart, type MailForm, TextPart, writeBody } from './mime-parts.ts';
-import type { WireMail } from './smtp-session.ts';
-import { withCrlfLines } from './wire-lines.ts';
+import { type DkimKey, signWithDkim } from './dkim.ts';
+import { KnownLines, MimeBuffer } from './mime-body.ts';
+import { addressHeader, isPrintable, simpleAddress, structuredHeader, textHeader, toSingleLine } from './mime-head.ts';
+import { type MailForm, PrecompiledPart, TextPart, writeBody } from './mime-parts.ts';
+import { type WireMail, withCrlfLines } from './wire-lines.ts';
 
 export type { MailForm } from './mime-parts.ts';
 
@@ -17,150 +16,162 @@ export interface MailAddress {
 export interface MailAttachment {
   filename: string;
   contentType: string;
-  /** The body shows it by `cid:<contentId>`. */
+  /** The body refers to it as `cid:<contentId>`. */
   contentId?: string | null;
   disposition: 'attachment' | 'inline';
   content: Buffer;
 }
 
-/** What the mails of a campaign have in common. */
-export interface MailFrame {
+/** The header fields that all mails of a campaign share. */
+export interface SharedMailHead {
   from: MailAddress;
   replyTo?: string | null;
-  /** They replace ours where both are there; whoever lets them in has looked at the names. */
+  /** Replace ours of the same name. Callers validate the names. */
   headers?: Record<string, string>;
-  /** Without one the mail is not signed. */
+  /** Without a key the mail is not signed. */
   dkim?: DkimKey | undefined;
 }
 
-/** What is each mail's own, but for its body. */
+/** The header fields of one mail. */
 export interface MailHead {
-  /** Makes the Message-ID, together with the sender's domain: the same mail always has the same one. */
+  /** Forms the Message-ID together with the sender's domain, so that a retried mail keeps its Message-ID. */
   id: string;
   to: MailAddress;
   subject: string;
-  /** Beside those of the frame, e.g. List-Unsubscribe. */
+  /** Added to the shared ones, e.g. List-Unsubscribe. */
   headers?: Record<string, string>;
-  /** Where it is returned to when it cannot be delivered; otherwise to its sender. Plain ASCII. */
+  /** The return path in ASCII; the sender's address by default. */
   envelopeFrom?: string | undefined;
 }
 
-export interface MailFilling extends MailHead {
+export interface MailMessage extends MailHead {
   html: string;
   text?: string;
-  /** Shared by mails that were made from the same text. */
+  /** Encoded lines, shared by mails of the same template. */
   known?: KnownLines | undefined;
 }
 
-export interface OutgoingMail extends MailFrame, MailFilling {
+export interface OutgoingMail extends SharedMailHead, MailMessage {
   attachments?: MailAttachment[];
 }
 
 export const messageId = ({ id, from }: Pick<OutgoingMail, 'id' | 'from'>): string => `<${id}@${messageDomain(from)}>`;
 
-/** What the Message-IDs of a sender end in. */
+/** Returns the domain of a sender's Message-IDs. */
 export function messageDomain({ email }: Pick<MailAddress, 'email'>): string {
   const domain = email.slice(email.lastIndexOf('@') + 1);
   return domainToASCII(domain) || domain;
 }
 
-/** Throws for a mail that cannot be written as one. */
+/** Throws for a mail that has no valid MIME form. */
 export function composeMail(mail: OutgoingMail): Promise<WireMail> {
-  const { headers: _, ...filling } = mail;
-  return new MailSkeleton(mail).compose(filling);
+  const { headers: _, ...content } = mail;
+  return new MailSkeleton(mail).compose(content);
 }
 
 /**
- * For the mails of a campaign: made once, with what they share (its head is written once), then `compose` for each
- * recipient, and `MailLine.send` with what that gives. Only `compose` signs.
+ * Composes the mails of a campaign. The shared header fields are encoded once, by the constructor. `compose` and
+ * `composeForm` sign; `fill` and `fillForm` do not.
  */
 export class MailSkeleton {
-  private readonly frame: MailFrame;
+  private readonly shared: SharedMailHead;
   private readonly sender: string | undefined;
-  private readonly head: string | undefined;
+  private readonly sharedHead: string | undefined;
   private readonly idDomain: string;
-  /** The last one that was written; mostly they all have the same. */
+  /** The last encoded subject; mostly all mails have the same one. */
   private subject = { text: '', header: textHeader('Subject', '') };
   private known: KnownLines | undefined;
-  private filled = 0;
+  private filledCount = 0;
 
-  constructor(frame: MailFrame) {
-    this.frame = frame;
-    this.sender = simpleAddress(frame.from.email);
-    this.head = this.sender && commonHead(this.sender, frame);
-    this.idDomain = messageDomain(frame.from);
+  constructor(shared: SharedMailHead) {
+    this.shared = shared;
+    this.sender = simpleAddress(shared.from.email);
+    this.sharedHead = this.sender && encodeSharedHead(this.sender, shared);
+    this.idDomain = messageDomain(shared.from);
   }
 
-  /** Throws for a mail that cannot be written as one. */
-  async compose(mail: MailFilling & Pick<OutgoingMail, 'attachments'>): Promise<WireMail> {
-    const { dkim, headers } = this.frame;
-    const whole = { ...this.frame, ...mail, headers: { ...headers, ...mail.headers } };
-    const composed = (!mail.attachments?.length && this.fill(mail)) || (await composeAnything(whole));
-    return dkim ? { ...composed, raw: await withSignature(composed.raw, dkim) } : composed;
+  /** Throws for a mail that has no valid MIME form. */
+  async compose(mail: MailMessage & Pick<OutgoingMail, 'attachments'>): Promise<WireMail> {
+    const { dkim, headers } = this.shared;
+    const complete = { ...this.shared, ...mail, headers: { ...headers, ...mail.headers } };
+    const composed = (!mail.attachments?.length && this.fill(mail)) || (await composeWithNodemailer(complete));
+    return dkim ? { ...composed, raw: await signWithDkim(composed.raw, dkim) } : composed;
   }
 
-  /** The same for a body that is a form. Undefined for a mail that needs more than a form: it must be composed. */
-  composeForm<T>(mail: MailHead, form: MailForm<T>, filling: T): WireMail | Promise<WireMail> | undefined {
-    const { dkim } = this.frame;
-    const composed = this.fillForm(mail, form, filling);
-    return composed && dkim ? withSignature(composed.raw, dkim).then((raw) => ({ ...composed, raw })) : composed;
+  /** Composes a mail with a precompiled body. Returns undefined for a mail that only `compose` can handle. */
+  composeForm<T>(mail: MailHead, body: MailForm<T>, values: T): WireMail | Promise<WireMail> | undefined {
+    const { dkim } = this.shared;
+    const composed = this.fillForm(mail, body, values);
+    return composed && dkim ? signWithDkim(composed.raw, dkim).then((raw) => ({ ...composed, raw })) : composed;
   }
 
-  /** Undefined for a mail that needs more than we know (odd addresses, headers of odd scripts): nodemailer's turn. */
-  fill(mail: MailFilling): WireMail | undefined {
-    const envelope = this.begin(mail);
+  /** Returns undefined for a mail with unusual addresses or headers, which nodemailer has to compose. */
+  fill(mail: MailMessage): WireMail | undefined {
+    const envelope = this.writeHead(mail);
     if (!envelope) return undefined;
-    // Whoever sends a single mail need not remember it.
-    if (this.filled++ > 0) this.known ??= new KnownLines();
+    // A single mail needs no cache of encoded lines.
+    if (this.filledCount++ > 0) this.known ??= new KnownLines();
     const { id, html, text, known = this.known } = mail;
-    writeBody(out, id, new TextPart(html, known), text ? new TextPart(text, known) : undefined);
-    return { ...envelope, utf8: false, raw: out.take() };
+    writeBody(buffer, id, new TextPart(html, known), text ? new TextPart(text, known) : undefined);
+    return { ...envelope, utf8: false, raw: buffer.take() };
   }
 
-  fillForm<T>(mail: MailHead, { html, text }: MailForm<T>, filling: T): WireMail | undefined {
-    const envelope = this.begin(mail);
+  fillForm<T>(mail: MailHead, { html, text }: MailForm<T>, values: T): WireMail | undefined {
+    const envelope = this.writeHead(mail);
     if (!envelope) return undefined;
-    writeBody(out, mail.id, new FilledPart(html, filling), text && new FilledPart(text, filling));
-    return { ...envelope, utf8: false, raw: out.take() };
+    writeBody(buffer, mail.id, new PrecompiledPart(html, values), text && new PrecompiledPart(text, values));
+    return { ...envelope, utf8: false, raw: buffer.take() };
   }
 
-  /** Writes the head. */
-  private begin({ id, to, subject, headers = {}, envelopeFrom }: MailHead): Pick<WireMail, 'from' | 'to'> | undefined {
+  /** Writes the header fields to the buffer. */
+  private writeHead({
+    id,
+    to,
+    subject,
+    headers = {},
+    envelopeFrom,
+  }: MailHead): Pick<WireMail, 'from' | 'to'> | undefined {
     const recipient = simpleAddress(to.email);
-    const own = headersOf(Object.entries(headers));
-    if (this.sender === undefined || this.head === undefined || recipient === undefined || own === undefined)
+    const ownHeaders = encodeHeaders(Object.entries(headers));
+    if (
+      this.sender === undefined ||
+      this.sharedHead === undefined ||
+      recipient === undefined ||
+      ownHeaders === undefined
+    )
       return undefined;
     if (subject !== this.subject.text) this.subject = { text: subject, header: textHeader('Subject', subject) };
-    out.length = 0;
-    out.ascii(
-      `${this.head}${addressHeader('To', recipient, to.name)}${this.subject.header}` +
-        `Message-ID: <${id}@${this.idDomain}>\r\nDate: ${dateNow()}\r\n${own}`,
+    buffer.length = 0;
+    buffer.ascii(
+      `${this.sharedHead}${addressHeader('To', recipient, to.name)}${this.subject.header}` +
+        `Message-ID: <${id}@${this.idDomain}>\r\nDate: ${dateNow()}\r\n${ownHeaders}`,
     );
     return { from: envelopeFrom ?? this.sender, to: recipient };
   }
 }
 
-const out = new Scratch();
+const buffer = new MimeBuffer();
 
-function commonHead(sender: string, { from, replyTo, headers = {} }: MailFrame): string | undefined {
-  const given = Object.entries(headers);
-  const own = headersOf(given);
-  const repliesElsewhere = given.some(([name]) => name.toLowerCase() === 'reply-to');
-  const reply = replyTo && !repliesElsewhere ? simpleAddress(replyTo) : '';
-  if (own === undefined || reply === undefined) return undefined;
-  return `${addressHeader('From', sender, from.name)}${reply && `Reply-To: ${reply}\r\n`}${own}MIME-Version: 1.0\r\n`;
+/** Returns undefined for headers that nodemailer has to encode. */
+function encodeSharedHead(sender: string, { from, replyTo, headers = {} }: SharedMailHead): string | undefined {
+  const entries = Object.entries(headers);
+  const encoded = encodeHeaders(entries);
+  const hasReplyTo = entries.some(([name]) => name.toLowerCase() === 'reply-to');
+  const reply = replyTo && !hasReplyTo ? simpleAddress(replyTo) : '';
+  if (encoded === undefined || reply === undefined) return undefined;
+  return `${addressHeader('From', sender, from.name)}${reply && `Reply-To: ${reply}\r\n`}${encoded}MIME-Version: 1.0\r\n`;
 }
 
-const NAME = /^[\x21-\x39\x3b-\x7e]{1,70}$/;
-/** Programs read these, so nothing in them may be encoded as text. */
+const HEADER_NAME = /^[\x21-\x39\x3b-\x7e]{1,70}$/;
+/** Header fields with structured values, which must not be encoded as text (RFC 2047, 5). */
 const STRUCTURED = /^(?:list-|resent-|in-reply-to$|references$|reply-to$|auto-submitted$|precedence$|.*-id$|.*-to$)/i;
 
-/** Undefined: not for us. */
-function headersOf(entries: [string, string][]): string | undefined {
+/** Returns undefined for headers that nodemailer has to encode. */
+function encodeHeaders(entries: [string, string][]): string | undefined {
   let lines = '';
-  for (const [name, given] of entries) {
-    const value = onOneLine(given);
-    if (!NAME.test(name) || value === '') return undefined;
+  for (const [name, rawValue] of entries) {
+    const value = toSingleLine(rawValue);
+    if (!HEADER_NAME.test(name) || value === '') return undefined;
     if (!STRUCTURED.test(name)) lines += textHeader(name, value);
     else if (isPrintable(value) && value.length < 900) lines += structuredHeader(name, value);
     else return undefined;
@@ -168,24 +179,24 @@ function headersOf(entries: [string, string][]): string | undefined {
   return lines;
 }
 
-let [second, date] = [0, ''];
+let [dateSecond, date] = [0, ''];
 
-/** RFC 5322, 3.3. */
+/** Formats the current time (RFC 5322, 3.3), once per second. */
 function dateNow(): string {
   const now = Math.floor(Date.now() / 1000);
-  if (now !== second) [second, date] = [now, new Date(now * 1000).toUTCString().replace('GMT', '+0000')];
+  if (now !== dateSecond) [dateSecond, date] = [now, new Date(now * 1000).toUTCString().replace('GMT', '+0000')];
   return date;
 }
 
-/** Nothing in a mail may read files or fetch addresses, whatever its text says. */
-async function composeAnything(mail: OutgoingMail): Promise<WireMail> {
+/** File and URL access are off: content of a mail must not make nodemailer read or fetch anything. */
+async function composeWithNodemailer(mail: OutgoingMail): Promise<WireMail> {
   const { headers = {}, attachments = [] } = mail;
-  const repliesElsewhere = Object.keys(headers).some((name) => name.toLowerCase() === 'reply-to');
+  const hasReplyTo = Object.keys(headers).some((name) => name.toLowerCase() === 'reply-to');
   const composed = new MailComposer({
     messageId: messageId(mail),
     from: { name: mail.from.name ?? '', address: mail.from.email },
     to: { name: mail.to.name ?? '', address: mail.to.email },
-    ...(mail.replyTo && !repliesElsewhere && { replyTo: mail.replyTo }),
+    ...(mail.replyTo && !hasReplyTo && { replyTo: mail.replyTo }),
     subject: mail.subject,
     html: mail.html,
     ...(mail.text && { text: mail.text }),
@@ -207,5 +218,5 @@ async function composeAnything(mail: OutgoingMail): Promise<WireMail> {
   return { from, to, utf8: !isPrintable(from + to), raw: withCrlfLines(await composed.build()) };
 }
 
-/** Two steps, because one pattern with an `@` between two parts that may hold one takes quadratic time. */
+/** Two patterns, because one with an `@` between two parts that may contain it takes quadratic time. */
 const isEnvelopeAddress = (address: string): boolean => /^[^\s<>\p{Cc}]{3,}$/u.test(address) && /.@./u.test(address);

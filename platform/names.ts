@@ -1,16 +1,16 @@
 import { UNPRINTABLE } from './address.ts';
 
-const NOT_VISIBLE = new RegExp(UNPRINTABLE.source, 'gu');
+const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE.source, 'gu');
 
-/** Letters and signs that look like nothing at all, although Unicode counts them among the visible. */
+/** Characters that render blank although Unicode classifies them as letters or symbols. */
 const BLANKS = /[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]/u;
 
-/** Scripts whose letters are mistaken for one another. */
+/** Scripts with letters that look alike. */
 const SCRIPTS = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u];
 
 /**
- * What is wrong with a text that people know something by: it must show what it is. A word may be of any script, but not
- * of two that look alike (`Рay` with a Cyrillic Р): that is how one pretends to be somebody else.
+ * Returns the rule that a display name breaks, if any. A word may be of any script, but must not mix two that look alike
+ * (`Рay` with a Cyrillic Р), to prevent impersonation.
  */
 export function nameViolation(text: string): string | undefined {
   if (text.trim() === '') return 'must not be blank';
@@ -19,38 +19,37 @@ export function nameViolation(text: string): string | undefined {
   return mixed ? 'must not mix letters of scripts that look alike in one word' : undefined;
 }
 
-/** Of projects. */
 export const LONGEST_PROJECT_NAME = 100;
 
-const LONGEST_IN_MAIL = 60;
+const MAX_LENGTH_IN_MAIL = 60;
 
-/** What mail clients make links of has one of these inside: `www.a.b`, `http://a`, `a@b`. IDNA reads U+3002 as a dot. */
-const LINK_SIGN = /[.:/\\@\u3002](?=\S)/gu;
+/** Characters inside of text that mail clients turn into links: `www.a.b`, `http://a`, `a@b`. IDNA reads U+3002 as a dot. */
+const LINK_CHARACTER = /[.:/\\@\u3002](?=\S)/gu;
 
 /**
- * A name that somebody chose, as mail of ours shows it to others: one line, not long, in quotation marks so that it is
- * not read as our own words, and with a space after every sign that a mail client could make a link of.
+ * Formats a user-chosen name for system mail to other people: one short line, in quotation marks to set it apart from our
+ * text, with a space after every character that could make a mail client create a link.
  */
 export function nameInMail(text: string): string {
-  const line = plainName(text.replace(NOT_VISIBLE, ' ')).replaceAll('"', "'");
+  const line = plainName(text.replace(ALL_UNPRINTABLE, ' ')).replaceAll('"', "'");
   const letters = [...line];
-  const short = letters.length > LONGEST_IN_MAIL ? `${letters.slice(0, LONGEST_IN_MAIL - 1).join('')}…` : line;
-  return `"${short.replace(LINK_SIGN, '$& ')}"`;
+  const short = letters.length > MAX_LENGTH_IN_MAIL ? `${letters.slice(0, MAX_LENGTH_IN_MAIL - 1).join('')}…` : line;
+  return `"${short.replace(LINK_CHARACTER, '$& ')}"`;
 }
 
-/** Neither a link (`www.…`) nor a message in the form of an address. */
+/** Excludes links (`www.…`) and messages in the form of an address. */
 const PLAIN_ADDRESS = /^(?!www\.)[\p{L}\p{N}_+.-]{1,40}@[\p{L}\p{N}.-]{1,60}$/u;
 
-/** The address of somebody who has proven it, as mail of ours shows it to others; undefined when it does not. */
+/** Returns a verified address for display in system mail to other people, or undefined when it must not be shown. */
 export const addressInMail = (email: string): string | undefined => (PLAIN_ADDRESS.test(email) ? email : undefined);
 
-/** Of templates, campaigns and workflows. */
-const LONGEST_NAME = 255;
-const COPY = ' (Copy)';
+/** The limit for templates, campaigns and workflows. */
+const MAX_NAME_LENGTH = 255;
+const COPY_SUFFIX = ' (Copy)';
 
-/** Of a long name its end is left out: the copy must be able to be saved under its own name. */
+/** Shortens a long name, so that the copy respects the limit, without splitting a surrogate pair. */
 export const nameOfCopy = (name: string): string =>
-  name.slice(0, LONGEST_NAME - COPY.length).replace(/[\ud800-\udbff]$/, '') + COPY;
+  name.slice(0, MAX_NAME_LENGTH - COPY_SUFFIX.length).replace(/[\ud800-\udbff]$/, '') + COPY_SUFFIX;
 
-/** The one spelling that a name is stored in: compatible forms (full-width, mathematical) become plain letters. */
+/** Returns the stored form of a name: compatibility characters (full-width, mathematical) become plain letters. */
 export const plainName = (text: string): string => text.normalize('NFKC').trim().replace(/\s+/g, ' ');

@@ -2,13 +2,13 @@ import * as client from 'openid-client';
 
 export type OAuthProvider = 'github' | 'google';
 
-/** Where a provider's endpoints are. GitHub speaks OAuth 2 alone: who it was is asked of its API afterwards. */
+/** The endpoints of a provider. GitHub has OAuth 2 without OpenID Connect: its API returns the user. */
 export interface OAuthServer {
   issuer: string;
   authorize: string;
   token: string;
   userinfo: string;
-  /** GitHub only: the addresses of the user, and which of them are verified. */
+  /** GitHub only: the user's addresses and whether they are verified. */
   emails?: string;
 }
 
@@ -30,7 +30,7 @@ export const oauthServers: Record<OAuthProvider, OAuthServer> = {
 
 const scopes: Record<OAuthProvider, string> = { github: 'read:user user:email', google: 'openid email' };
 
-/** What must be kept between the way there and the way back, by the browser and out of its reach. */
+/** The OAuth state of one sign-in, kept in a sealed cookie between redirect and callback. */
 export interface OAuthState {
   provider: OAuthProvider;
   state: string;
@@ -42,11 +42,11 @@ export interface OAuthIdentity {
   provider: OAuthProvider;
   subject: string;
   email: string;
-  /** By the provider's word. */
+  /** As stated by the provider. */
   emailVerified: boolean;
 }
 
-/** The provider said no, or something that cannot be true: the way must be begun again. */
+/** The provider refused the sign-in or sent an invalid response. The user must start again. */
 export class OAuthRefusal extends Error {}
 
 const TIMEOUT_SECONDS = 10;
@@ -73,7 +73,7 @@ export class OAuthClient {
     };
     this.config = new client.Configuration(metadata, id, {}, client.ClientSecretPost(secret));
     this.config.timeout = TIMEOUT_SECONDS;
-    // The real ones are https all through; only a server of a test is not.
+    // Only test servers use http.
     if (server.token.startsWith('http:')) client.allowInsecureRequests(this.config);
   }
 
@@ -95,12 +95,12 @@ export class OAuthClient {
     return { url: url.href, journey };
   }
 
-  /** Who came back; `query` is what the provider sent the browser back with. */
+  /** Returns the identity of the user. `query` is the query of the provider's redirect. */
   async finish({ state, verifier, nonce }: OAuthState, query: Record<string, string>): Promise<OAuthIdentity> {
-    const current = new URL(this.redirectUri);
-    current.search = new URLSearchParams(query).toString();
+    const callbackUrl = new URL(this.redirectUri);
+    callbackUrl.search = new URLSearchParams(query).toString();
     try {
-      const tokens = await client.authorizationCodeGrant(this.config, current, {
+      const tokens = await client.authorizationCodeGrant(this.config, callbackUrl, {
         expectedState: state,
         pkceCodeVerifier: verifier,
         ...(nonce && { expectedNonce: nonce, idTokenExpected: true }),
@@ -123,13 +123,13 @@ export class OAuthClient {
   }
 
   private async githubUser(token: string): Promise<OAuthIdentity> {
-    const user = (await this.ask(token, this.server.userinfo)) as { id?: number };
-    const emails = (await this.ask(token, this.server.emails ?? '')) as {
+    const user = (await this.fetchJson(token, this.server.userinfo)) as { id?: number };
+    const emails = (await this.fetchJson(token, this.server.emails ?? '')) as {
       email: string;
       primary: boolean;
       verified: boolean;
     }[];
-    const primary = emails.find((one) => one.primary);
+    const primary = emails.find(({ primary }) => primary);
     if (!user.id || !primary) throw new OAuthRefusal('The account there has no primary address.');
     return {
       provider: this.provider,
@@ -139,7 +139,7 @@ export class OAuthClient {
     };
   }
 
-  private async ask(token: string, url: string): Promise<unknown> {
+  private async fetchJson(token: string, url: string): Promise<unknown> {
     const headers = new Headers({ accept: 'application/json', 'user-agent': 'everpost' });
     const response = await client.fetchProtectedResource(this.config, token, new URL(url), 'GET', null, headers);
     if (!response.ok) throw new Error(`the provider answered ${response.status}`);
@@ -147,7 +147,7 @@ export class OAuthClient {
   }
 }
 
-/** What the library says of an answer that is wrong, in contrast to none at all. */
+/** Returns whether the provider sent a wrong response, as opposed to none. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof client.AuthorizationResponseError) return true;
   if (error instanceof client.ResponseBodyError) return error.status < 500;

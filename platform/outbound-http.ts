@@ -4,18 +4,18 @@ import { Agent, request as dispatch } from 'undici';
 import { literalOf, refusalOf } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 
-// HTTP to wherever a customer says. Every hop is checked before it is made, and made to the very address that was
-// checked, so that a name cannot lead elsewhere a moment later. Customers read the reasons, so these contain nothing that
-// our network knows and they do not: no resolved address, no answer of a name server, no text of a socket error.
+// HTTP requests to URLs that customers choose. Every hop is checked first and then connects to the checked address, so
+// that DNS rebinding cannot redirect it. Customers see the reasons, so these reveal nothing about our network: no
+// resolved address, no DNS answer and no socket error message.
 
 export interface OutboundRules {
   resolver: Pick<Resolver, 'lookup'>;
-  /** `host:port` each, which may be called although they are private. */
+  /** Private hosts that may be called, as `host:port`. */
   allowedHosts: string[];
-  /** For everything together: names, redirects and the answer's last byte. */
+  /** Covers name resolution, redirects and the whole response. */
   timeoutMs?: number;
   maxRedirects?: number;
-  /** Of an answer, unpacked; what is beyond is not read. */
+  /** The size of the decompressed body; the rest is not read. */
   maxBytes?: number;
 }
 
@@ -24,25 +24,25 @@ export interface OutboundRequest {
   url: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** Of these, what another origin may see after a redirect; the others may be secret. */
+  /** Headers that another origin may see after a redirect. All others may be secret. */
   publicHeaders?: string[];
 }
 
 export type OutboundAnswer =
   | { kind: 'answered'; status: number; headers: Record<string, string>; body: string; cut: boolean }
-  /** It may never be called: a bad URL, a private address, too many redirects. */
+  /** Never allowed: a bad URL, a private address, too many redirects. */
   | { kind: 'refused'; reason: string }
-  /** This time it did not work. */
+  /** Failed this time; a retry may succeed. */
   | { kind: 'unreachable'; reason: string };
 
 export type OutboundHttp = (request: OutboundRequest, signal?: AbortSignal) => Promise<OutboundAnswer>;
 
-class Refused extends Error {}
-class Unresolved extends Error {}
+class RefusedError extends Error {}
+class UnresolvedError extends Error {}
 
 const LIMITS = { timeoutMs: 10_000, maxRedirects: 5, maxBytes: 1_048_576 };
-/** These say how the message is carried, which is for the client alone. */
-export const CARRIER_HEADERS = [
+/** Headers about the connection and the framing, which only the HTTP client may set. */
+export const TRANSPORT_HEADERS = [
   'host',
   'connection',
   'keep-alive',
@@ -55,20 +55,20 @@ export const CARRIER_HEADERS = [
   'expect',
   'content-length',
 ];
-const HARMLESS_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'];
-const REDIRECTS = [301, 302, 303, 307, 308];
+const CROSS_ORIGIN_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'];
+const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
-export function outboundHttp(given: OutboundRules): OutboundHttp {
-  const rules = { ...LIMITS, ...given };
+export function outboundHttp(options: OutboundRules): OutboundHttp {
+  const rules = { ...LIMITS, ...options };
   return async (request, signal) => {
-    const late = AbortSignal.timeout(rules.timeoutMs);
-    const until = signal ? AbortSignal.any([late, signal]) : late;
+    const timeout = AbortSignal.timeout(rules.timeoutMs);
+    const combined = signal ? AbortSignal.any([timeout, signal]) : timeout;
     try {
-      return await follow(rules, request, until);
+      return await followRedirects(rules, request, combined);
     } catch (error) {
       if (signal?.aborted) throw error;
-      if (error instanceof Refused) return { kind: 'refused', reason: error.message };
-      if (late.aborted) return { kind: 'unreachable', reason: `no answer within ${rules.timeoutMs / 1000} s` };
+      if (error instanceof RefusedError) return { kind: 'refused', reason: error.message };
+      if (timeout.aborted) return { kind: 'unreachable', reason: `no answer within ${rules.timeoutMs / 1000} s` };
       return { kind: 'unreachable', reason: reasonOf(error) };
     }
   };
@@ -77,45 +77,48 @@ export function outboundHttp(given: OutboundRules): OutboundHttp {
 type Rules = Required<OutboundRules>;
 type Hop = Pick<OutboundRequest, 'method' | 'body' | 'headers'> & { url: URL };
 
-async function follow(rules: Rules, request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
+async function followRedirects(rules: Rules, request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
   let hop = firstHop(request);
   for (let redirects = 0; ; redirects++) {
-    const answer = await call(rules, hop, signal);
-    const target = REDIRECTS.includes(answer.status) ? answer.headers.location : undefined;
+    const answer = await requestHop(rules, hop, signal);
+    const target = REDIRECT_STATUSES.includes(answer.status) ? answer.headers.location : undefined;
     if (target === undefined) return answer;
-    if (redirects === rules.maxRedirects) throw new Refused(`more than ${rules.maxRedirects} redirects`);
+    if (redirects === rules.maxRedirects) throw new RefusedError(`more than ${rules.maxRedirects} redirects`);
     hop = nextHop(hop, answer.status, target, request.publicHeaders ?? []);
   }
 }
 
-/** The URL as it will be called. Throws where it can never be. */
-export function readTarget(text: string, base?: URL): URL {
+/** Parses an http or https URL. Throws a RefusedError for any other. */
+export function parseTarget(text: string, base?: URL): URL {
   const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
-  if (!url?.hostname) throw new Refused('the URL cannot be read');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Refused('the URL is neither http nor https');
+  if (!url?.hostname) throw new RefusedError('the URL cannot be read');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new RefusedError('the URL is neither http nor https');
   return url;
 }
 
 function firstHop({ url: text, method, headers, body }: OutboundRequest): Hop {
-  const url = readTarget(text);
-  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), wireText(value)] as const);
-  const sent: Record<string, string> = Object.fromEntries(lower.filter(([name]) => !CARRIER_HEADERS.includes(name)));
-  const login = loginOf(url);
-  if (login && sent.authorization === undefined) sent.authorization = login;
+  const url = parseTarget(text);
+  const lowerCased = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), toByteString(value)] as const);
+  const sent: Record<string, string> = Object.fromEntries(
+    lowerCased.filter(([name]) => !TRANSPORT_HEADERS.includes(name)),
+  );
+  const authorization = basicAuthorization(url);
+  if (authorization && sent.authorization === undefined) sent.authorization = authorization;
   return { url, method: method.toUpperCase(), headers: sent, body };
 }
 
-/** Headers go out byte by byte; what is not ASCII goes as UTF-8, which is what receivers read most. */
-const wireText = (value: string): string => Buffer.from(value, 'utf8').toString('latin1');
+/** Header values are written as bytes; non-ASCII text is sent as UTF-8, which most receivers expect. */
+const toByteString = (value: string): string => Buffer.from(value, 'utf8').toString('latin1');
 
-/** `https://user:password@host` is a way to give them; they are no part of where the request goes. */
-function loginOf({ username, password }: URL): string | undefined {
+/** Returns the Authorization header for credentials in the URL. */
+function basicAuthorization({ username, password }: URL): string | undefined {
   if (!username && !password) return undefined;
-  const pair = [username, password].map(unescaped).join(':');
+  const pair = [username, password].map(decodeIfPossible).join(':');
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 
-function unescaped(text: string): string {
+function decodeIfPossible(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -123,15 +126,15 @@ function unescaped(text: string): string {
   }
 }
 
-/** As browsers do it (the Fetch standard): what was posted is asked for with GET, unless the status says to repeat it. */
+/** Follows the Fetch standard: a POST becomes a GET unless the status (307, 308) demands a repetition. */
 function nextHop(hop: Hop, status: number, location: string, publicHeaders: string[]): Hop {
-  const url = readTarget(location, hop.url);
+  const url = parseTarget(location, hop.url);
   const becomesGet =
     (status === 303 && !['GET', 'HEAD'].includes(hop.method)) || (status <= 302 && hop.method === 'POST');
   const sameOrigin = url.origin === hop.url.origin;
   const kept = Object.entries(hop.headers).filter(([name]) => {
     if (becomesGet && (name.startsWith('content-') || publicHeaders.includes(name))) return false;
-    return sameOrigin || HARMLESS_HEADERS.includes(name) || publicHeaders.includes(name);
+    return sameOrigin || CROSS_ORIGIN_HEADERS.includes(name) || publicHeaders.includes(name);
   });
   const headers = Object.fromEntries(kept);
   return becomesGet ? { url, method: 'GET', body: undefined, headers } : { ...hop, url, headers };
@@ -139,31 +142,37 @@ function nextHop(hop: Hop, status: number, location: string, publicHeaders: stri
 
 type Answered = Extract<OutboundAnswer, { kind: 'answered' }>;
 
-async function call(rules: Rules, { url, method, headers, body }: Hop, signal: AbortSignal): Promise<Answered> {
+async function requestHop(rules: Rules, { url, method, headers, body }: Hop, signal: AbortSignal): Promise<Answered> {
   const addresses = await checkedAddresses(rules, url, signal);
   const agent = new Agent({ connect: { lookup: pinnedTo(addresses) }, pipelining: 0 });
   try {
-    const bodyOf = method === 'GET' || method === 'HEAD' ? null : (body ?? '');
-    const answer = await dispatch(plain(url), { dispatcher: agent, method, headers, body: bodyOf, signal });
-    const flat = Object.entries(answer.headers).map(([name, value]) => [name, String(value ?? '')] as const);
-    const received = Object.fromEntries(flat);
-    const read = await readBody(answer.body, received['content-encoding'], rules.maxBytes);
-    return { kind: 'answered', status: answer.statusCode, headers: received, ...read };
+    const sentBody = method === 'GET' || method === 'HEAD' ? null : (body ?? '');
+    const response = await dispatch(withoutCredentials(url), {
+      dispatcher: agent,
+      method,
+      headers,
+      body: sentBody,
+      signal,
+    });
+    const entries = Object.entries(response.headers).map(([name, value]) => [name, String(value ?? '')] as const);
+    const received = Object.fromEntries(entries);
+    const read = await readBody(response.body, received['content-encoding'], rules.maxBytes);
+    return { kind: 'answered', status: response.statusCode, headers: received, ...read };
   } catch (error) {
-    if (codeOf(error) === 'UND_ERR_INVALID_ARG') throw new Refused('the URL, the method or a header is not valid');
+    if (codeOf(error) === 'UND_ERR_INVALID_ARG') throw new RefusedError('the URL, the method or a header is not valid');
     throw error;
   } finally {
-    // Also closes what is still coming in beyond the limit.
+    // Also stops a body that exceeds the limit.
     agent.destroy().catch(() => {});
   }
 }
 
-function plain(url: URL): URL {
-  const without = new URL(url);
-  without.username = '';
-  without.password = '';
-  without.hash = '';
-  return without;
+function withoutCredentials(url: URL): URL {
+  const copy = new URL(url);
+  copy.username = '';
+  copy.password = '';
+  copy.hash = '';
+  return copy;
 }
 
 async function checkedAddresses(rules: Rules, url: URL, signal: AbortSignal): Promise<string[]> {
@@ -173,12 +182,12 @@ async function checkedAddresses(rules: Rules, url: URL, signal: AbortSignal): Pr
   return addresses;
 }
 
-/** One private address among several is enough: which of them would be taken is up to chance. */
+/** Refuses a name when any of its addresses is private, because a connection may use any of them. */
 function requirePublic(url: URL, addresses: string[]): void {
   for (const address of addresses) {
     const refusal = refusalOf(address);
     if (!refusal) continue;
-    throw new Refused(
+    throw new RefusedError(
       literalOf(url) ? `${address} ${refusal}` : `${url.hostname} leads to an address that is not public`,
     );
   }
@@ -190,13 +199,13 @@ export function isAllowed(url: URL, allowedHosts: string[]): boolean {
 }
 
 async function resolve(resolver: Rules['resolver'], host: string, signal: AbortSignal): Promise<string[]> {
-  const stopped = new Promise<never>((_, reject) => {
+  const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     if (signal.aborted) reject(signal.reason);
   });
-  const answer = await Promise.race([resolver.lookup(host.replace(/\.$/, '')), stopped]);
+  const answer = await Promise.race([resolver.lookup(host.replace(/\.$/, '')), aborted]);
   if (answer.kind === 'found') return answer.values;
-  throw new Unresolved(answer.kind === 'absent' ? `${host} has no address` : `${host} could not be resolved`);
+  throw new UnresolvedError(answer.kind === 'absent' ? `${host} has no address` : `${host} could not be resolved`);
 }
 
 type PinnedLookup = NonNullable<import('node:net').TcpSocketConnectOpts['lookup']>;
@@ -210,7 +219,7 @@ const pinnedTo =
     else if (first) done(null, first.address, first.family);
   };
 
-const unpacking: Record<string, () => NodeJS.ReadWriteStream> = {
+const decompressors: Record<string, () => NodeJS.ReadWriteStream> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: createInflate,
@@ -218,12 +227,12 @@ const unpacking: Record<string, () => NodeJS.ReadWriteStream> = {
 };
 
 async function readBody(
-  packed: Readable,
+  compressed: Readable,
   encoding: string | undefined,
   maxBytes: number,
 ): Promise<{ body: string; cut: boolean }> {
-  const unpack = unpacking[encoding?.trim().toLowerCase() ?? ''];
-  const stream = unpack ? unpacked(packed, unpack()) : packed;
+  const createDecompressor = decompressors[encoding?.trim().toLowerCase() ?? ''];
+  const stream = createDecompressor ? decompress(compressed, createDecompressor()) : compressed;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -231,13 +240,13 @@ async function readBody(
     size += chunk.length;
     if (size > maxBytes) break;
   }
-  packed.destroy();
+  compressed.destroy();
   return { body: Buffer.concat(chunks).toString('utf8'), cut: size > maxBytes };
 }
 
-function unpacked(packed: Readable, unpack: NodeJS.ReadWriteStream): NodeJS.ReadWriteStream {
-  packed.on('error', (error) => unpack.emit('error', error));
-  return packed.pipe(unpack);
+function decompress(compressed: Readable, decompressor: NodeJS.ReadWriteStream): NodeJS.ReadWriteStream {
+  compressed.on('error', (error) => decompressor.emit('error', error));
+  return compressed.pipe(decompressor);
 }
 
 const reasons: Record<string, string> = {
@@ -251,15 +260,15 @@ const reasons: Record<string, string> = {
   ENETUNREACH: 'the host cannot be reached',
 };
 
-/** By its code: messages of sockets contain addresses, those of certificates the names inside. */
+/** Uses the error code only: socket messages contain addresses, and certificate messages contain names. */
 function reasonOf(error: unknown): string {
-  if (error instanceof Unresolved) return error.message;
+  if (error instanceof UnresolvedError) return error.message;
   const code = codeOf(error);
   if (code === undefined) return 'the connection failed';
   return reasons[code] ?? `the connection failed (${code})`;
 }
 
-/** Node puts several attempts at connecting into one error, which may have no code of its own. */
+/** Node wraps several connection attempts in one AggregateError, which may have no code itself. */
 function codeOf(error: unknown): string | undefined {
   const { code, errors } = error as { code?: unknown; errors?: unknown[] };
   if (typeof code === 'string') return code;

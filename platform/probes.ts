@@ -5,13 +5,13 @@ import { securityHeaders } from './security-headers.ts';
 
 export type PartStatus = 'ok' | 'degraded' | 'down';
 
-/** `degraded` still takes work: something behind it is away, and what was promised waits for it. */
+/** A `degraded` process still accepts work, which waits until the unavailable part is back. */
 export interface Readiness {
   status: PartStatus;
   parts: Record<string, PartStatus>;
 }
 
-/** The part of prom-client's Registry that is needed here. */
+/** The methods of prom-client's Registry that the probes use. */
 export interface MetricsSource {
   readonly contentType: string;
   metrics(): Promise<string>;
@@ -21,7 +21,7 @@ export interface ProbesOptions {
   port: number;
   host: string;
   registry: MetricsSource;
-  /** Without it only `/metrics` is served: the port belongs to a process that answers probes elsewhere. */
+  /** Without it only `/metrics` is served, for a process that answers probes on another port. */
   ready?: () => Promise<Readiness>;
 }
 
@@ -30,16 +30,16 @@ export interface Probes {
   stop(): Promise<void>;
 }
 
-/** The worst part that the whole cannot do without decides; `optional` ones can only degrade it. */
+/** A required part that is down takes the process down; an `optional` one only degrades it. */
 export function readinessOf(parts: Record<string, PartStatus>, optional: string[] = []): Readiness {
-  const needed = Object.entries(parts).filter(([name]) => !optional.includes(name));
-  if (needed.some(([, status]) => status === 'down')) return { status: 'down', parts };
+  const required = Object.entries(parts).filter(([name]) => !optional.includes(name));
+  if (required.some(([, status]) => status === 'down')) return { status: 'down', parts };
   return { status: Object.values(parts).every((status) => status === 'ok') ? 'ok' : 'degraded', parts };
 }
 
 export const statusOf = ({ status }: Readiness): number => (status === 'down' ? 503 : 200);
 
-/** A few lines of HTTP for a process without an API of its own: is it up, may it be given work, what does it count. */
+/** Serves `/health`, `/ready` and `/metrics` for a process without an HTTP API. */
 export async function startProbes(options: ProbesOptions): Promise<Probes> {
   const headers = Object.entries(securityHeaders());
   const server = createServer((request, response) => {

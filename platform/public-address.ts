@@ -1,27 +1,27 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-// Who may be called on behalf of a customer. A name is as good as where it leads, so everything ends here: a literal
-// address of a URL, and each address that a name is resolved to.
+// Decides which addresses may be called on behalf of a customer. Applies to a literal address in a URL and to every
+// address that a name resolves to.
 
-/** Everything that is routed in public lies in here; what does not is somebody's own, or nobody's. */
+/** All publicly routed IPv6 addresses lie in this prefix. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
-/** A network behind NAT64 sees the public IPv4 internet under this prefix (RFC 6052), as resolvers with DNS64 give it. */
+/** Networks with NAT64 reach the public IPv4 internet under this prefix (RFC 6052), which DNS64 resolvers return. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
-/** Addresses of ISATAP (RFC 5214) carry an IPv4 address behind this mark. */
-const ISATAP_MARKS = [0x0000, 0x0200];
+/** ISATAP addresses (RFC 5214) contain an IPv4 address behind this interface identifier. */
+const ISATAP_PREFIXES = [0x0000, 0x0200];
 const ISATAP = 0x5efe;
-/** A public address at which a cloud answers its own machines with their configuration (Azure). */
+/** A public address at which Azure serves metadata to its own machines. */
 const METADATA = new Set(['168.63.129.16']);
 
-/** Why an address may not be called; undefined when it may. */
+/** Returns why an address must not be called, or undefined when it may. */
 export function refusalOf(address: string): string | undefined {
   if (address.includes('%') || !isIP(address)) return 'is no address';
   const range = rangeOf(ipaddr.parse(canonical(address)));
   return range === undefined ? undefined : `is not public (${range})`;
 }
 
-/** In hexadecimal: the library takes `::8.8.8.8` for `::ffff:8.8.8.8`. */
+/** Rewrites IPv6 in hexadecimal, because the library reads `::8.8.8.8` as `::ffff:8.8.8.8`. */
 const canonical = (address: string): string =>
   address.includes(':') ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address;
 
@@ -32,8 +32,8 @@ function rangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
   const range = address.range();
   if (range !== 'unicast') return range;
   if (!address.match(GLOBAL_UNICAST)) return 'reserved';
-  const [mark = -1, kind] = address.parts.slice(4);
-  return kind === ISATAP && ISATAP_MARKS.includes(mark) ? 'isatap' : undefined;
+  const [prefix = -1, kind] = address.parts.slice(4);
+  return kind === ISATAP && ISATAP_PREFIXES.includes(prefix) ? 'isatap' : undefined;
 }
 
 function rangeOfIPv4(address: ipaddr.IPv4): string | undefined {
@@ -44,8 +44,8 @@ function rangeOfIPv4(address: ipaddr.IPv4): string | undefined {
 
 const lastFourBytes = (address: ipaddr.IPv6): ipaddr.IPv4 => new ipaddr.IPv4(address.toByteArray().slice(12));
 
-/** The address that a URL names by itself. Its parser has already undone decimal, octal, hex, short and wide forms. */
+/** Returns the IP address in a URL, if any. The URL parser has already normalised decimal, octal, hex, short and full-width forms. */
 export function literalOf({ hostname }: URL): string | undefined {
-  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  return isIP(bare) ? bare : undefined;
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return isIP(host) ? host : undefined;
 }

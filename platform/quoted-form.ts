@@ -1,62 +1,64 @@
-import { isWide, quotedPrintable, type Scratch } from './mime-body.ts';
+import { isShorterInBase64, type MimeBuffer, quotedPrintable } from './mime-body.ts';
 
-/** What stands in one place of a form in one mail. Whole characters, and no half of a line end. */
-export type Hole<Filling> = (filling: Filling) => string;
+/** Returns the text of one placeholder for one mail, with whole characters and whole line ends. */
+export type Placeholder<Values> = (values: Values) => string;
 
-export type FormPiece<Filling> = string | Hole<Filling>;
+export type FormPiece<Values> = string | Placeholder<Values>;
 
-/** A line may end anywhere without the text having one there (RFC 2045, 6.7). */
+/** Ends a line of the encoding without a line end in the text (RFC 2045, 6.7). */
 const SOFT_BREAK = '=\r\n';
-/** Text that is as it is in quoted-printable, on a line of its own, where that is long enough. */
-const AS_IT_IS = /^[!-\-/-<>-EG-~](?:[ -<>-~]*[!-<>-~])?$/;
-const LINE = 75;
+/** Text that quoted-printable leaves unchanged on a line of its own. */
+const UNCHANGED = /^[!-\-/-<>-EG-~](?:[ -<>-~]*[!-<>-~])?$/;
+const LINE_WIDTH = 75;
 
 /**
- * A text that many mails share but for a few places, written as quoted-printable once. Each hole has lines of its own,
- * so whatever stands in it changes nothing around it.
+ * A text that many mails share except for placeholders, encoded as quoted-printable once. Each placeholder has lines of
+ * its own, so that its value does not affect the encoding around it.
  */
-export class QuotedForm<Filling> {
-  /** One more than there are holes. */
-  private readonly strips: Buffer[];
-  private readonly holes: Hole<Filling>[];
+export class QuotedForm<Values> {
+  /** The fixed texts around the placeholders: one more than there are placeholders. */
+  private readonly segments: Buffer[];
+  private readonly placeholders: Placeholder<Values>[];
 
-  private constructor(strips: Buffer[], holes: Hole<Filling>[]) {
-    this.strips = strips;
-    this.holes = holes;
+  private constructor(segments: Buffer[], placeholders: Placeholder<Values>[]) {
+    this.segments = segments;
+    this.placeholders = placeholders;
   }
 
-  /** Undefined for a text that is better written in base64. */
-  static of<Filling>(pieces: FormPiece<Filling>[]): QuotedForm<Filling> | undefined {
+  /** Returns undefined for a text that is shorter in base64. */
+  static of<Values>(pieces: FormPiece<Values>[]): QuotedForm<Values> | undefined {
     const texts = [''];
-    const holes: Hole<Filling>[] = [];
+    const placeholders: Placeholder<Values>[] = [];
     for (const piece of pieces)
-      if (typeof piece === 'string') texts[holes.length] += piece;
-      else texts[holes.push(piece)] = '';
-    if (isWide(Buffer.from(texts.join('')))) return undefined;
+      if (typeof piece === 'string') texts[placeholders.length] += piece;
+      else texts[placeholders.push(piece)] = '';
+    if (isShorterInBase64(Buffer.from(texts.join('')))) return undefined;
     return new QuotedForm(
-      texts.map((text, place) => stripOf(text, place > 0, place < holes.length)),
-      holes,
+      texts.map((text, index) => encodeSegment(text, index > 0, index < placeholders.length)),
+      placeholders,
     );
   }
 
-  write(out: Scratch, filling: Filling): void {
-    for (let place = 0; place < this.strips.length; place++) {
-      const strip = this.strips[place];
-      if (strip) out.copy(strip);
-      const text = this.holes[place]?.(filling);
+  write(out: MimeBuffer, values: Values): void {
+    for (let index = 0; index < this.segments.length; index++) {
+      const segment = this.segments[index];
+      if (segment) out.copy(segment);
+      const text = this.placeholders[index]?.(values);
       if (text !== undefined)
-        out.ascii(text.length <= LINE && AS_IT_IS.test(text) ? text : quotedPrintable(asBytes(text)));
+        out.ascii(text.length <= LINE_WIDTH && UNCHANGED.test(text) ? text : quotedPrintable(toByteString(text)));
     }
   }
 }
 
-function stripOf(text: string, afterHole: boolean, beforeHole: boolean): Buffer {
-  const written = quotedPrintable(asBytes(text));
-  const begins = !afterHole || (text === '' && !beforeHole) || written.startsWith('\r\n') ? '' : SOFT_BREAK;
-  const ends = !beforeHole || written.endsWith('\r\n') || text === '' ? '' : SOFT_BREAK;
-  return Buffer.from(begins + written + ends, 'latin1');
+/** Adds soft breaks, so that the placeholders before and after it have lines of their own. */
+function encodeSegment(text: string, afterPlaceholder: boolean, beforePlaceholder: boolean): Buffer {
+  const encoded = quotedPrintable(toByteString(text));
+  const needsNoStart = !afterPlaceholder || (text === '' && !beforePlaceholder) || encoded.startsWith('\r\n');
+  const start = needsNoStart ? '' : SOFT_BREAK;
+  const end = !beforePlaceholder || encoded.endsWith('\r\n') || text === '' ? '' : SOFT_BREAK;
+  return Buffer.from(start + encoded + end, 'latin1');
 }
 
-/** One a character. */
-const asBytes = (text: string): string =>
+/** Returns the UTF-8 bytes of a text as one character each. */
+const toByteString = (text: string): string =>
   Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');

@@ -1,8 +1,8 @@
 const YEAR_SECONDS = 365 * 86_400;
 
 /**
- * Headers of every answer; routes that serve pages or images set a policy of their own. HSTS does not include subdomains:
- * those need not be ours.
+ * Headers of every response. Routes that serve pages or images set their own policy. HSTS excludes subdomains, which may
+ * belong to someone else.
  */
 export function securityHeaders(baseUrl = ''): Record<string, string> {
   return {

@@ -2,32 +2,32 @@ import type { SmtpFailure } from './smtp-conversation.ts';
 
 export type SendOutcome =
   | { kind: 'sent'; providerMessageId: string | undefined; answer?: string }
-  /** Not now: the server says so, or the connection broke before the mail was handed over. */
+  /** Refused for now (4xx), or the connection broke before the mail was handed over. */
   | { kind: 'deferred'; reason: string }
-  /** Never. */
+  /** Refused for good. */
   | { kind: 'refused'; reason: string }
-  /** Handed over, and then no answer: it may have been taken. */
+  /** Handed over without a reply: the server may have accepted it. */
   | { kind: 'unknown'; reason: string }
-  /** The mail was not even offered: no connection, no greeting, no login. No fault of the mail. */
+  /** Not offered: no connection, no greeting or no login. Says nothing about the mail. */
   | { kind: 'unreachable'; reason: string };
 
 const REASON_LENGTH = 500;
-/** RFC 4954: these speak of us and not of the mail. */
+/** RFC 4954: authentication errors, which concern the login and not the mail. */
 const AUTH_CODES = [530, 534, 535, 538];
 
-/** What a failed exchange means for the mail. */
-export function outcomeOf(error: Pick<SmtpFailure, 'kind' | 'responseCode'>, handedOver: boolean): SendOutcome {
+/** Maps a failed exchange to the outcome of the mail. */
+export function outcomeOfFailure(error: Pick<SmtpFailure, 'kind' | 'responseCode'>, handedOver: boolean): SendOutcome {
   const { kind, responseCode = 0 } = error;
   const reason = answerText(error);
   if (AUTH_CODES.includes(responseCode)) return { kind: 'unreachable', reason };
-  // 503, "bad sequence of commands", speaks of the conversation and not of the mail.
+  // 503, "bad sequence of commands", concerns the conversation and not the mail.
   if (responseCode >= 500 && responseCode < 600 && responseCode !== 503) return { kind: 'refused', reason };
   if (responseCode >= 400) return { kind: 'deferred', reason };
   if (handedOver) return { kind: 'unknown', reason };
   return { kind: kind === 'permanent' ? 'refused' : 'deferred', reason };
 }
 
-/** The server's own words where there are any. */
+/** Returns the server's reply, or the error message when there is none. */
 export function answerText(error: unknown): string {
   const { response, message } = error as Partial<SmtpFailure>;
   return (response || message || String(error)).replaceAll('\0', '').trim().slice(0, REASON_LENGTH);
@@ -42,7 +42,7 @@ const idPatterns = [
   /^250 2\.0\.0 OK (<[^<>\s]+\.prod\.outlook\.com>)/i,
 ];
 
-/** The id that the provider gave the mail, for finding it again in its logs and notices. */
+/** Returns the id that the provider assigned to the mail, which its logs and notices use. */
 export function providerIdOf(response: string): string | undefined {
   const text = response.trim();
   for (const pattern of idPatterns) {

@@ -1,30 +1,30 @@
 import joi from 'joi';
 import type { Limits } from './limits.ts';
 
-// Every setting of the product, declared once: the parser, `.env.example`, the README table and the compose file are
-// all held against this list by a test.
+// Every setting of the product, declared once. A test compares `.env.example`, the README table and the compose file with
+// this list.
 
-/** Values that only development may use; production refuses to start with one of them. */
+/** Production refuses to start with this value. */
 const DEVELOPMENT_SECRET = 'everpost-development-secret-key';
 
-/** What `npm start` sends from: managed by us, and never looked up in DNS. */
+/** The sender domain of `npm start`, which is never looked up in DNS. */
 export const DEMO_DOMAIN = 'demo.localhost';
 
-/** A joi schema that remembers the type of what it lets through; the settings' types follow from the table below. */
+/** A joi schema with the type of its values, from which the types of the settings are inferred. */
 type Typed<T> = joi.Schema & { readonly value?: T };
 
 const flag = (fallback: boolean): Typed<boolean> =>
   joi.boolean().truthy('1', 'yes', 'on').falsy('0', 'no', 'off').default(fallback);
 const number = (fallback: number, rules = joi.number().min(0)): Typed<number> => rules.default(fallback);
 const text = (fallback: string, rules = joi.string()): Typed<string> => rules.default(fallback);
-const maybeText = (rules = joi.string()): Typed<string | undefined> => rules;
-const maybeNumber = (rules = joi.number().positive()): Typed<number | undefined> => rules;
+const optionalText = (rules = joi.string()): Typed<string | undefined> => rules;
+const optionalNumber = (rules = joi.number().positive()): Typed<number | undefined> => rules;
 const list = (): Typed<string[]> => joi.string().allow('').custom(splitList).default([]);
-const url = (...scheme: string[]) => maybeText(joi.string().uri({ scheme }));
+const url = (...scheme: string[]) => optionalText(joi.string().uri({ scheme }));
 const integer = () => joi.number().integer().min(0);
 const port = () => integer().max(65535);
 const milliseconds = () => integer().min(100).max(2_147_483_647);
-/** Compared with counts that Postgres holds as integers. */
+/** Compared with integer counts in Postgres. */
 const limit = () => integer().max(2_000_000_000);
 const rate = () => joi.number().min(0).max(1);
 
@@ -38,7 +38,7 @@ function splitList(text: string): string[] {
 export const settingsSchema = {
   NODE_ENV: text('development', joi.string().valid('development', 'test', 'production')),
   PORT: number(3000, port()),
-  HOST: maybeText(joi.string().hostname()),
+  HOST: optionalText(joi.string().hostname()),
   WORKER_PORT: number(3001, port()),
   BASE_URL: url('http', 'https'),
   DATABASE_URL: url('postgres', 'postgresql'),
@@ -47,23 +47,23 @@ export const settingsSchema = {
   DATABASE_WORKER_STATEMENT_TIMEOUT_MS: number(30_000, milliseconds()),
   DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_MS: number(60_000, milliseconds()),
   DATABASE_CONNECT_TIMEOUT_MS: number(5_000, milliseconds()),
-  TEMPORAL_ADDRESS: maybeText(joi.string().pattern(/^[^\s/]+:\d+$/, 'host:port')),
+  TEMPORAL_ADDRESS: optionalText(joi.string().pattern(/^[^\s/]+:\d+$/, 'host:port')),
   TEMPORAL_NAMESPACE: text('default'),
-  TEMPORAL_API_KEY: maybeText(),
-  TEMPORAL_TLS_CA: maybeText(),
-  TEMPORAL_TLS_CERT: maybeText(),
-  TEMPORAL_TLS_KEY: maybeText(),
-  TEMPORAL_TLS_SERVER_NAME: maybeText(),
-  TEMPORAL_CLI_PATH: maybeText(),
-  TEMPORAL_TEST_SERVER_PATH: maybeText(),
+  TEMPORAL_API_KEY: optionalText(),
+  TEMPORAL_TLS_CA: optionalText(),
+  TEMPORAL_TLS_CERT: optionalText(),
+  TEMPORAL_TLS_KEY: optionalText(),
+  TEMPORAL_TLS_SERVER_NAME: optionalText(),
+  TEMPORAL_CLI_PATH: optionalText(),
+  TEMPORAL_TEST_SERVER_PATH: optionalText(),
   SMTP_URL: url('smtp', 'smtps'),
   SMTP_MAX_CONNECTIONS: number(10, joi.number().integer().min(1).max(1000)),
   SMTP_ALLOW_PLAIN_AUTH: flag(false),
-  SEND_RATE_PER_SECOND: maybeNumber(),
+  SEND_RATE_PER_SECOND: optionalNumber(),
   DNS_SERVERS: list(),
   SECRET_KEY: text(
     DEVELOPMENT_SECRET,
-    // In words of our own: joi's would have the secret in them.
+    // A message of our own, because joi's contains the secret.
     joi
       .string()
       .pattern(/^[^,]{16,}(,[^,]{16,})*$/)
@@ -92,36 +92,36 @@ export const settingsSchema = {
   AUTO_PROJECT_DISABLE: flag(true),
   CORS_ORIGINS: list(),
   TRUST_PROXY: flag(false),
-  METRICS_PORT: maybeNumber(port()),
-  EVENT_RETENTION_DAYS: maybeNumber(joi.number().integer().min(1)),
+  METRICS_PORT: optionalNumber(port()),
+  EVENT_RETENTION_DAYS: optionalNumber(joi.number().integer().min(1)),
   EMAIL_BODY_RETENTION_DAYS: number(90, joi.number().integer().min(1)),
   CAMPAIGN_MAX_BOUNCE_RATE: number(0.1, rate()),
   CAMPAIGN_MAX_COMPLAINT_RATE: number(0.005, rate()),
   DKIM_SIGNING: flag(true),
-  MAIL_FROM_SPF: maybeText(),
-  MAIL_FROM_MX: maybeText(joi.string().hostname()),
-  BOUNCE_SMTP_PORT: maybeNumber(port()),
-  MAIL_FROM_SUBDOMAIN: maybeText(joi.string().hostname()),
-  SYSTEM_FROM: maybeText(joi.string().email({ tlds: false })),
+  MAIL_FROM_SPF: optionalText(),
+  MAIL_FROM_MX: optionalText(joi.string().hostname()),
+  BOUNCE_SMTP_PORT: optionalNumber(port()),
+  MAIL_FROM_SUBDOMAIN: optionalText(joi.string().hostname()),
+  SYSTEM_FROM: optionalText(joi.string().email({ tlds: false })),
   WEBHOOK_ALLOWED_HOSTS: list(),
   DOMAIN_CHECK_PENDING_SECONDS: number(300, joi.number().positive()),
   DOMAIN_CHECK_VERIFIED_SECONDS: number(3600, joi.number().positive()),
   SNS_TOPIC_ARNS: list(),
   SNS_CERT_HOSTS: list(),
-  STRIPE_SECRET_KEY: maybeText(),
-  STRIPE_WEBHOOK_SECRET: maybeText(),
+  STRIPE_SECRET_KEY: optionalText(),
+  STRIPE_WEBHOOK_SECRET: optionalText(),
   STRIPE_API_BASE: url('http', 'https'),
-  STRIPE_PRICE_ID: maybeText(),
-  UPLOADS_DIR: maybeText(),
-  S3_BUCKET: maybeText(),
-  S3_REGION: maybeText(),
+  STRIPE_PRICE_ID: optionalText(),
+  UPLOADS_DIR: optionalText(),
+  S3_BUCKET: optionalText(),
+  S3_REGION: optionalText(),
   S3_ENDPOINT: url('http', 'https'),
-  S3_ACCESS_KEY_ID: maybeText(),
-  S3_SECRET_ACCESS_KEY: maybeText(),
-  OAUTH_GITHUB_ID: maybeText(),
-  OAUTH_GITHUB_SECRET: maybeText(),
-  OAUTH_GOOGLE_ID: maybeText(),
-  OAUTH_GOOGLE_SECRET: maybeText(),
+  S3_ACCESS_KEY_ID: optionalText(),
+  S3_SECRET_ACCESS_KEY: optionalText(),
+  OAUTH_GITHUB_ID: optionalText(),
+  OAUTH_GITHUB_SECRET: optionalText(),
+  OAUTH_GOOGLE_ID: optionalText(),
+  OAUTH_GOOGLE_SECRET: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -148,23 +148,23 @@ export interface Settings {
   publicRateLimitPerIpPerMinute: number;
   attachmentMaxBytes: number;
   messageMaxBytes: number;
-  /** Of a JSON body; more on the routes that take templates and campaigns. */
+  /** The limit for JSON bodies, except on the routes for templates and campaigns. */
   bodyMaxBytes: number;
   contentBodyMaxBytes: number;
   limits: Limits;
   idempotencyKeyTtlHours: number;
   corsOrigins: string[];
-  /** The first signs and encrypts; all are accepted, so that a key can be rotated without breaking sent links. */
+  /** The first key signs and encrypts; all are accepted, so that links in sent mail outlive a key rotation. */
   secretKeys: [string, ...string[]];
   trustProxy: boolean;
   metricsPort: number | undefined;
-  /** The provider's quota, over all workers together. */
+  /** The provider's quota, shared by all workers. */
   sendRatePerSecond: number | undefined;
   dkimSigning: boolean;
-  /** `ip:port` each; empty: the system's. */
+  /** As `ip:port`; empty for the servers of the system. */
   dnsServers: string[];
   signupEnabled: boolean;
-  /** 0 turns the limit off. */
+  /** 0: off. */
   signupsPerIpPerHour: number;
   emailVerificationRequired: boolean;
   autoProjectDisable: boolean;
@@ -173,13 +173,13 @@ export interface Settings {
   campaignMaxBounceRate: number;
   campaignMaxComplaintRate: number;
   mailFrom: MailFromSettings;
-  /** Sends verification, reset and invitation mail. */
+  /** The sender of verification, reset and invitation mail. */
   systemFrom: string;
-  /** `host:port` each, that WEBHOOK steps may reach although private. */
+  /** Private hosts that WEBHOOK steps may call, as `host:port`. */
   webhookAllowedHosts: string[];
   domainCheck: { pendingSeconds: number; verifiedSeconds: number };
   sns: { topicArns: string[]; certHosts: string[] };
-  /** Without a key billing is off. */
+  /** Undefined when billing is off. */
   stripe: StripeSettings | undefined;
   uploads: { folder: string } | { s3: S3Settings };
   oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>>;
@@ -193,7 +193,7 @@ export interface DatabaseTimeouts {
   connectMs: number;
 }
 
-/** What returned mail comes back to. */
+/** Where bounced mail is returned to. */
 export interface MailFromSettings {
   subdomain: string | undefined;
   spf: string | undefined;
@@ -224,37 +224,39 @@ export interface TemporalSettings {
 }
 
 export class SettingsError extends Error {
-  constructor(faults: string[]) {
-    super(`The settings cannot be used:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nSee .env.example.`);
+  constructor(violations: string[]) {
+    super(
+      `The settings cannot be used:\n${violations.map((violation) => `  - ${violation}`).join('\n')}\nSee .env.example.`,
+    );
     this.name = 'SettingsError';
   }
 }
 
 /**
- * Reads the environment once; everything that is wrong is told in one message. An empty variable counts as unset.
- * `needs` names the settings that this process cannot do without, although they have no default.
+ * Reads the environment and reports all violations in one error. An empty variable counts as unset. `required` names the
+ * settings without a default that this process needs.
  */
-export function readSettings(env: NodeJS.ProcessEnv = process.env, needs: SettingName[] = []): Settings {
+export function readSettings(env: NodeJS.ProcessEnv = process.env, required: SettingName[] = []): Settings {
   const given = Object.fromEntries(
     Object.entries(env).filter(([name, value]) => name in settingsSchema && value !== '' && value !== undefined),
   );
   const { value, error } = joi
     .object<Values, false, Values>(settingsSchema)
     .validate(given, { abortEarly: false, convert: true });
-  const faults = error ? error.details.map((detail) => detail.message) : [];
-  faults.push(...needs.filter((name) => !given[name]).map((name) => `"${name}" is required here`));
-  if (given.NODE_ENV === 'production') faults.push(...productionFaults(value));
-  if (faults.length > 0) throw new SettingsError(faults);
-  return shape(value);
+  const violations = error ? error.details.map((detail) => detail.message) : [];
+  violations.push(...required.filter((name) => !given[name]).map((name) => `"${name}" is required here`));
+  if (given.NODE_ENV === 'production') violations.push(...productionViolations(value));
+  if (violations.length > 0) throw new SettingsError(violations);
+  return toSettings(value);
 }
 
-function productionFaults(value: Values): string[] {
+function productionViolations(value: Values): string[] {
   return splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET)
     ? ['"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`']
     : [];
 }
 
-function shape(value: Values): Settings {
+function toSettings(value: Values): Settings {
   const production = value.NODE_ENV === 'production';
   const keys = splitList(value.SECRET_KEY);
   const baseUrl = stripSlash(value.BASE_URL ?? `http://localhost:${value.PORT}`);

@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 
-/** What the server said, all lines of it, with its code at the front. */
+/** A reply of the server: its code, and all its lines with the code in front. */
 export interface SmtpReply {
   code: number;
   text: string;
 }
 
-/** What ended a step of a conversation: the server's own words, or what happened to the connection. */
+/** A failed SMTP command: refused by the server (`answer`), or cut off with its connection (`lost`). */
 export class SmtpFailure extends Error {
-  /** Where the server has said something. */
+  /** Undefined when the server sent no reply. */
   readonly response: string | undefined;
   readonly responseCode: number | undefined;
-  /** `permanent`: we will not offer this mail, now or later. */
+  /** `permanent`: the mail is not offered to the server at all, now or later. */
   readonly kind: 'answer' | 'lost' | 'permanent';
 
   constructor(kind: SmtpFailure['kind'], message: string, reply?: SmtpReply) {
@@ -24,28 +24,28 @@ export class SmtpFailure extends Error {
   }
 }
 
-export const answered = (reply: SmtpReply): SmtpFailure => new SmtpFailure('answer', reply.text, reply);
+export const failureFromReply = (reply: SmtpReply): SmtpFailure => new SmtpFailure('answer', reply.text, reply);
 
-/** Somebody who waits for so many replies. */
+/** A caller that waits for `count` replies. */
 interface Waiter {
   count: number;
-  came: SmtpReply[];
+  received: SmtpReply[];
   resolve: (replies: SmtpReply[] | SmtpFailure) => void;
 }
 
-/** Throws what ended the conversation. */
-export function theReplies(replies: SmtpReply[] | SmtpFailure): SmtpReply[] {
+/** Throws the failure that ended the conversation, if it has one. */
+export function repliesOrThrow(replies: SmtpReply[] | SmtpFailure): SmtpReply[] {
   if (replies instanceof SmtpFailure) throw replies;
   return replies;
 }
 
-const NOTHING: SmtpReply = { code: 0, text: '' };
-/** No server has more to say, and one that never ends its line must not fill our memory. */
-const MAX_REPLY = 64 * 1024;
+const NO_REPLY: SmtpReply = { code: 0, text: '' };
+/** Bounds memory against a server that never ends its line; real replies are far shorter. */
+const MAX_REPLY_LENGTH = 64 * 1024;
 
 /**
- * Lines out, replies in. Replies are waited for in the order in which they were asked for, so several commands may be
- * on their way at once (RFC 2920). It ends with the first thing that goes wrong, and then for everybody who waits.
+ * Writes commands and reads replies. Replies are assigned to waiters in the order of the requests, so several commands
+ * may be in flight at once (RFC 2920). The first error ends the conversation for all waiters.
  */
 export class SmtpConversation {
   private socket: Socket;
@@ -72,18 +72,18 @@ export class SmtpConversation {
     else this.endListeners.push(listener);
   }
 
-  /** The next reply that nobody waits for yet. Ask before writing what it answers. */
+  /** Waits for the next reply that has no waiter yet. Must be called before the command is written. */
   reply(): Promise<SmtpReply> {
-    return this.replies(1).then((replies) => theReplies(replies)[0] ?? NOTHING);
+    return this.replies(1).then((replies) => repliesOrThrow(replies)[0] ?? NO_REPLY);
   }
 
   /**
-   * The next replies, together. Where the connection ends before the last of them, those that came; a failure where not
-   * even a refusal has come. It is given and not thrown: whoever asks ahead need not listen yet.
+   * Waits for the next `count` replies. When the connection ends early, resolves with the replies received so far if one
+   * of them is a refusal, otherwise with the failure. Never rejects, so that a pipelined caller may await it later.
    */
   replies(count: number): Promise<SmtpReply[] | SmtpFailure> {
     if (this.failure) return Promise.resolve(this.failure);
-    return new Promise((resolve) => this.waiters.push({ count, came: [], resolve }));
+    return new Promise((resolve) => this.waiters.push({ count, received: [], resolve }));
   }
 
   command(line: string): Promise<SmtpReply> {
@@ -92,7 +92,7 @@ export class SmtpConversation {
     return reply;
   }
 
-  /** False: there is so much to be written already that one should wait for `drained`. */
+  /** Returns false when the socket's buffer is full and the caller should await `drained`. */
   write(data: string | Buffer): boolean {
     return this.failure !== undefined || this.socket.write(data);
   }
@@ -109,7 +109,7 @@ export class SmtpConversation {
     });
   }
 
-  /** Goes on over another socket (TLS). What came over the old one and was not asked for is forgotten (RFC 3207, 6). */
+  /** Continues over another socket (TLS). Discards unread bytes of the old one (RFC 3207, 6). */
   async moveTo(wrap: (socket: Socket) => Promise<Socket>): Promise<void> {
     const plain = this.socket;
     plain.removeAllListeners('data').removeAllListeners('timeout').setTimeout(0);
@@ -119,7 +119,7 @@ export class SmtpConversation {
     else this.listen();
   }
 
-  /** Nothing more leaves, not even what is in the socket's buffer. */
+  /** Closes the connection at once and discards the socket's write buffer. */
   cut(reason: string): void {
     this.end(new SmtpFailure('lost', reason));
   }
@@ -148,38 +148,39 @@ export class SmtpConversation {
       this.readLine(line);
     }
     this.line = rest;
-    if (rest.length + this.size > MAX_REPLY) this.end(new SmtpFailure('lost', 'the server talks without end'));
+    if (rest.length + this.size > MAX_REPLY_LENGTH)
+      this.end(new SmtpFailure('lost', 'the reply of the server is too long'));
   }
 
   private readLine(line: string): void {
     if (line === '' && this.lines.length === 0) return;
     this.lines.push(line);
     this.size += line.length;
-    // "250-more to come", "250 the last line"
+    // "250-" continues a reply, "250 " ends it (RFC 5321, 4.2.1).
     if (line.charCodeAt(3) === 45) return;
     const text = this.lines.length === 1 ? line : this.lines.join('\n');
     [this.lines, this.size] = [[], 0];
-    this.hear({ code: Number.parseInt(line, 10) || 0, text });
+    this.dispatch({ code: Number.parseInt(line, 10) || 0, text });
   }
 
-  private hear(reply: SmtpReply): void {
+  private dispatch(reply: SmtpReply): void {
     const [waiter] = this.waiters;
-    waiter?.came.push(reply);
-    if (waiter && waiter.came.length === waiter.count) {
+    waiter?.received.push(reply);
+    if (waiter && waiter.received.length === waiter.count) {
       this.waiters.shift();
-      waiter.resolve(waiter.came);
+      waiter.resolve(waiter.received);
     }
-    // RFC 5321, 4.2: the server is about to go, whatever it was asked. Any other word that nobody asked for means that
-    // we no longer know which answer belongs to which question.
-    if (reply.code === 421 || !waiter) this.end(answered(reply));
+    // 421 announces that the server closes the connection (RFC 5321, 3.8). A reply without a waiter means that replies
+    // can no longer be matched to commands.
+    if (reply.code === 421 || !waiter) this.end(failureFromReply(reply));
   }
 
   private end(failure: SmtpFailure): void {
     if (this.failure) return;
     this.failure = failure;
     this.socket.destroy();
-    for (const { came, resolve } of this.waiters.splice(0))
-      resolve(came.some(({ code }) => code >= 400) ? came : failure);
+    for (const { received, resolve } of this.waiters.splice(0))
+      resolve(received.some(({ code }) => code >= 400) ? received : failure);
     for (const listener of this.endListeners.splice(0)) listener();
   }
 }

@@ -1,30 +1,30 @@
 import { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-// The certificates that SNS messages are signed with. Anybody can post a message that names one, so what a message names
-// must neither push out certificates that are in use nor make us fetch without limit.
+// Caches the certificates that sign SNS messages. Anyone can post a message with any certificate URL, so unverified URLs
+// must neither evict certificates in use nor cause unlimited fetches.
 
 const MAX_ENTRIES = 100;
 const PROVEN_TTL_MS = 60 * 60_000;
-/** Also how long a failed fetch is remembered. */
+/** Also applies to failed fetches. */
 const UNPROVEN_TTL_MS = 60_000;
-/** Of certificates that have not proven a message yet, in all. */
+/** The limit for all certificates that have not verified a message yet. */
 const FETCHES_PER_MINUTE = 30;
 
 export interface CertificateSource {
-  /** Undefined where there is no certificate at that place; throws where the provider could not be asked. */
+  /** Returns undefined when the URL has no certificate; throws when the provider is unreachable. */
   fetchText(url: URL, options: { proven: boolean }): Promise<string | undefined>;
-  /** Thrown when the limit of fetches is used up. */
+  /** Creates the error for an exhausted fetch limit. */
   busy(): Error;
 }
 
 export class CertificateStore {
   private readonly source: CertificateSource;
-  /** Those that a genuine message was signed with. Only genuine messages add to it. */
+  /** Certificates that have verified a message. */
   private readonly proven = new LRUCache<string, X509Certificate>({ max: MAX_ENTRIES, ttl: PROVEN_TTL_MS });
-  /** Outlives the entries above: what was genuine once may always be fetched again. */
-  private readonly provenPlaces = new LRUCache<string, true>({ max: MAX_ENTRIES });
-  /** Everything else that was named; `false` where there is no certificate. */
+  /** Outlives the entries above, so that a once verified URL is always fetched again. */
+  private readonly provenUrls = new LRUCache<string, true>({ max: MAX_ENTRIES });
+  /** All other certificates; `false` for a URL without one. */
   private readonly unproven = new LRUCache<string, X509Certificate | false>({ max: MAX_ENTRIES, ttl: UNPROVEN_TTL_MS });
   private readonly fetching = new Map<string, Promise<X509Certificate | undefined>>();
   private minute = 0;
@@ -36,28 +36,28 @@ export class CertificateStore {
 
   /** Concurrent callers share one fetch. */
   async get(url: URL): Promise<X509Certificate | undefined> {
-    const place = placeOf(url);
-    const known = this.proven.get(place) ?? this.unproven.get(place);
+    const key = keyOf(url);
+    const known = this.proven.get(key) ?? this.unproven.get(key);
     if (known !== undefined) return known || undefined;
-    const fetching = this.fetching.get(place) ?? this.fetch(place).finally(() => this.fetching.delete(place));
-    this.fetching.set(place, fetching);
+    const fetching = this.fetching.get(key) ?? this.fetch(key).finally(() => this.fetching.delete(key));
+    this.fetching.set(key, fetching);
     return fetching;
   }
 
-  /** A message was genuine by this certificate. */
+  /** Records that the certificate has verified a message. */
   prove(url: URL, certificate: X509Certificate): void {
-    const place = placeOf(url);
-    if (this.proven.has(place)) return;
-    this.proven.set(place, certificate);
-    this.provenPlaces.set(place, true);
-    this.unproven.delete(place);
+    const key = keyOf(url);
+    if (this.proven.has(key)) return;
+    this.proven.set(key, certificate);
+    this.provenUrls.set(key, true);
+    this.unproven.delete(key);
   }
 
-  private async fetch(place: string): Promise<X509Certificate | undefined> {
-    const proven = this.provenPlaces.get(place) ?? false;
+  private async fetch(key: string): Promise<X509Certificate | undefined> {
+    const proven = this.provenUrls.get(key) ?? false;
     if (!proven) this.countFetch();
-    const certificate = readCertificate(await this.source.fetchText(new URL(place), { proven }));
-    this.unproven.set(place, certificate ?? false);
+    const certificate = readCertificate(await this.source.fetchText(new URL(key), { proven }));
+    this.unproven.set(key, certificate ?? false);
     return certificate;
   }
 
@@ -68,8 +68,8 @@ export class CertificateStore {
   }
 }
 
-/** Without the query: it does not change which certificate the provider serves. */
-const placeOf = ({ origin, pathname }: URL): string => `${origin}${pathname}`;
+/** Drops the query, which does not affect the certificate. */
+const keyOf = ({ origin, pathname }: URL): string => `${origin}${pathname}`;
 
 function readCertificate(pem: string | undefined): X509Certificate | undefined {
   try {

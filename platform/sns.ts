@@ -4,7 +4,7 @@ import { ApiError } from './errors.ts';
 import { Slots } from './slots.ts';
 import { CertificateStore } from './sns-certificates.ts';
 
-// Messages of Amazon SNS, and whether they are genuine:
+// Verifies messages of Amazon SNS:
 // https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
 
 export interface SnsMessage {
@@ -21,17 +21,25 @@ export interface SnsMessage {
   Token?: string;
 }
 
-export interface SnsRules {
+export interface SnsOptions {
   topicArns: string[];
-  /** `host:port`, or `host` for any port of it; none: the provider's own. */
+  /** Hosts of signing certificates, as `host:port` or `host` for any port; empty for the provider's own. */
   certHosts: string[];
 }
 
-const SIGNED = {
+const SIGNED_FIELDS = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
 } as const;
-const REQUIRED = ['Type', 'MessageId', 'TopicArn', 'Message', 'Timestamp', 'Signature', 'SigningCertURL'] as const;
+const REQUIRED_FIELDS = [
+  'Type',
+  'MessageId',
+  'TopicArn',
+  'Message',
+  'Timestamp',
+  'Signature',
+  'SigningCertURL',
+] as const;
 const ALGORITHMS = new Map([
   ['1', 'RSA-SHA1'],
   ['2', 'RSA-SHA256'],
@@ -40,43 +48,47 @@ const PROVIDER_HOST = /^sns\.[a-z0-9-]{3,30}\.amazonaws\.com(\.cn)?$/;
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 65_536;
-/** Anybody can make us ask; they shall not make us do nothing else. */
+/** Bounds concurrent fetches, which any client can cause. */
 const MAX_FETCHES = 5;
 
-/** The provider gives up what is refused with a 4xx, and brings again what is not: a bounce must not be lost by an outage. */
-const away = () => new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The provider cannot be reached just now.');
+/** The provider drops a message that is answered with a 4xx and retries it after a 5xx, so an outage loses no bounce. */
+const providerUnavailable = () =>
+  new ApiError(502, 'EXTERNAL_SERVICE_ERROR', 'The provider cannot be reached just now.');
 
-/** The message in a body, or undefined where it is none. Whether it is genuine is another question. */
+/** Returns the message in a body, unverified, or undefined when the body has another form. */
 export function readSnsMessage(body: unknown): SnsMessage | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const message = body as Record<string, unknown>;
-  if (!REQUIRED.every((name) => typeof message[name] === 'string')) return undefined;
+  if (!REQUIRED_FIELDS.every((name) => typeof message[name] === 'string')) return undefined;
   const optional = [message.Subject ?? '', message.SubscribeURL ?? '', message.Token ?? ''];
   if (!optional.every((value) => typeof value === 'string')) return undefined;
   return { ...(message as unknown as SnsMessage), SignatureVersion: String(message.SignatureVersion) };
 }
 
-/** Knows whom to believe, and to whom to confirm a subscription. */
+/** Verifies signatures of messages and confirms subscriptions. */
 export class SnsGate {
-  private readonly rules: SnsRules;
+  private readonly options: SnsOptions;
   private readonly certificates = new CertificateStore({
-    fetchText: (url, { proven }) => this.fetchText(url, proven ? this.fetches : this.strangerFetches),
-    busy: away,
+    fetchText: (url, { proven }) => this.fetchText(url, proven ? this.fetches : this.unprovenFetches),
+    busy: providerUnavailable,
   });
   private readonly fetches = new Slots(MAX_FETCHES);
-  /** Apart, so that strangers cannot occupy all of them. */
-  private readonly strangerFetches = new Slots(MAX_FETCHES);
+  /** Separate slots, so that unverified senders cannot occupy all of them. */
+  private readonly unprovenFetches = new Slots(MAX_FETCHES);
   private readonly agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
-  /** Nobody can stand between us and ourselves, so there a certificate proves nothing. */
+  /** Skips TLS verification on loopback, where no attacker can intercept the connection. */
   private readonly localAgent = new Agent({ connect: { timeout: TIMEOUT_MS, rejectUnauthorized: false } });
 
-  constructor(rules: SnsRules) {
-    this.rules = { topicArns: rules.topicArns, certHosts: rules.certHosts.map((host) => host.toLowerCase()) };
+  constructor(options: SnsOptions) {
+    this.options = { topicArns: options.topicArns, certHosts: options.certHosts.map((host) => host.toLowerCase()) };
   }
 
-  /** Undefined: it is genuine. The cheap questions first: nothing is fetched for a stranger. Throws where it cannot be told. */
+  /**
+   * Returns why a message is refused, or undefined when it is genuine. Runs the cheap checks first, so that a message of
+   * another topic causes no fetch. Throws a 502 when the provider is unavailable.
+   */
   async refusalOf(message: SnsMessage): Promise<string | undefined> {
-    if (!this.rules.topicArns.includes(message.TopicArn)) return 'This topic is not one of SNS_TOPIC_ARNS.';
+    if (!this.options.topicArns.includes(message.TopicArn)) return 'This topic is not one of SNS_TOPIC_ARNS.';
     const url = this.allowedUrl(message.SigningCertURL);
     if (!url?.pathname.endsWith('.pem')) return 'The certificate is not on a host of the provider.';
     const algorithm = ALGORITHMS.get(message.SignatureVersion);
@@ -90,34 +102,34 @@ export class SnsGate {
         return undefined;
       }
     } catch {
-      // A key of another kind.
+      // The key has another type than the algorithm.
     }
     return 'The signature is not genuine.';
   }
 
   isAllowed = (url: string): boolean => this.allowedUrl(url) !== undefined;
 
-  /** True: the provider has been told that we take its messages. */
+  /** Confirms a subscription. Returns whether the provider accepted the confirmation. */
   async confirm(subscribeUrl: string): Promise<boolean> {
     const url = this.allowedUrl(subscribeUrl);
     return url !== undefined && (await this.fetchText(url)) !== undefined;
   }
 
-  /** Https to a host of the provider, or to one that the operator names; without TLS only to this very machine. */
+  /** Allows https to hosts of the provider or of `certHosts`, and http to loopback only. */
   private allowedUrl(text: string): URL | undefined {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || url.username || url.password) return undefined;
-    const { certHosts } = this.rules;
+    const { certHosts } = this.options;
     const listed = certHosts.includes(url.host) || certHosts.includes(url.hostname);
     const known = certHosts.length > 0 ? listed : PROVIDER_HOST.test(url.host);
     const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
     return known && safe ? url : undefined;
   }
 
-  /** Redirects are not followed: they could lead anywhere. Throws where there was no answer. */
+  /** Follows no redirects, which could lead to any host. Throws when there is no response. */
   private async fetchText(url: URL, slots = this.fetches): Promise<string | undefined> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    if (!(await slots.take(0, signal))) throw away();
+    if (!(await slots.take(0, signal))) throw providerUnavailable();
     try {
       const dispatcher = isLoopback(url) ? this.localAgent : this.agent;
       const { statusCode, body } = await request(url, { dispatcher, signal, reset: true });
@@ -126,10 +138,10 @@ export class SnsGate {
         text += chunk;
         if (text.length > MAX_BYTES) return undefined;
       }
-      if (statusCode >= 500) throw away();
+      if (statusCode >= 500) throw providerUnavailable();
       return statusCode === 200 ? text : undefined;
     } catch {
-      throw away();
+      throw providerUnavailable();
     } finally {
       slots.give();
     }
@@ -143,9 +155,9 @@ function isValidNow({ validFrom, validTo }: X509Certificate): boolean {
   return Date.parse(validFrom) <= now && now <= Date.parse(validTo);
 }
 
-/** Anything but a notification is signed like a confirmation. */
+/** All types but notifications are signed like a confirmation. */
 function signedText(message: SnsMessage): string {
-  const names = message.Type === 'Notification' ? SIGNED.Notification : SIGNED.SubscriptionConfirmation;
+  const names = message.Type === 'Notification' ? SIGNED_FIELDS.Notification : SIGNED_FIELDS.SubscriptionConfirmation;
   return names
     .filter((name) => message[name] !== undefined && message[name] !== null)
     .map((name) => `${name}\n${message[name]}\n`)

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-// https://www.standardwebhooks.com: what receivers verify with libraries that exist in every language.
+// Signs webhooks as specified by https://www.standardwebhooks.com, for which receivers find libraries in many languages.
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
@@ -8,7 +8,7 @@ const SECRET_BYTES = 32;
 export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
 export interface SignedMessage {
-  /** The same for every attempt, so that a receiver can tell a repetition. */
+  /** The same for every attempt, so that receivers can detect a repetition. */
   id: string;
   sentAt: Date;
   body: string;

@@ -4,24 +4,24 @@ import type { StripeSettings } from './settings.ts';
 
 const TIMEOUT_MS = 15_000;
 
-/** Undefined: billing is off. */
+/** Returns undefined when billing is off. */
 export function createStripe(settings: StripeSettings | undefined): Stripe | undefined {
   if (!settings) return undefined;
-  const at = settings.apiBase ? new URL(settings.apiBase) : undefined;
+  const apiUrl = settings.apiBase ? new URL(settings.apiBase) : undefined;
   return new Stripe(settings.secretKey, {
     timeout: TIMEOUT_MS,
     maxNetworkRetries: 2,
     telemetry: false,
     appInfo: { name: 'Everpost' },
-    ...(at && {
-      host: at.hostname,
-      protocol: at.protocol === 'http:' ? 'http' : 'https',
-      ...(at.port && { port: at.port }),
+    ...(apiUrl && {
+      host: apiUrl.hostname,
+      protocol: apiUrl.protocol === 'http:' ? 'http' : 'https',
+      ...(apiUrl.port && { port: apiUrl.port }),
     }),
   });
 }
 
-/** What Stripe refuses or fails at is no fault of the caller's. */
+/** Answers errors of Stripe with a 502, because the API client did not cause them. */
 export async function asking<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

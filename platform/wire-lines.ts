@@ -1,8 +1,18 @@
+/** A composed message with its envelope, ready for SMTP. */
+export interface WireMail {
+  from: string;
+  to: string;
+  /** Whether an address needs SMTPUTF8 (RFC 6531). */
+  utf8: boolean;
+  /** Headers and body, lines ending in CRLF. */
+  raw: Buffer;
+}
+
 const [NUL, LF, CR, DOT] = [0, 10, 13, 46];
-/** What `scan` finds, as bits. */
+/** Findings of `scan`, as bits. */
 const [STRAY_BREAK, LEADING_DOT, NUL_BYTE] = [1, 2, 4];
 
-/** RFC 2045, 2.7 and 2.8: text that is not encoded must not contain NUL, and servers differ in what they make of it. */
+/** RFC 2045, 2.7 and 2.8: unencoded text must not contain NUL, and servers differ in how they treat it. */
 export class NulByteError extends Error {
   constructor() {
     super(
@@ -14,16 +24,16 @@ export class NulByteError extends Error {
 }
 
 /**
- * A message in which every line ends in CRLF, the last one too, and no CR or LF stands alone: servers that take a lone
- * one for a line end would see other headers, or another end of the message, than we do (SMTP smuggling). Throws a
- * NulByteError. To be done before signing, since the signature covers these bytes. Nearly always nothing is copied.
+ * Ends every line in CRLF, including the last, and replaces lone CR and LF: servers that read a lone one as a line end
+ * would see other headers or another end of the message (SMTP smuggling). Must run before signing, because the signature
+ * covers these bytes. Returns `raw` itself when nothing has to change. Throws a NulByteError.
  */
 export function withCrlfLines(raw: Buffer): Buffer {
   return crlfLines(raw, scan(raw));
 }
 
-/** The same, with dots doubled where they begin a line (RFC 5321, 4.5.2): the last step before the socket. */
-export function readyForWire(raw: Buffer): Buffer {
+/** Normalises line ends and doubles dots at line starts (RFC 5321, 4.5.2): the last step before the socket. */
+export function toSmtpData(raw: Buffer): Buffer {
   const found = scan(raw);
   if (found === 0) return raw;
   const message = crlfLines(raw, found);
@@ -39,16 +49,16 @@ function crlfLines(raw: Buffer, found: number): Buffer {
   return Buffer.from(text.endsWith('\r\n') ? text : `${text}\r\n`, 'latin1');
 }
 
-/** One pass over the bytes, most of which need a single comparison: every mail of a campaign passes here. */
+/** A single pass, with one comparison for most bytes: every mail of a campaign is scanned. */
 function scan(raw: Buffer): number {
   const { length } = raw;
   let found = raw[0] === DOT ? LEADING_DOT : 0;
-  for (let at = 0; at < length; at++) {
-    const byte = raw[at] ?? NUL;
+  for (let index = 0; index < length; index++) {
+    const byte = raw[index] ?? NUL;
     if (byte > CR) continue;
-    if (byte === CR && raw[at + 1] === LF) {
-      at++;
-      if (raw[at + 1] === DOT) found |= LEADING_DOT;
+    if (byte === CR && raw[index + 1] === LF) {
+      index++;
+      if (raw[index + 1] === DOT) found |= LEADING_DOT;
     } else if (byte === CR || byte === LF) found |= STRAY_BREAK;
     else if (byte === NUL) found |= NUL_BYTE;
   }

@@ -11,6 +11,7 @@ import { grpcCodes } from './grpc-codes.ts';
 import { attributeKeys } from './search-attributes.ts';
 import { taskQueues } from './task-queues.ts';
 
+/** An outbox message as Temporal needs it. */
 export type Order = { workflowId: string } & (
   | {
       action: 'start';
@@ -29,18 +30,18 @@ export type Order = { workflowId: string } & (
   | { action: 'unschedule' }
 );
 
-/** Whose fault it is that an order was not carried out decides whether it counts against the order. */
-export type Verdict = { done: true } | { done: false; fault: 'order' | 'temporal'; message: string };
+/** Only a failure that the message itself causes counts as an attempt of the message. */
+export type CarryOutResult = { done: true } | { done: false; cause: 'message' | 'temporal'; message: string };
 
 const DEADLINE_MS = 10_000;
 
-/** Carries out one order, as often as it may be given: what was done already counts as done. */
-export async function carryOut(temporal: Temporal, order: Order): Promise<Verdict> {
+/** Sends one message to Temporal. Idempotent: a message that was sent before counts as done. */
+export async function carryOut(temporal: Temporal, order: Order): Promise<CarryOutResult> {
   try {
     await temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () => send(temporal, order));
     return { done: true };
   } catch (error) {
-    return judge(order, error);
+    return classifyError(order, error);
   }
 }
 
@@ -53,7 +54,7 @@ async function send(temporal: Temporal, order: Order): Promise<unknown> {
       workflowId: order.workflowId,
       taskQueue: taskQueues.workflows,
       args: order.args,
-      // By default a completed id would start again.
+      // The default would start a completed id again.
       workflowIdReusePolicy: order.again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
       typedSearchAttributes: attributesOf(order),
       ...(order.summary && { staticSummary: order.summary }),
@@ -72,25 +73,25 @@ export function attributesOf(order: { projectId?: string; contactId?: string; re
   return new TypedSearchAttributes(pairs);
 }
 
-/** Exported for its test: which failures are the order's own. */
-export function judge({ action }: Pick<Order, 'action'>, error: unknown): Verdict {
+/** Exported for its test. */
+export function classifyError({ action }: Pick<Order, 'action'>, error: unknown): CarryOutResult {
   if (error instanceof WorkflowExecutionAlreadyStartedError) return { done: true };
-  // Orders of one workflow come in order, so a workflow that is not there is over.
+  // Messages of one workflow are sent in order, so a missing workflow has ended.
   if (error instanceof WorkflowNotFoundError && action !== 'start') return { done: true };
-  return { done: false, fault: isOrdersFault(error) ? 'order' : 'temporal', message: textOf(error) };
+  return { done: false, cause: isCausedByMessage(error) ? 'message' : 'temporal', message: textOf(error) };
 }
 
-const ordersFault: number[] = [grpcCodes.INVALID_ARGUMENT, grpcCodes.FAILED_PRECONDITION, grpcCodes.OUT_OF_RANGE];
+const messageErrorCodes: number[] = [grpcCodes.INVALID_ARGUMENT, grpcCodes.FAILED_PRECONDITION, grpcCodes.OUT_OF_RANGE];
 
-function isOrdersFault(error: unknown): boolean {
+function isCausedByMessage(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError || error instanceof WorkflowNotFoundError) return false;
   const cause = error instanceof ServiceError ? error.cause : error;
-  // Neither an answer of the server nor a failed call: the order could not even be put into words.
+  // Neither a response nor a failed call: the message could not be serialized.
   if (!isGrpcServiceError(cause)) return !(error instanceof ServiceError);
-  // An attribute that is not registered (yet) is a matter of the namespace.
+  // A search attribute that is not registered (yet) is a problem of the namespace.
   if (/search attribute/i.test(cause.details)) return false;
   if (cause.code === grpcCodes.RESOURCE_EXHAUSTED) return /larger than max/i.test(cause.details);
-  return ordersFault.includes(cause.code);
+  return messageErrorCodes.includes(cause.code);
 }
 
 function textOf(error: unknown): string {

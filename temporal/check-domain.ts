@@ -1,4 +1,5 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { UpdateNames } from '../services/outbox/signals.ts';
 import { attributesOf } from './carry-out.ts';
 import type { Temporal } from './connection.ts';
 import { taskQueues } from './task-queues.ts';
@@ -11,33 +12,34 @@ export interface DomainLoop {
   resourceId: string;
 }
 
-/** Longer than a name server that does not answer is waited for, shorter than most clients wait for us. */
+/** Longer than the DNS time-outs of a check, shorter than the time-outs of most HTTP clients. */
 const DEADLINE_MS = 12_000;
+const CHECK_DOMAIN: UpdateNames['checkDomain'] = 'checkNow';
 
 /**
- * The one call of the API that waits for Temporal: the loop of a domain checks it now, and is started where it is not
- * there. `late`: it is under way and goes on. `away`: nobody could be asked.
+ * Asks the Temporal workflow of a domain for a check, and starts the workflow if it is not running. The only API call that
+ * waits for Temporal. `late`: the check is still running. `away`: Temporal is unavailable.
  */
 export async function checkDomainNow(
   { client, connection, check }: Temporal,
   { workflowType, workflowId, args, ...ids }: DomainLoop,
   deadlineMs = DEADLINE_MS,
 ): Promise<'checked' | 'late' | 'away'> {
-  // Asked first, because a call to a server that is away waits for its whole deadline.
+  // Checks first, because a call to an unavailable server waits for its whole deadline.
   if (!(await check())) return 'away';
   const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, {
     workflowId,
     args,
     taskQueue: taskQueues.workflows,
     workflowIdConflictPolicy: 'USE_EXISTING',
-    // One that was ended by hand is brought back by this; one whose domain is gone ends at once.
+    // Restarts a workflow that was terminated by hand. One whose domain was deleted ends at once.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     typedSearchAttributes: attributesOf(ids),
   });
   const deadline = Date.now() + deadlineMs;
   try {
     await connection.withDeadline(deadline, () =>
-      client.workflow.executeUpdateWithStart('checkNow', { startWorkflowOperation, args: [] }),
+      client.workflow.executeUpdateWithStart(CHECK_DOMAIN, { startWorkflowOperation, args: [] }),
     );
     return 'checked';
   } catch {

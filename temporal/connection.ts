@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { TemporalSettings } from '../platform/settings.ts';
 
-/** The client's side of Temporal: made at once, connected when it is first needed, connected again after an outage. */
+/** The Temporal client. Connects on first use and reconnects after an outage. */
 export interface Temporal {
   namespace: string;
   connection: Connection;
   client: Client;
-  /** Whether Temporal answers for our namespace, within a second or so. Never throws. */
+  /** Returns whether Temporal responds for our namespace within about a second. Never throws. */
   check(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export function createTemporal(settings: TemporalSettings): Temporal {
   const { namespace } = settings;
   const connection = Connection.lazy({
     ...serverOptions(settings),
-    // gRPC waits up to two minutes between attempts by default; what was promised would wait as long after an outage.
+    // By default gRPC waits up to two minutes between attempts, and accepted work would wait as long after an outage.
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 },
   });
   const describe = () => connection.workflowService.describeNamespace({ namespace });
@@ -38,7 +38,7 @@ export function createTemporal(settings: TemporalSettings): Temporal {
   };
 }
 
-/** Where the server is and how to prove who we are; the same for clients and workers. */
+/** Address and credentials, the same for clients and workers. */
 export function serverOptions({ address, apiKey, tls }: TemporalSettings) {
   if (!address) throw new Error('TEMPORAL_ADDRESS is not set.');
   return { address, ...(apiKey ? { apiKey } : {}), ...(tls ? { tls: tlsOptions(tls) } : {}) };

@@ -14,7 +14,7 @@ export interface CronSchedule {
   resourceId?: string | undefined;
 }
 
-/** Makes a Schedule, or changes it to this, whatever it was. */
+/** Creates a Schedule or replaces its options. */
 export async function setCronSchedule({ client }: Temporal, scheduleId: string, wanted: CronSchedule): Promise<void> {
   const { cron, timezone, paused, workflowType, args, projectId, resourceId } = wanted;
   const pairs = [
@@ -23,7 +23,7 @@ export async function setCronSchedule({ client }: Temporal, scheduleId: string, 
   ];
   const options = {
     spec: { cronExpressions: expressionsOf(cron), timezone: properName(timezone) },
-    // A tick that falls into the work of the one before comes right after it; what an outage has swallowed is made up.
+    // A tick during the run of the previous one follows it. Ticks that an outage has missed are made up for.
     policies: { overlap: 'BUFFER_ONE' as const, catchupWindow: '1 day' as const },
     action: {
       type: 'startWorkflow' as const,
@@ -43,14 +43,14 @@ export async function setCronSchedule({ client }: Temporal, scheduleId: string, 
   }
 }
 
-/** Where both days are given, either makes it come true, as in a crontab; Temporal would want both at once. */
+/** With both days given, a crontab fires on either, but Temporal only when both match: so it gets two expressions. */
 export function expressionsOf(cron: string): string[] {
   const [minute, hour, day = '*', month, weekday = '*'] = cron.trim().split(/\s+/);
   if (day.startsWith('*') || weekday.startsWith('*')) return [cron];
   return [`${minute} ${hour} ${day} ${month} *`, `${minute} ${hour} * ${month} ${weekday}`];
 }
 
-/** Temporal knows time zones by their exact names alone, and people write `utc` too. */
+/** Temporal accepts time zones by their exact names only; clients also send `utc`. */
 const properName = (timezone: string): string =>
   new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
 

@@ -1,4 +1,4 @@
-/** The status codes of gRPC that we tell apart: https://grpc.io/docs/guides/status-codes/ */
+/** The gRPC status codes that the program distinguishes: https://grpc.io/docs/guides/status-codes/ */
 export const grpcCodes = {
   INVALID_ARGUMENT: 3,
   ALREADY_EXISTS: 6,

@@ -13,13 +13,13 @@ type Named = Pick<OpenRun, 'workflowId' | 'workflowType'>;
 
 const PAGE = 1_000;
 const DEADLINE_MS = 10_000;
-/** Schedules of customers' workflows; those of the platform itself are made by every worker. */
+/** Prefix of the Schedules of customers' workflows. Every worker creates those of the platform itself. */
 const CRON = 'cron/';
 
-/** What is open in Temporal, for whoever compares it with what ought to be. */
+/** Reads and ends open workflows and Schedules, for the reconciler. */
 export function openRuns(temporal: Temporal) {
   const { client, connection } = temporal;
-  const soon = <T>(work: () => Promise<T>) => connection.withDeadline(Date.now() + DEADLINE_MS, work);
+  const withDeadline = <T>(work: () => Promise<T>) => connection.withDeadline(Date.now() + DEADLINE_MS, work);
   return {
     async *open(): AsyncGenerator<OpenRun[]> {
       yield* inPages(workflowsOf(temporal));
@@ -29,8 +29,8 @@ export function openRuns(temporal: Temporal) {
     async isOpen({ workflowId, workflowType }: Named): Promise<boolean> {
       try {
         if (workflowType === 'Schedule')
-          return Boolean(await soon(() => client.schedule.getHandle(workflowId).describe()));
-        const { status } = await soon(() => client.workflow.getHandle(workflowId).describe());
+          return Boolean(await withDeadline(() => client.schedule.getHandle(workflowId).describe()));
+        const { status } = await withDeadline(() => client.workflow.getHandle(workflowId).describe());
         return status.name === 'RUNNING';
       } catch (error) {
         if (error instanceof WorkflowNotFoundError || error instanceof ScheduleNotFoundError) return false;
@@ -39,9 +39,9 @@ export function openRuns(temporal: Temporal) {
     },
 
     async end({ workflowId, workflowType }: Named): Promise<void> {
-      if (workflowType === 'Schedule') return soon(() => removeSchedule(temporal, workflowId));
+      if (workflowType === 'Schedule') return withDeadline(() => removeSchedule(temporal, workflowId));
       try {
-        await soon(() => client.workflow.getHandle(workflowId).cancel());
+        await withDeadline(() => client.workflow.getHandle(workflowId).cancel());
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
@@ -58,7 +58,7 @@ async function* workflowsOf({ client }: Temporal): AsyncGenerator<OpenRun> {
 }
 
 async function* schedulesOf({ client }: Temporal): AsyncGenerator<OpenRun> {
-  // When it was made is not listed; whether it is wanted does not change in a moment.
+  // The list has no creation time. None is needed: a workflow's need for a Schedule does not change while one starts.
   for await (const { scheduleId } of client.schedule.list({ pageSize: PAGE }))
     if (scheduleId.startsWith(CRON)) yield { workflowId: scheduleId, workflowType: 'Schedule', startedAt: new Date(0) };
 }

@@ -2,7 +2,7 @@ import { ScheduleAlreadyRunning } from '@temporalio/client';
 import type { Temporal } from './connection.ts';
 import { taskQueues } from './task-queues.ts';
 
-/** What Temporal starts by itself, for the platform as a whole. */
+/** Schedules of the platform itself. */
 const schedules = [
   { scheduleId: 'segments/sweep', workflowType: 'segmentSweep', every: '1 minute' },
   { scheduleId: 'retention', workflowType: 'retention', every: '1 hour' },
@@ -11,7 +11,7 @@ const schedules = [
 
 const DEADLINE_MS = 10_000;
 
-/** Makes those that are not there yet. */
+/** Creates the Schedules that do not exist yet. */
 export async function ensureSchedules(temporal: Temporal): Promise<void> {
   for (const schedule of schedules)
     await temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () => create(temporal, schedule));
@@ -23,7 +23,7 @@ async function create({ client }: Temporal, schedule: (typeof schedules)[number]
     await client.schedule.create({
       scheduleId,
       spec: { intervals: [{ every }] },
-      // A run that takes longer than that is not joined by a second one, and what was missed need not be made up.
+      // A long run is not joined by a second one, and missed runs are not made up for.
       policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
       action: {
         type: 'startWorkflow',

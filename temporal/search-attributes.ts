@@ -21,8 +21,8 @@ const refusals: number[] = [grpcCodes.UNIMPLEMENTED, grpcCodes.PERMISSION_DENIED
 export type Registration = 'there' | 'added' | 'cannot be checked';
 
 /**
- * A start that names an unknown attribute is refused, so they are registered and looked for before anything is started.
- * Temporal Cloud keeps this door shut: there an operator adds them, and nothing can be checked.
+ * Registers missing search attributes. Temporal rejects a start with an unknown attribute, so this runs before any start.
+ * Temporal Cloud does not allow it: there an operator adds them, and they cannot be checked.
  */
 export async function ensureSearchAttributes(temporal: Temporal): Promise<Registration> {
   let missing: string[];
@@ -34,7 +34,7 @@ export async function ensureSearchAttributes(temporal: Temporal): Promise<Regist
   }
   if (missing.length === 0) return 'there';
   await add(temporal, missing);
-  await untilThere(temporal);
+  await waitUntilListed(temporal);
   return 'added';
 }
 
@@ -54,12 +54,12 @@ async function add({ connection, namespace }: Temporal, missing: string[]): Prom
       connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
     );
   } catch (error) {
-    // Another worker was faster.
+    // Another worker has added them.
     if (!isGrpcServiceError(error) || error.code !== grpcCodes.ALREADY_EXISTS) throw error;
   }
 }
 
-async function untilThere(temporal: Temporal): Promise<void> {
+async function waitUntilListed(temporal: Temporal): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
   for (;;) {
     const missing = await missingAttributes(temporal);

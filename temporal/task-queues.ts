@@ -1,4 +1,4 @@
-/** One queue per kind of load, so that each can have workers and limits of its own. */
+/** One queue per kind of load, so that each has its own workers and limits. */
 export const taskQueues = {
   workflows: 'everpost-workflows',
   mail: 'everpost-mail',

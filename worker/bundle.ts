@@ -12,15 +12,15 @@ export interface Bundle {
 }
 
 /**
- * The workflow code as Temporal's sandbox wants it. The compiled program has it beside itself; from source it is made
- * once for every state of the workflow code, which takes seconds, and shared by all processes and tests.
+ * Returns the workflow code for Temporal's sandbox. The compiled program ships it. From source it is bundled once per state
+ * of the workflow code, which takes seconds, and cached for all processes and tests.
  */
 export async function workflowBundle(): Promise<Bundle> {
   if (compiled) return { codePath: join(root, 'workflow-bundle.js') };
   return cachedBundle(join(root, 'workflows', 'index.ts'));
 }
 
-/** `entry` may hold workflows of its own beside those that it takes from `workflows/`. */
+/** `entry` may define workflows besides those that it exports from `workflows/`. */
 export async function cachedBundle(entry: string): Promise<Bundle> {
   const codePath = join(root, 'node_modules', '.cache', 'everpost', `workflows-${fingerprint(entry)}.js`);
   if (!existsSync(codePath)) await writeBundle(entry, codePath);
@@ -28,9 +28,9 @@ export async function cachedBundle(entry: string): Promise<Bundle> {
 }
 
 export async function writeBundle(entry: string, target: string): Promise<void> {
-  const { code } = await bundleWorkflowCode({ workflowsPath: entry, logger: quiet });
+  const { code } = await bundleWorkflowCode({ workflowsPath: entry, logger: quietLogger });
   mkdirSync(dirname(target), { recursive: true });
-  // Renamed into place: a file that is there is whole, also when two processes make it at once.
+  // Renamed into place, so that an existing file is complete even when two processes write it at once.
   const draft = `${target}.${process.pid}`;
   writeFileSync(draft, code);
   renameSync(draft, target);
@@ -51,12 +51,12 @@ function sdkVersion(): string {
   return version;
 }
 
-const nothing = () => {};
-const quiet = {
-  log: nothing,
-  trace: nothing,
-  debug: nothing,
-  info: nothing,
+const ignore = () => {};
+const quietLogger = {
+  log: ignore,
+  trace: ignore,
+  debug: ignore,
+  info: ignore,
   warn: (message: string) => console.warn(message),
   error: (message: string) => console.error(message),
 };

@@ -21,19 +21,19 @@ import { scrubSystemMail } from '../services/system/scrub.ts';
 import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { answerRequests } from '../services/users/requests.ts';
-import { removeLeftExecutions } from '../services/workflows/executions/remove.ts';
+import { deleteLeftoverExecutions } from '../services/workflows/executions/remove.ts';
 import { resealHeaders } from '../services/workflows/reseal-headers.ts';
-import { forgetTicks } from '../services/workflows/tick.ts';
+import { deleteOldTicks } from '../services/workflows/tick.ts';
 import { sweepVersions } from '../services/workflows/versions.ts';
 import { Loop } from './loop.ts';
 
-interface HousekeepingParts {
+interface HousekeepingDeps {
   db: Db;
   settings: Settings;
   log: Logger;
 }
 
-const FOLD_MS = 2_000;
+const AGGREGATE_MS = 2_000;
 const TIDY_MS = 10_000;
 const SEGMENTS_MS = 1_000;
 const ACCOUNT_MAIL_MS = 1_000;
@@ -41,15 +41,15 @@ const SECURITY_MS = 60_000;
 const BILLING_MS = 5_000;
 const SWEEP_MS = 5 * 60_000;
 const HOURLY_MS = 60 * 60_000;
-const TROUBLE_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
-/** Small chores in Postgres that may run in any number of processes, and be late. Gives back how to end them. */
-export function startHousekeeping({ db, settings, log }: HousekeepingParts): () => Promise<void> {
+/** Starts periodic work in Postgres that may run in any number of processes and may be late. Returns how to stop it. */
+export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () => Promise<void> {
   const chore = (name: string, idleMs: number, work: () => Promise<unknown>) =>
     new Loop({
       name,
       idleMs,
-      troubleMs: TROUBLE_MS,
+      troubleMs: MAX_BACKOFF_MS,
       log,
       round: async () => {
         await work();
@@ -59,9 +59,9 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
   const stripe = createStripe(settings.stripe);
   const storage = createUploadStorage(settings.uploads);
   const chores = [
-    chore('contact counts', FOLD_MS, () => aggregateContactCounts(db)),
-    chore('campaign counts', FOLD_MS, () => aggregateCampaignCounts(db)),
-    chore('event counts', FOLD_MS, () => foldCounts(db)),
+    chore('contact counts', AGGREGATE_MS, () => aggregateContactCounts(db)),
+    chore('campaign counts', AGGREGATE_MS, () => aggregateCampaignCounts(db)),
+    chore('event counts', AGGREGATE_MS, () => foldCounts(db)),
     chore('partitions', SWEEP_MS, () => addMonths(db)),
     chore('contact indexes', TIDY_MS, () => cleanContactIndexes(db)),
     chore('segment changes', SEGMENTS_MS, () => followChanges(db)),
@@ -79,8 +79,8 @@ export function startHousekeeping({ db, settings, log }: HousekeepingParts): () 
     chore('received notices', SWEEP_MS, () => forgetNotices(db)),
     chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
     chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
-    chore('deleted workflows', TIDY_MS, () => removeLeftExecutions(db)),
-    chore('ticks of workflows', SWEEP_MS, () => forgetTicks(db)),
+    chore('deleted workflows', TIDY_MS, () => deleteLeftoverExecutions(db)),
+    chore('ticks of workflows', SWEEP_MS, () => deleteOldTicks(db)),
   ];
   return async () => void (await Promise.all(chores.map((loop) => loop.stop())));
 }

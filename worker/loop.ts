@@ -1,25 +1,25 @@
 import type { Logger } from '../platform/logger.ts';
 
-/** How a round of work ended: there is more to do, nothing to do, or the far side is in trouble. */
-export type Pace = 'more' | 'idle' | 'trouble';
+/** The end of a round: there is more to do, nothing to do, or a failure to back off from. */
+export type RoundResult = 'more' | 'idle' | 'trouble';
 
 export interface LoopOptions {
   name: string;
-  round: () => Promise<Pace>;
-  /** The net under the wake-ups. */
+  round: () => Promise<RoundResult>;
+  /** Pause after an idle round; bounds the delay when a wake-up is lost. */
   idleMs: number;
-  /** The longest pause while there is trouble; wake-ups are not listened to then. */
+  /** The longest pause of the back-off, which ignores wake-ups. */
   troubleMs: number;
   log: Logger;
 }
 
-/** Does rounds of work one after another: at once while there is more, when woken, and now and then. */
+/** Runs rounds of work: at once while there is more, on wake-ups, and periodically. */
 export class Loop {
   private readonly options: LoopOptions;
   private readonly done: Promise<void>;
   private stopped = false;
   private woken = false;
-  private troubles = 0;
+  private failures = 0;
   private endPause: (() => void) | undefined;
 
   constructor(options: LoopOptions) {
@@ -29,10 +29,10 @@ export class Loop {
 
   wake(): void {
     this.woken = true;
-    if (this.troubles === 0) this.endPause?.();
+    if (this.failures === 0) this.endPause?.();
   }
 
-  /** The round that is under way is finished. */
+  /** Finishes the current round. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.endPause?.();
@@ -42,25 +42,25 @@ export class Loop {
   private async run(): Promise<void> {
     while (!this.stopped) {
       this.woken = false;
-      const pace = await this.round();
-      this.troubles = pace === 'trouble' ? this.troubles + 1 : 0;
-      if (pace !== 'more') await this.pause();
+      const result = await this.round();
+      this.failures = result === 'trouble' ? this.failures + 1 : 0;
+      if (result !== 'more') await this.pause();
     }
   }
 
-  private async round(): Promise<Pace> {
+  private async round(): Promise<RoundResult> {
     try {
       return await this.options.round();
     } catch (err) {
-      this.options.log.warn({ err, loop: this.options.name }, 'a round failed; trying again');
+      this.options.log.warn({ err, loop: this.options.name }, 'loop round failed; retrying');
       return 'trouble';
     }
   }
 
   private async pause(): Promise<void> {
     const { idleMs, troubleMs } = this.options;
-    if (this.stopped || (this.woken && this.troubles === 0)) return;
-    const ms = this.troubles === 0 ? idleMs : Math.min(idleMs * 2 ** (this.troubles - 1), troubleMs);
+    if (this.stopped || (this.woken && this.failures === 0)) return;
+    const ms = this.failures === 0 ? idleMs : Math.min(idleMs * 2 ** (this.failures - 1), troubleMs);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.endPause = () => {

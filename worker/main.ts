@@ -25,18 +25,18 @@ import { Relay } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
 import { parseRoles, type Role } from './roles.ts';
 import {
-  bulkDuty,
-  campaignsDuty,
-  domainsDuty,
+  bulkQueueOptions,
+  campaignsQueueOptions,
+  domainsQueueOptions,
   executionsDuty,
-  mailDuty,
-  webhooksDuty,
+  mailQueueOptions,
+  webhooksQueueOptions,
   workflowsDuty,
 } from './task-queue-options.ts';
 import { installRuntime } from './temporal-log.ts';
-import { type Duty, TemporalWorkers } from './temporal-workers.ts';
+import { type QueueOptions, TemporalWorkers } from './temporal-workers.ts';
 
-interface Parts {
+interface WorkerDeps {
   settings: Settings;
   roles: Set<Role>;
   databaseUrl: string;
@@ -46,16 +46,16 @@ interface Parts {
   log: Logger;
 }
 
-/** Longer than the workers are given to drain. */
-const FAREWELL_MS = 45_000;
+/** Longer than `shutdownForceTime` of the Temporal workers. */
+const SHUTDOWN_MS = 45_000;
 
 const UPKEEP_MS = 5 * 60_000;
 
-/** Work in chunks whose size the customer decides, and which nobody waits for. */
+/** For bulk work: customers decide the size of its chunks, and no request waits for it. */
 const BULK_STATEMENT_MS = 120_000;
 
-/** Ends what it stands for; run in the reverse order of starting. */
-type End = () => Promise<unknown> | unknown;
+/** Stops a part of the worker. Called in the reverse order of starting. */
+type Stop = () => Promise<unknown> | unknown;
 
 async function run(): Promise<void> {
   const roles = parseRoles(process.argv.slice(2));
@@ -81,54 +81,54 @@ async function run(): Promise<void> {
   await refusePendingMigrations(db);
   installRuntime(log);
   const temporal = createTemporal(settings.temporal);
-  const parts: Parts = { settings, roles, databaseUrl, db, temporal, metrics: createMetrics(db), log };
+  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics: createMetrics(db), log };
 
-  const ends: End[] = [() => db.destroy(), () => temporal.close()];
-  ends.push(await startWork(parts));
+  const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
+  stops.push(await startWork(deps));
   const probes = await startProbes({
     port: settings.workerPort,
     host: settings.host,
-    registry: parts.metrics.registry,
+    registry: deps.metrics.registry,
     ready: createReadiness(db, temporal.check),
   });
-  ends.push(() => probes.stop());
-  log.info({ roles: [...roles], port: probes.port }, 'the worker is up');
+  stops.push(() => probes.stop());
+  log.info({ roles: [...roles], port: probes.port }, 'worker started');
 
-  log.info({ signal: await farewellSignal() }, 'finishing what is under way');
-  endAnyway(log);
-  for (const end of ends.reverse()) await end();
-  log.info('the worker is down');
+  log.info({ signal: await shutdownSignal() }, 'shutting down; finishing running work');
+  forceExit(log);
+  for (const stop of stops.reverse()) await stop();
+  log.info('worker stopped');
 }
 
-async function farewellSignal(): Promise<NodeJS.Signals> {
+async function shutdownSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
   });
 }
 
-/** On a second signal, or when something hangs. What is cut short is found again: by its lease, in Temporal. */
-function endAnyway(log: Logger): void {
-  const end = (why: string) => {
-    log.error(why);
+/** Exits on a second signal or when shutdown hangs. Leases and Temporal recover interrupted work. */
+function forceExit(log: Logger): void {
+  const exit = (reason: string) => {
+    log.error(reason);
     process.exit(1);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('told twice: ending at once'));
-  setTimeout(() => end('something does not end: leaving it'), FAREWELL_MS).unref();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => exit('second signal: exiting at once'));
+  setTimeout(() => exit('shutdown timed out: exiting'), SHUTDOWN_MS).unref();
 }
 
-async function startWork(parts: Parts): Promise<End> {
-  const { settings, roles, temporal, log } = parts;
+async function startWork(deps: WorkerDeps): Promise<Stop> {
+  const { settings, roles, temporal, log } = deps;
   const resolver = createResolver({ servers: settings.dnsServers });
   const stopping = new AbortController();
-  // Every batch that is being sent listens to it.
+  // Every running batch listens to it.
   setMaxListeners(0, stopping.signal);
-  const listener = new Listener({ databaseUrl: parts.databaseUrl, log });
-  const mail = roles.has('mail') ? startMail(parts, listener, stopping.signal) : undefined;
-  const duties: Duty[] = mail ? mail.duties : [];
+  const listener = new Listener({ databaseUrl: deps.databaseUrl, log });
+  const mail = roles.has('mail') ? startMail(deps, listener, stopping.signal) : undefined;
+  const queues: QueueOptions[] = mail ? mail.queues : [];
   if (roles.has('bulk'))
-    duties.push(
-      bulkDuty({
-        db: withStatementTimeout(parts.db, BULK_STATEMENT_MS),
+    queues.push(
+      bulkQueueOptions({
+        db: withStatementTimeout(deps.db, BULK_STATEMENT_MS),
         limits: settings,
         projectLimits: settings.limits,
         retention: settings,
@@ -136,12 +136,12 @@ async function startWork(parts: Parts): Promise<End> {
         stopping: stopping.signal,
       }),
     );
-  if (roles.has('bulk')) duties.push(domainsDuty({ db: parts.db, resolver, settings }));
-  const executions = roles.has('workflows') ? startExecutions(parts, resolver) : undefined;
-  if (executions) duties.push(await workflowsDuty(executions.deps), ...executions.duties);
-  const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties, log });
-  const stopRelay = roles.has('relay') ? startRelay(parts, listener) : () => {};
-  const stopReturnedMail = roles.has('relay') ? await startReturnedMail(parts) : () => {};
+  if (roles.has('bulk')) queues.push(domainsQueueOptions({ db: deps.db, resolver, settings }));
+  const executions = roles.has('workflows') ? startExecutions(deps, resolver) : undefined;
+  if (executions) queues.push(await workflowsDuty(executions.deps), ...executions.queues);
+  const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties: queues, log });
+  const stopRelay = roles.has('relay') ? startRelay(deps, listener) : () => {};
+  const stopReturnedMail = roles.has('relay') ? await startReturnedMail(deps) : () => {};
   await listener.start();
   return async () => {
     stopping.abort(new Error('the worker is shutting down'));
@@ -153,7 +153,7 @@ async function startWork(parts: Parts): Promise<End> {
   };
 }
 
-function startMail({ settings, db, metrics, log }: Parts, listener: Listener, stopping: AbortSignal) {
+function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listener, stopping: AbortSignal) {
   const { sendRatePerSecond } = settings;
   const mailer = createMailer({
     url: settings.smtpUrl ?? '',
@@ -163,7 +163,7 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
   });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
   const renderer = createRenderer({ log });
-  // Its first process takes a moment to come up, which no mail shall wait for.
+  // Starts the first renderer process now, so that no mail waits for it.
   renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});
   const ledger = new DeliveryLedger(db, settings.smtpMaxConnections);
   const deps = {
@@ -177,7 +177,10 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
     stopping,
   };
   return {
-    duties: [mailDuty(deps), campaignsDuty({ ...deps, limits: settings, billing: settings.stripe !== undefined })],
+    queues: [
+      mailQueueOptions(deps),
+      campaignsQueueOptions({ ...deps, limits: settings, billing: settings.stripe !== undefined }),
+    ],
     close: async () => {
       mailer.close();
       await renderer.close();
@@ -185,7 +188,7 @@ function startMail({ settings, db, metrics, log }: Parts, listener: Listener, st
   };
 }
 
-function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resolver) {
+function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: Resolver) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
@@ -199,31 +202,31 @@ function startExecutions({ settings, db, temporal, log }: Parts, resolver: Resol
   };
   return {
     deps,
-    duties: [
+    queues: [
       executionsDuty({ ...deps, temporalSide: openRuns(temporal) }),
-      webhooksDuty({ db, http, keys: settings.secretKeys, now }),
+      webhooksQueueOptions({ db, http, keys: settings.secretKeys, now }),
     ],
     close: () => renderer.close(),
   };
 }
 
-/** Of several workers on one machine one has the port. */
-async function startReturnedMail({ settings, db, log }: Parts): Promise<End> {
+/** Of several workers on one machine only one gets the port. */
+async function startReturnedMail({ settings, db, log }: WorkerDeps): Promise<Stop> {
   const { bouncePort: port } = settings.mailFrom;
   if (port === undefined) return () => {};
   try {
     return (await listenForReturnedMail({ port, host: settings.host, db, keys: settings.secretKeys, log })).stop;
   } catch (err) {
-    log.warn({ err, port }, 'cannot listen for returned mail; another worker may');
+    log.warn({ err, port }, 'cannot listen for returned mail; another worker may have the port');
     return () => {};
   }
 }
 
-function startRelay({ db, temporal, settings, log }: Parts, listener: Listener): End {
+function startRelay({ db, temporal, settings, log }: WorkerDeps, listener: Listener): Stop {
   const relay = new Relay({ db, temporal, listener, log, billing: settings.stripe !== undefined });
   relay.start();
   const stopHousekeeping = startHousekeeping({ db: withStatementTimeout(db, BULK_STATEMENT_MS), settings, log });
-  // Made when a worker first connects; a namespace that was lost since has neither.
+  // Workers create these when they connect. This restores them in a namespace that was lost since.
   const upkeep = new Loop({
     name: 'schedules and search attributes',
     idleMs: UPKEEP_MS,

@@ -11,17 +11,17 @@ export interface WorkerMetrics {
   countResult(kind: ResultKind): void;
 }
 
-/** What waits is asked of the database when somebody looks, so it is the same whichever worker is asked. */
+/** Backlogs are read from the database on each scrape, so every worker reports the same values. */
 export function createMetrics(db: Db): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   outboxGauges(
     registry,
-    briefly(() => outboxDepth(db)),
+    shared(() => outboxDepth(db)),
   );
   mailGauges(
     registry,
-    briefly(() => mailBacklog(db)),
+    shared(() => mailBacklog(db)),
   );
   new Gauge({
     name: 'everpost_notices_waiting',
@@ -35,7 +35,7 @@ export function createMetrics(db: Db): WorkerMetrics {
   });
   const results = new Counter({
     name: 'everpost_mail_results_total',
-    help: 'Mails of this process by what became of them.',
+    help: 'Mails of this process by result.',
     labelNames: ['result'],
     registers: [registry],
   });
@@ -43,28 +43,28 @@ export function createMetrics(db: Db): WorkerMetrics {
   return { registry, countResult: (kind) => results.inc({ result: kind }) };
 }
 
-type Asked<T> = () => Promise<T | undefined>;
+type SharedQuery<T> = () => Promise<T | undefined>;
 
-/** Two gauges of one look share one query. Without a database there is no answer, and the other metrics go on. */
-function briefly<T>(ask: () => Promise<T>): Asked<T> {
-  let [answer, askedAt]: [Promise<T | undefined> | undefined, number] = [undefined, 0];
+/** Lets the gauges of one scrape share a query. Returns undefined without a database, so that other metrics still work. */
+function shared<T>(query: () => Promise<T>): SharedQuery<T> {
+  let [result, queriedAt]: [Promise<T | undefined> | undefined, number] = [undefined, 0];
   return () => {
-    if (!answer || performance.now() - askedAt > 500) {
-      [answer, askedAt] = [ask().catch(() => undefined), performance.now()];
+    if (!result || performance.now() - queriedAt > 500) {
+      [result, queriedAt] = [query().catch(() => undefined), performance.now()];
     }
-    return answer;
+    return result;
   };
 }
 
-function outboxGauges(registry: Registry, ask: Asked<QueueDepth[]>): void {
+function outboxGauges(registry: Registry, query: SharedQuery<QueueDepth[]>): void {
   new Gauge({
     name: 'everpost_outbox_rows',
-    help: 'Rows of the outbox by queue; parked ones wait for a person.',
+    help: 'Rows of the outbox by queue; parked ones wait for an operator.',
     labelNames: ['queue', 'state'],
     registers: [registry],
     async collect() {
       this.reset();
-      const depths = await ask();
+      const depths = await query();
       for (const queue of depths ? queues : []) {
         const depth = depths?.find((one) => one.queue === queue);
         this.set({ queue, state: 'waiting' }, depth?.waiting ?? 0);
@@ -79,7 +79,7 @@ function outboxGauges(registry: Registry, ask: Asked<QueueDepth[]>): void {
     registers: [registry],
     async collect() {
       this.reset();
-      const depths = await ask();
+      const depths = await query();
       for (const queue of depths ? queues : []) {
         this.set({ queue }, depths?.find((one) => one.queue === queue)?.oldest ?? 0);
       }
@@ -87,15 +87,15 @@ function outboxGauges(registry: Registry, ask: Asked<QueueDepth[]>): void {
   });
 }
 
-function mailGauges(registry: Registry, ask: Asked<MailBacklog>): void {
+function mailGauges(registry: Registry, query: SharedQuery<MailBacklog>): void {
   new Gauge({
     name: 'everpost_mail',
-    help: 'Unfinished mail: due, due later, on the wire; and the batches it is in.',
+    help: 'Unfinished mail: due, due later, in flight; and its batches.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {
       this.reset();
-      const { oldest: _, ...counts } = (await ask()) ?? { oldest: 0 };
+      const { oldest: _, ...counts } = (await query()) ?? { oldest: 0 };
       for (const [state, count] of Object.entries(counts)) this.set({ state }, count);
     },
   });
@@ -105,7 +105,7 @@ function mailGauges(registry: Registry, ask: Asked<MailBacklog>): void {
     registers: [registry],
     async collect() {
       this.reset();
-      const backlog = await ask();
+      const backlog = await query();
       if (backlog) this.set(backlog.oldest);
     },
   });

@@ -11,11 +11,11 @@ import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
 import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
 import { type ClaimedMessage, claimOutboxMessages } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
-import { resolveOutboxMessages, type Settlement } from '../services/outbox/resolve.ts';
+import { type OutboxResults, resolveOutboxMessages } from '../services/outbox/resolve.ts';
 import { matchEvents } from '../services/workflows/match-events.ts';
 import { carryOut, type Order } from '../temporal/carry-out.ts';
 import type { Temporal } from '../temporal/connection.ts';
-import { Loop, type Pace } from './loop.ts';
+import { Loop, type RoundResult } from './loop.ts';
 
 export interface RelayOptions {
   db: Db;
@@ -23,26 +23,26 @@ export interface RelayOptions {
   /** Not started yet. */
   listener: Listener;
   log: Logger;
-  /** Mail that is sent is noted for it. */
+  /** Sent mail is recorded for billing. */
   billing?: boolean;
 }
 
-/** The channel of `wake`; the payload is a comma list of queues. */
+/** Postgres channel of `wake`. The payload is a comma-separated list of queues. */
 const WAKE_CHANNEL = 'everpost_wake';
-const CLAIM = 50;
+const CLAIM_SIZE = 50;
 const CONCURRENCY = 10;
 const IDLE_MS = 1_000;
-const TROUBLE_MS = 5_000;
+const MAX_BACKOFF_MS = 5_000;
 const SWEEP_MS = 60_000;
 const TIDY_MS = 5_000;
 
-/** What happens in Postgres alone, Temporal away or not. */
-type Chore = 'results' | 'notices' | 'matches';
+/** Work in Postgres alone, which does not need Temporal. */
+type PostgresLoop = 'results' | 'notices' | 'matches';
 
-/** Carries what is written down in Postgres over to Temporal. Every worker may have one; they share the work. */
+/** Sends outbox messages and due mail to Temporal. Any number of workers may run one; they share the work. */
 export class Relay {
   private readonly options: RelayOptions;
-  private readonly loops = new Map<OutboxQueue | Chore, Loop>();
+  private readonly loops = new Map<OutboxQueue | PostgresLoop, Loop>();
   private sweptAt = Number.NEGATIVE_INFINITY;
   private tidiedAt = Number.NEGATIVE_INFINITY;
   private reachable = true;
@@ -50,11 +50,11 @@ export class Relay {
   constructor(options: RelayOptions) {
     this.options = options;
     options.listener.on(WAKE_CHANNEL, (payload) => {
-      const named = payload.split(',');
-      for (const queue of named) this.loops.get(queue as OutboxQueue)?.wake();
-      // A batch that ends asks for more mail, and leaves results behind.
-      if (named.includes('mail')) this.loops.get('results')?.wake();
-      if (named.includes('events')) this.loops.get('matches')?.wake();
+      const woken = payload.split(',');
+      for (const queue of woken) this.loops.get(queue as OutboxQueue)?.wake();
+      // A batch that ends wakes the mail queue, and leaves results to publish.
+      if (woken.includes('mail')) this.loops.get('results')?.wake();
+      if (woken.includes('events')) this.loops.get('matches')?.wake();
     });
     options.listener.onReset(() => {
       for (const loop of this.loops.values()) loop.wake();
@@ -68,18 +68,18 @@ export class Relay {
     this.loop('matches', async () => ((await matchEvents(this.options.db)).events > 0 ? 'more' : 'idle'));
   }
 
-  private loop(name: OutboxQueue | Chore, round: () => Promise<Pace>): void {
+  private loop(name: OutboxQueue | PostgresLoop, round: () => Promise<RoundResult>): void {
     const { log } = this.options;
-    this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs: IDLE_MS, troubleMs: TROUBLE_MS, log }));
+    this.loops.set(name, new Loop({ name: `relay ${name}`, round, idleMs: IDLE_MS, troubleMs: MAX_BACKOFF_MS, log }));
   }
 
-  /** What is being carried out is finished. */
+  /** Finishes the current rounds. */
   async stop(): Promise<void> {
     await Promise.all([...this.loops.values()].map((loop) => loop.stop()));
   }
 
-  /** Few results are left for the next wake-up, by a batch that ends: the next ones come along. */
-  private async resultsRound(): Promise<Pace> {
+  /** Leaves an incomplete batch of results to the next wake-up: a batch of mail that ends brings more. */
+  private async resultsRound(): Promise<RoundResult> {
     const { db, billing } = this.options;
     if (performance.now() - this.tidiedAt > TIDY_MS) {
       await tidyWire(db);
@@ -88,67 +88,67 @@ export class Relay {
     return (await publishResults(db, RESULTS_PER_BATCH, { billing })) < RESULTS_PER_BATCH ? 'idle' : 'more';
   }
 
-  /** For mail the due row of the ledger is the intent; it is folded into batches here. */
-  private async mailRound(): Promise<Pace> {
+  /** Due rows of the ledger take the place of outbox messages: this groups them into batches. */
+  private async mailRound(): Promise<RoundResult> {
     const { db, log } = this.options;
     if (performance.now() - this.sweptAt > SWEEP_MS) {
       const batches = await takeApartStale(db, newId());
-      if (batches > 0) log.warn({ batches }, 'took stale batches of mail apart');
+      if (batches > 0) log.warn({ batches }, 'dissolved stale batches of mail');
       const released = await releaseAllBlockedMail(db);
-      if (released > 0) log.info({ released }, 'mail that was held may leave');
+      if (released > 0) log.info({ released }, 'released blocked mail');
       this.sweptAt = performance.now();
     }
-    let folded = 0;
-    for (const priority of foldedPriorities) folded += await foldDueMail(db, priority);
-    const pace = await this.round('mail');
-    return pace === 'idle' && folded > 0 ? 'more' : pace;
+    let batched = 0;
+    for (const priority of foldedPriorities) batched += await foldDueMail(db, priority);
+    const result = await this.round('mail');
+    return result === 'idle' && batched > 0 ? 'more' : result;
   }
 
-  private async round(queue: OutboxQueue): Promise<Pace> {
+  private async round(queue: OutboxQueue): Promise<RoundResult> {
     const { db, log } = this.options;
-    const intents = await claimOutboxMessages(db, queue, CLAIM);
-    if (intents.length === 0) return 'idle';
-    const settlement = await this.carryOutAll(intents);
-    const parked = await resolveOutboxMessages(db, settlement);
-    for (const { id, error } of settlement.failed) {
-      log.warn({ queue, outboxId: id, error, parked: parked.includes(id) }, 'an intent could not be carried out');
+    const messages = await claimOutboxMessages(db, queue, CLAIM_SIZE);
+    if (messages.length === 0) return 'idle';
+    const results = await this.sendAll(messages);
+    const parked = await resolveOutboxMessages(db, results);
+    for (const { id, error } of results.failed) {
+      log.warn({ queue, outboxId: id, error, parked: parked.includes(id) }, 'outbox message failed');
     }
-    this.tellReachable(settlement);
-    return settlement.unreachable.length > 0 && settlement.done.length === 0 ? 'trouble' : 'more';
+    this.logReachability(results);
+    return results.unreachable.length > 0 && results.done.length === 0 ? 'trouble' : 'more';
   }
 
-  private async carryOutAll(intents: ClaimedMessage[]): Promise<Settlement> {
-    const settlement: Settlement = { done: [], failed: [], unreachable: [] };
-    const rest = intents.values();
-    const hand = async (): Promise<void> => {
-      for (const intent of rest) {
-        const [first] = settlement.unreachable;
-        // Where one cannot get through the others need not try: each would wait for its own deadline.
-        if (first) settlement.unreachable.push({ id: intent.id, error: first.error });
-        else await this.carryOutOne(intent, settlement);
+  private async sendAll(messages: ClaimedMessage[]): Promise<OutboxResults> {
+    const results: OutboxResults = { done: [], failed: [], unreachable: [] };
+    const remaining = messages.values();
+    const sendRemaining = async (): Promise<void> => {
+      for (const message of remaining) {
+        const [first] = results.unreachable;
+        // Skips the others once Temporal is unreachable: each would wait for its own deadline.
+        if (first) results.unreachable.push({ id: message.id, error: first.error });
+        else await this.send(message, results);
       }
     };
-    await Promise.all(Array.from({ length: CONCURRENCY }, hand));
-    return settlement;
+    await Promise.all(Array.from({ length: CONCURRENCY }, sendRemaining));
+    return results;
   }
 
-  private async carryOutOne({ id, ...intent }: ClaimedMessage, settlement: Settlement): Promise<void> {
-    const verdict = await carryOut(this.options.temporal, orderOf(intent));
-    if (verdict.done) settlement.done.push(id);
-    else settlement[verdict.fault === 'order' ? 'failed' : 'unreachable'].push({ id, error: verdict.message });
+  private async send({ id, ...message }: ClaimedMessage, results: OutboxResults): Promise<void> {
+    const result = await carryOut(this.options.temporal, orderOf(message));
+    if (result.done) results.done.push(id);
+    else results[result.cause === 'message' ? 'failed' : 'unreachable'].push({ id, error: result.message });
   }
 
-  private tellReachable({ unreachable, done }: Settlement): void {
+  private logReachability({ unreachable, done }: OutboxResults): void {
     const [first] = unreachable;
     if (first && this.reachable)
-      this.options.log.warn({ error: first.error }, 'Temporal cannot be reached; work waits');
-    if (done.length > 0 && !this.reachable) this.options.log.info('Temporal is back');
+      this.options.log.warn({ error: first.error }, 'Temporal is unreachable; outbox messages wait');
+    if (done.length > 0 && !this.reachable) this.options.log.info('Temporal is reachable again');
     this.reachable = first === undefined && (this.reachable || done.length > 0);
   }
 }
 
-function orderOf({ projectId, ...intent }: Omit<ClaimedMessage, 'id'>): Order {
-  const order = { args: [], ...intent } as Order;
+function orderOf({ projectId, ...message }: Omit<ClaimedMessage, 'id'>): Order {
+  const order = { args: [], ...message } as Order;
   return (order.action === 'start' || order.action === 'schedule') && projectId !== NO_PROJECT
     ? { ...order, projectId }
     : order;

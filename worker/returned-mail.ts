@@ -21,27 +21,27 @@ export interface ReturnedMailListener {
   stop(): Promise<void>;
 }
 
-/** Some servers return the whole mail. All of it is taken, but only its beginning is kept. */
+/** Some servers return the whole mail. It is accepted, but only its beginning is kept. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_CLIENTS = 50;
-const SILENCE_MS = 60_000;
-/** A report is about one mail. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** A report concerns one mail. */
 const MAX_RECIPIENTS = 5;
 
 const refusal = (code: number, text: string) => Object.assign(new Error(text), { responseCode: code });
 
-/** Takes mail that comes back to the senders of our envelopes, and nothing else. */
+/** Accepts mail to our envelope senders only: bounces and reports. */
 export async function listenForReturnedMail(options: ReturnedMailOptions): Promise<ReturnedMailListener> {
   const { port, host, db, keys, log } = options;
   const server = new SMTPServer({
     banner: 'Everpost returned mail',
-    // Without a certificate of its own; what comes back has come over the open network before.
+    // No STARTTLS, because there is no certificate. Returned mail has crossed the open network before.
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
     authOptional: true,
     size: MAX_BYTES,
     maxClients: MAX_CLIENTS,
-    socketTimeout: SILENCE_MS,
+    socketTimeout: IDLE_TIMEOUT_MS,
     closeTimeout: 1_000,
     logger: false,
     onRcptTo: ({ address }, { envelope }, done) => {
@@ -68,12 +68,12 @@ export async function listenForReturnedMail(options: ReturnedMailOptions): Promi
     for (const to of recipients) {
       const notices = await readReturnedMail(keys, to, raw);
       await recordNotices(db, notices);
-      log.debug({ notices: notices.map(({ kind }) => kind) }, 'mail has come back');
+      log.debug({ notices: notices.map(({ kind }) => kind) }, 'received returned mail');
     }
   }
 
-  // A client that goes away in mid-sentence.
-  server.on('error', (err) => log.debug({ err }, 'a connection for returned mail broke'));
+  // For example a client that disconnects during a command.
+  server.on('error', (err) => log.debug({ err }, 'connection for returned mail broke'));
   server.listen(port, host);
   await once(server.server, 'listening');
   const listening = (server.server.address() as AddressInfo).port;

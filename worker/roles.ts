@@ -1,7 +1,7 @@
 export const roles = ['workflows', 'mail', 'bulk', 'relay'] as const;
 export type Role = (typeof roles)[number];
 
-/** `--roles mail,relay`: what this process does; all of it when nothing is said. */
+/** Parses `--roles mail,relay`. Without the option a process has all roles. */
 export function parseRoles(args: string[]): Set<Role> {
   const [flag, list, ...rest] = args.flatMap((arg) => (arg.startsWith('--roles=') ? arg.split('=', 2) : [arg]));
   if (flag === undefined) return new Set(roles);

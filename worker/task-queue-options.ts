@@ -15,10 +15,10 @@ import { MAX_WITH_NEWCOMERS } from '../services/emails/fold.ts';
 import type { AdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workflowBundle } from './bundle.ts';
-import type { Duty } from './temporal-workers.ts';
+import type { QueueOptions } from './temporal-workers.ts';
 
-/** Executions take their steps here, as local activities: more at a time would only wait for connections. */
-export async function workflowsDuty(deps: AdvanceExecutionDeps): Promise<Duty> {
+/** Executions take their steps here, as local activities. More of them would only wait for database connections. */
+export async function workflowsDuty(deps: AdvanceExecutionDeps): Promise<QueueOptions> {
   return {
     taskQueue: taskQueues.workflows,
     workflowBundle: await workflowBundle(),
@@ -27,13 +27,13 @@ export async function workflowsDuty(deps: AdvanceExecutionDeps): Promise<Duty> {
     maxConcurrentLocalActivityExecutions: 10,
     maxConcurrentWorkflowTaskExecutions: 40,
     maxConcurrentWorkflowTaskPolls: 5,
-    // About a megabyte each; what falls out is replayed when it wakes up.
+    // About a megabyte each. Evicted workflows are replayed when they continue.
     maxCachedWorkflows: 300,
   };
 }
 
-/** One slot is one batch; batches share the connections, so more of them would not send any faster. */
-export function mailDuty(deps: DeliveryDeps & { stopping: AbortSignal }): Duty {
+/** One slot per batch. Batches share the SMTP connections, so more of them would not send faster. */
+export function mailQueueOptions(deps: DeliveryDeps & { stopping: AbortSignal }): QueueOptions {
   return {
     taskQueue: taskQueues.mail,
     activities: emailActivities(deps),
@@ -42,8 +42,8 @@ export function mailDuty(deps: DeliveryDeps & { stopping: AbortSignal }): Duty {
   };
 }
 
-/** Apart from other mail, so that no campaign keeps a slot from it. Each sends for half a minute, and then another may. */
-export function campaignsDuty(deps: SendingDeps): Duty {
+/** Separate from other mail, so that campaigns do not take its slots. A campaign uses a slot for half a minute at a time. */
+export function campaignsQueueOptions(deps: SendingDeps): QueueOptions {
   return {
     taskQueue: taskQueues.campaigns,
     activities: campaignSendingActivities(deps),
@@ -52,8 +52,8 @@ export function campaignsDuty(deps: SendingDeps): Duty {
   };
 }
 
-/** Each keeps a connection to the database busy, and none is in a hurry. */
-export function bulkDuty(deps: JobActivityDeps & AdvanceDeps & RetentionDeps): Duty {
+/** Few slots: each keeps a database connection busy, and none is urgent. */
+export function bulkQueueOptions(deps: JobActivityDeps & AdvanceDeps & RetentionDeps): QueueOptions {
   return {
     taskQueue: taskQueues.bulk,
     activities: {
@@ -69,8 +69,8 @@ export function bulkDuty(deps: JobActivityDeps & AdvanceDeps & RetentionDeps): D
   };
 }
 
-/** They mostly wait for name servers; somebody may be waiting for the answer. */
-export function domainsDuty(deps: CheckDeps): Duty {
+/** Many slots: checks mostly wait for name servers, and an API request may wait for them. */
+export function domainsQueueOptions(deps: CheckDeps): QueueOptions {
   return {
     taskQueue: taskQueues.domains,
     activities: domainActivities(deps),
@@ -79,8 +79,8 @@ export function domainsDuty(deps: CheckDeps): Duty {
   };
 }
 
-/** What executions could not do at once in their workflow task, and the reconciler. */
-export function executionsDuty(deps: AdvanceExecutionDeps & ReconcilerDeps): Duty {
+/** Steps that failed as local activities, and the reconciler. */
+export function executionsDuty(deps: AdvanceExecutionDeps & ReconcilerDeps): QueueOptions {
   return {
     taskQueue: taskQueues.executions,
     activities: { ...executionActivities(deps), ...reconcilerActivities(deps) },
@@ -89,8 +89,8 @@ export function executionsDuty(deps: AdvanceExecutionDeps & ReconcilerDeps): Dut
   };
 }
 
-/** They wait for somebody else's servers, ten seconds each where these are slow. */
-export function webhooksDuty(deps: WebhookActivityDeps): Duty {
+/** Many slots: calls wait for customers' servers, up to ten seconds each. */
+export function webhooksQueueOptions(deps: WebhookActivityDeps): QueueOptions {
   return {
     taskQueue: taskQueues.webhooks,
     activities: webhookActivities(deps),

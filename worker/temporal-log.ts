@@ -4,12 +4,12 @@ import type { Logger } from '../platform/logger.ts';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** Once per process, before anything else of the worker package: its engine reports through our log. */
+/** Routes the SDK's log through ours. Call it once per process, before any other use of the worker package. */
 export function installRuntime(log: Logger): void {
   Runtime.install({
     logger: bridge(log.child({ sdk: 'temporal' })),
     telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
-    // We end the process ourselves, in our own order.
+    // The worker handles signals itself, in its own order.
     shutdownSignals: [],
   });
 }
@@ -29,11 +29,11 @@ export function bridge(log: Logger): TemporalLogger {
   };
 }
 
-/** What the SDK calls information is of use when hunting a fault; that a worker has one duty alone is as we want it. */
+/** The SDK's info messages only help debugging. A worker without workflows or activities is intended. */
 const isNoise = (level: Level, message: string) =>
   level === 'info' || (level === 'warn' && /^No (workflows|activities) registered/.test(message));
 
-/** The SDK's metadata holds numbers that JSON cannot write. */
+/** The SDK's metadata contains bigints, which JSON cannot represent. */
 function plain({ error, ...meta }: Record<string | symbol, unknown> = {}): Record<string, unknown> {
   const entries = Object.entries(meta).map(([name, value]) => [
     name,

@@ -6,27 +6,27 @@ import { serverOptions, type Temporal } from '../temporal/connection.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 
-/** What one worker does; where Temporal is does not concern it. */
-export type Duty = Omit<WorkerOptions, 'connection' | 'namespace'>;
+/** Options of the worker of one task queue, without its connection. */
+export type QueueOptions = Omit<WorkerOptions, 'connection' | 'namespace'>;
 
 export interface TemporalWorkersOptions {
   settings: TemporalSettings;
   temporal: Temporal;
-  duties: Duty[];
+  duties: QueueOptions[];
   log: Logger;
 }
 
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 10_000;
-const times: Partial<Duty> = {
+const timeouts: Partial<QueueOptions> = {
   shutdownGraceTime: '20 seconds',
-  // After this the process ends, whatever hangs.
+  // Ends the worker even if an activity hangs.
   shutdownForceTime: '30 seconds',
-  // By default a heartbeat waits for four fifths of its timeout, which leaves little for a busy machine.
+  // By default heartbeats are throttled to four fifths of their time-out, too close for a busy machine.
   maxHeartbeatThrottleInterval: '5 seconds',
 };
 
-/** Keeps a worker going for every duty. Temporal may be away, now or later: it is asked again until it is there. */
+/** Keeps a worker running for every task queue. Retries while Temporal is unavailable. */
 export class TemporalWorkers {
   private readonly options: TemporalWorkersOptions;
   private readonly ending = new AbortController();
@@ -36,35 +36,35 @@ export class TemporalWorkers {
 
   constructor(options: TemporalWorkersOptions) {
     this.options = options;
-    this.running = options.duties.map((duty) => this.keep(duty));
+    this.running = options.duties.map((queue) => this.keep(queue));
   }
 
-  /** Takes no new work and finishes what is under way. */
+  /** Accepts no new work and finishes running work. */
   async stop(): Promise<void> {
     this.ending.abort();
     await Promise.all(this.running);
     await this.connection?.close().catch(() => {});
   }
 
-  private async keep(duty: Duty): Promise<void> {
+  private async keep(queue: QueueOptions): Promise<void> {
     const { log } = this.options;
     const { signal } = this.ending;
     for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
       try {
-        const worker = await this.make(duty);
-        log.info({ taskQueue: duty.taskQueue }, 'taking work from Temporal');
+        const worker = await this.make(queue);
+        log.info({ taskQueue: queue.taskQueue }, 'polling Temporal');
         pause = FIRST_PAUSE_MS;
         await this.run(worker);
       } catch (err) {
-        log.warn({ err, taskQueue: duty.taskQueue }, 'cannot take work from Temporal; trying again');
+        log.warn({ err, taskQueue: queue.taskQueue }, 'cannot poll Temporal; retrying');
       }
       await sleep(pause, undefined, { signal }).catch(() => {});
     }
   }
 
-  private async make(duty: Duty): Promise<Worker> {
+  private async make(queue: QueueOptions): Promise<Worker> {
     const connection = await this.connect();
-    return Worker.create({ ...times, ...duty, connection, namespace: this.options.settings.namespace });
+    return Worker.create({ ...timeouts, ...queue, connection, namespace: this.options.settings.namespace });
   }
 
   private async run(worker: Worker): Promise<void> {
@@ -76,7 +76,7 @@ export class TemporalWorkers {
     await ended.finally(() => signal.removeEventListener('abort', shutDown));
   }
 
-  /** One connection for all; its engine connects again by itself once it has been there. */
+  /** One connection for all workers. Once established it reconnects by itself. */
   private async connect(): Promise<NativeConnection> {
     if (this.connection) return this.connection;
     this.connecting ??= this.open().finally(() => {
@@ -88,7 +88,7 @@ export class TemporalWorkers {
   private async open(): Promise<NativeConnection> {
     const { settings, temporal, log } = this.options;
     const attributes = await ensureSearchAttributes(temporal);
-    if (attributes === 'cannot be checked') log.warn('this Temporal does not let us check its search attributes');
+    if (attributes === 'cannot be checked') log.warn('Temporal does not allow checking its search attributes');
     await ensureSchedules(temporal);
     this.connection = await NativeConnection.connect(serverOptions(settings));
     return this.connection;

@@ -4,7 +4,7 @@ import type { TaskQueues } from '../temporal/task-queues.ts';
 
 export interface CronTickInput {
   workflowId: string;
-  /** By the runs before this one. */
+  /** Sum of the runs that this one continues. */
   entered?: number;
 }
 
@@ -12,13 +12,13 @@ const { enterContacts } = proxyActivities<TickActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10 seconds',
-  summary: 'has contacts enter',
+  summary: 'lets contacts enter',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** A tick of a workflow with a schedule: its contacts enter, some seconds' worth at a time. */
+/** Runs a tick of a SCHEDULE workflow: its contacts enter in slices of some seconds. */
 export async function cronTick({ workflowId, entered = 0 }: CronTickInput): Promise<number> {
-  // Temporal adds the time of the tick to the id of its Schedule: one name for each tick.
+  // Temporal appends the time of the tick to the id of the Schedule, so each tick has its own id.
   const { workflowId: tick } = workflowInfo();
   for (let sum = entered; ; ) {
     const slice = await enterContacts(workflowId, tick);

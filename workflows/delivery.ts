@@ -10,11 +10,11 @@ const { deliverBatch } = proxyActivities<EmailActivities>({
   taskQueue: 'everpost-mail' satisfies TaskQueues['mail'],
   startToCloseTimeout: '6 hours',
   heartbeatTimeout: '15 seconds',
-  // Without end: a mail is never given up because its server is away for long.
+  // Retries without limit: a long outage of the SMTP relay must not end a mail.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** Sends a batch of mail. Which mails those are, and what has become of each, stands in Postgres. */
+/** Sends a batch of mail. Postgres has the mails and their results. */
 export async function delivery({ batchId }: DeliveryInput): Promise<Awaited<ReturnType<typeof deliverBatch>>> {
   setCurrentDetails('sending');
   const counts = await deliverBatch(batchId);

@@ -3,7 +3,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  defineUpdate,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
@@ -12,32 +11,30 @@ import {
 } from '@temporalio/workflow';
 import type { DomainActivities } from '../activities/domains.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { checkDomainNow } from './signals.ts';
 
 export interface DomainInput {
   domainId: string;
   generation: number;
-  /** Of a run that goes on from an earlier one: how long until the next check. */
+  /** Time until the next check, when this run continues an earlier one. */
   restSeconds?: number;
 }
-
-/** Answers when a check is done that was under way or began after it was asked. */
-export const checkNow = defineUpdate<void>('checkNow');
 
 const { checkDomain } = proxyActivities<DomainActivities>({
   taskQueue: 'everpost-domains' satisfies TaskQueues['domains'],
   startToCloseTimeout: '1 minute',
-  // Without end: only the database can be away here; silent name servers are a result.
+  // Retries without limit: only an unavailable database fails here. A name server that does not answer is a result.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
 type Checked = Awaited<ReturnType<typeof checkDomain>>;
 
-/** Looks at the records of a domain for as long as it is there. What that means for it is decided in Postgres. */
+/** Checks the DNS records of a domain for as long as it exists. The activity decides what a result means. */
 export async function domain({ domainId, generation, restSeconds }: DomainInput): Promise<void> {
   let checking: Promise<Checked> | undefined;
   let latest: Checked | undefined;
 
-  /** Whoever asks while a check is under way shares it. */
+  /** Concurrent requests share the running check. */
   const check = (): Promise<Checked> => {
     checking ??= checkDomain(domainId, generation)
       .then((checked) => {
@@ -49,12 +46,12 @@ export async function domain({ domainId, generation, restSeconds }: DomainInput)
       });
     return checking;
   };
-  setHandler(checkNow, async () => void (await check()));
+  setHandler(checkDomainNow, async () => void (await check()));
 
   try {
     for (let rest = restSeconds; ; ) {
       if (rest) await condition(() => latest !== undefined, rest * 1_000);
-      // A check that somebody asked for counts as one: the next comes a whole interval after it.
+      // A requested check counts too: the next one comes a whole interval after it.
       const checked = latest ?? (await check());
       latest = undefined;
       if (checked.gone) break;
@@ -64,7 +61,7 @@ export async function domain({ domainId, generation, restSeconds }: DomainInput)
         await continueAsNew<typeof domain>({ domainId, generation, restSeconds: rest });
     }
   } catch (error) {
-    // The domain was deleted; whoever asked for a check is told before this ends.
+    // The domain was deleted. Pending updates get their answer before the workflow ends.
     if (isCancellation(error)) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     throw error;
   }

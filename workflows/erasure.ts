@@ -10,11 +10,11 @@ const { eraseSlice } = proxyActivities<ProjectActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10 seconds',
-  // Without end: what was promised to be gone goes.
+  // Retries without limit: an erasure must be completed.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** Wipes a project, some seconds at a time. What is left to do is in Postgres. */
+/** Erases a project in slices of some seconds. Postgres has the progress. */
 export async function erasure({ erasureId }: ErasureInput): Promise<void> {
   for (;;) {
     const { ended, deleted } = await eraseSlice(erasureId);

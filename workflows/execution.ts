@@ -2,7 +2,6 @@ import { defineSearchAttributeKey, TemporalFailure } from '@temporalio/common';
 import {
   condition,
   continueAsNew,
-  defineSignal,
   isCancellation,
   patched,
   proxyActivities,
@@ -15,29 +14,27 @@ import {
 import type { Advanced, ExecutionActivities, WebhookActivities } from '../activities/executions.ts';
 import type { ExecutionRef } from '../services/workflows/advance.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
+import { refresh } from './signals.ts';
 
 export type ExecutionInput = ExecutionRef;
 
-/** Carries no state: whatever it is about stands in the execution's row. */
-export const lookAgain = defineSignal('lookAgain');
-
 const stepType = defineSearchAttributeKey('StepType', 'KEYWORD');
-/** Clocks differ: a worker may find that it is not time yet. */
+/** Clocks differ: by a worker's clock it may be too early still. */
 const SHORTEST_REST_MS = 200;
 
-const summary = 'takes steps until it must wait';
+const summary = 'takes steps until the execution waits or ends';
 
 const { advanceExecution } = proxyActivities<ExecutionActivities>({
   taskQueue: 'everpost-executions' satisfies TaskQueues['executions'],
-  // Short, so that what a worker has died with is soon taken up by another: a step that is done is not done again.
+  // Short, so that another worker soon continues after a crash. Completed steps are not repeated.
   startToCloseTimeout: '20 seconds',
   summary,
-  // Without end: which failures are final is decided where they can be told apart.
+  // Retries without limit: the activity decides which failures are final.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-// Tried once, and well within the time that a workflow task has.
-const here = proxyLocalActivities<ExecutionActivities>({
+// One attempt, well within the time-out of a workflow task.
+const localActivities = proxyLocalActivities<ExecutionActivities>({
   startToCloseTimeout: '4 seconds',
   scheduleToCloseTimeout: '6 seconds',
   summary,
@@ -45,39 +42,39 @@ const here = proxyLocalActivities<ExecutionActivities>({
 });
 
 const { callExecutionWebhook } = proxyActivities<WebhookActivities>({
-  // A queue of their own: receivers that take their time hold up nobody but one another.
+  // A queue of their own, so that slow receivers delay only other webhooks.
   taskQueue: 'everpost-webhooks' satisfies TaskQueues['webhooks'],
   startToCloseTimeout: '30 seconds',
   summary: 'calls a webhook',
-  // The activity gives up after a day by itself, and tells the receiver's own wish as the next delay.
+  // The activity gives up after a day, and passes on the receiver's Retry-After as the next delay.
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '1 hour' },
 });
 
-/** A contact on its way through a workflow. Every step is taken, and recorded, in Postgres; what is here is time. */
+/** Runs an execution. Steps are taken and recorded in Postgres; this workflow only keeps time. */
 export async function execution(ref: ExecutionInput): Promise<string> {
-  let nudged = false;
-  let restedAt = '';
-  setHandler(lookAgain, () => {
-    nudged = true;
+  let signalled = false;
+  let shownStepType = '';
+  setHandler(refresh, () => {
+    signalled = true;
   });
-  const tellWhereItRests = (type: string) => {
-    if (type !== restedAt) upsertSearchAttributes([{ key: stepType, value: type }]);
-    restedAt = type;
+  const showStepType = (type: string) => {
+    if (type !== shownStepType) upsertSearchAttributes([{ key: stepType, value: type }]);
+    shownStepType = type;
   };
-  // Asked once: those that were started before go on as they began.
-  const advance = patched('advances-here') ? advanceHere : advanceExecution;
+  // Evaluated once: workflows that started before the patch keep using the activity.
+  const advance = patched('advances-here') ? advanceLocally : advanceExecution;
   for (;;) {
-    nudged = false;
+    signalled = false;
     const next = await advance(ref);
     setCurrentDetails(next.details);
     if (next.kind === 'end') return next.status;
     if (next.kind === 'webhook') {
-      tellWhereItRests('WEBHOOK');
+      showStepType('WEBHOOK');
       await callExecutionWebhook(ref, next.visit);
     }
     if (next.kind === 'rest') {
-      tellWhereItRests(next.stepType);
-      await rest(() => nudged, next);
+      showStepType(next.stepType);
+      await rest(() => signalled, next);
     }
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof execution>(ref);
   }
@@ -89,12 +86,12 @@ async function rest(isOver: () => boolean, { until, summary }: { until: number |
 }
 
 /**
- * Mostly it takes milliseconds, and is done where the workflow task is: an execution without an activity of its own costs
- * Temporal half as much. What does not succeed there at once is left to an activity, with its retries.
+ * Advances in a local activity first, which mostly takes milliseconds and costs Temporal half as much as an activity. Falls
+ * back to the activity, with its retries, when that fails.
  */
-async function advanceHere(ref: ExecutionRef): Promise<Advanced> {
+async function advanceLocally(ref: ExecutionRef): Promise<Advanced> {
   try {
-    return await here.advanceExecution(ref);
+    return await localActivities.advanceExecution(ref);
   } catch (error) {
     if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
     return advanceExecution(ref);

@@ -10,11 +10,11 @@ const { runJobSlice } = proxyActivities<JobActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10 seconds',
-  // Without end: which failures are final is decided where they can be told apart.
+  // Retries without limit: the activity decides which failures are final.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-/** Carries a job on, some seconds at a time, so that its progress can be seen here too. Its place is in Postgres. */
+/** Runs a job in slices of some seconds, so that its progress is visible in Temporal too. Postgres has the progress. */
 export async function job({ jobId }: JobInput): Promise<void> {
   for (;;) {
     const { ended, processed, total } = await runJobSlice(jobId);

@@ -8,11 +8,11 @@ const { sweepSegments } = proxyActivities<SegmentActivities>({
   taskQueue: 'everpost-bulk' satisfies TaskQueues['bulk'],
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10 seconds',
-  // The next minute brings the next one.
+  // The Schedule starts the next sweep after a minute.
   retry: { maximumAttempts: 3 },
 });
 
-/** Every minute: contacts that time alone has moved into or out of a tracked segment. */
+/** Every minute: records contacts that entered or left a tracked segment because time passed. */
 export async function segmentSweep(): Promise<void> {
   await sweepSegments();
 }
@@ -24,7 +24,7 @@ const { removeOld } = proxyActivities<RetentionActivities>({
   retry: { maximumAttempts: 3 },
 });
 
-/** Every hour: events and bodies of mail that are older than they shall get. */
+/** Every hour: deletes events and mail bodies that are older than the retention settings allow. */
 export async function retention(): Promise<void> {
   await removeOld();
 }
@@ -33,11 +33,11 @@ const { reconcileAll } = proxyActivities<ReconcilerActivities>({
   taskQueue: 'everpost-executions' satisfies TaskQueues['executions'],
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '1 minute',
-  summary: 'compares what is open with what ought to be',
+  summary: 'compares open workflows with Postgres',
   retry: { maximumAttempts: 3 },
 });
 
-/** Every few minutes: what Postgres says is under way and Temporal has lost is brought back. */
+/** Every few minutes: restarts what is active in Postgres and missing in Temporal. */
 export async function reconciler(): Promise<Awaited<ReturnType<typeof reconcileAll>>> {
   return reconcileAll();
 }

@@ -1,15 +1,13 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { workflowIds } from './ids.ts';
+import { signalNames } from './signals.ts';
 import { writeOutboxMessage } from './write.ts';
 
-type Running = Pick<Campaign, 'id' | 'projectId' | 'generation'>;
+type CampaignRun = Pick<Campaign, 'id' | 'projectId' | 'generation'>;
 
-/** Says that the campaign's row has changed. */
-export const REFRESH_SIGNAL = 'lookAgain';
-
-/** A run of its own from now on; its row is locked and has the generation already. */
-export async function startRun(trx: Db, { id, projectId, generation }: Running): Promise<void> {
+/** Starts a Temporal workflow for the campaign. The caller has locked its row and set the generation. */
+export async function startRun(trx: Db, { id, projectId, generation }: CampaignRun): Promise<void> {
   await writeOutboxMessage(trx, {
     queue: 'control',
     action: 'start',
@@ -21,17 +19,18 @@ export async function startRun(trx: Db, { id, projectId, generation }: Running):
   });
 }
 
-/** The run looks at its row again. */
-export async function nudge(trx: Db, { id, projectId, generation }: Running): Promise<void> {
+/** Signals the campaign's Temporal workflow to read its row again. */
+export async function nudge(trx: Db, { id, projectId, generation }: CampaignRun): Promise<void> {
   const workflowId = workflowIds.campaign(projectId, id, generation);
-  await writeOutboxMessage(trx, { queue: 'control', action: 'signal', signal: REFRESH_SIGNAL, workflowId, projectId });
+  const signal = signalNames.refresh;
+  await writeOutboxMessage(trx, { queue: 'control', action: 'signal', signal, workflowId, projectId });
 }
 
-/** The campaigns of a project that are held look whether they may go on. They do so now and then by themselves. */
+/** Signals a project's blocked campaigns to check whether they may continue. They also check periodically. */
 export async function signalBlockedCampaigns(trx: Db, projectId: string): Promise<void> {
-  const held = await Campaign.query(trx)
+  const blocked = await Campaign.query(trx)
     .where({ projectId, status: 'SENDING', pausedBy: 'BLOCKED' })
     .select('id', 'projectId', 'generation')
     .orderBy('id');
-  for (const campaign of held) await nudge(trx, campaign);
+  for (const campaign of blocked) await nudge(trx, campaign);
 }

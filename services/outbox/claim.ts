@@ -4,7 +4,7 @@ import { roundRobinCtes } from '../../db/round-robin.ts';
 import { statement } from '../../db/statement.ts';
 import type { Action } from './write.ts';
 
-/** A claimed row comes back by itself after this long: its relay has died. Longer than carrying out a claim can take. */
+/** A claimed row becomes due again after this time, in case its relay has died. Longer than executing a claim can take. */
 const LEASE_SECONDS = 60;
 
 export type ClaimedMessage = Action & { id: string; projectId: string; workflowId: string };
@@ -17,9 +17,9 @@ interface Row {
   payload: Record<string, unknown>;
 }
 
-// A row waits until every earlier row of its workflow is gone, parked ones included. Of a queue that fills and empties all
-// the time the planner never knows the size, and chose to walk through all of it: for the first row of a workflow in the
-// order of the ids (`+ 0` is no index), and for what is taken, by a join (an array is looked up).
+// A row waits until every earlier row of its workflow is deleted, parked ones included. The planner has no useful statistics
+// of a queue that fills and empties all the time, and chose full scans: `+ 0` keeps it from scanning the primary key for the
+// first row of a workflow, and the array makes it look up the claimed rows instead of joining them.
 const claim = statement<Row>(
   'outbox-claim',
   `with recursive ${roundRobinCtes({
@@ -33,7 +33,7 @@ const claim = statement<Row>(
    returning id, project_id, workflow_id, action, payload`,
 );
 
-/** Up to `limit` rows of a queue that nobody else has, projects taking turns. */
+/** Claims up to `limit` rows of a queue, projects in round-robin. */
 export async function claimOutboxMessages(db: Db, queue: OutboxQueue, limit: number): Promise<ClaimedMessage[]> {
   const rows = await claim(db, [queue, limit, LEASE_SECONDS]);
   return rows.map(

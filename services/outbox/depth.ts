@@ -9,7 +9,7 @@ export interface QueueDepth {
   oldest: number;
 }
 
-/** How much waits in each queue that is not empty. */
+/** Returns the depth of each queue that is not empty. */
 export async function outboxDepth(db: Db): Promise<QueueDepth[]> {
   return db('outbox')
     .select('queue')

@@ -1,6 +1,6 @@
-/** A workflow id is made from what it works on, tenant included, so that starting twice is starting once. */
+/** Ids of Temporal workflows, made from the project and the row they work on: a second start finds the id in use. */
 export const workflowIds = {
-  /** A batch of mail spans projects. */
+  /** Without a project: a batch has mail of several. */
   delivery: (batchId: string) => `delivery/${batchId}`,
   job: (projectId: string, jobId: string) => `job/${projectId}/${jobId}`,
   campaign: (projectId: string, campaignId: string, generation: number) =>
@@ -9,9 +9,9 @@ export const workflowIds = {
   domain: (projectId: string, domainId: string, generation: number) => `domain/${projectId}/${domainId}/${generation}`,
   execution: (projectId: string, executionId: string, generation: number) =>
     `execution/${projectId}/${executionId}/${generation}`,
-  /** Of a Temporal Schedule; each of its runs adds the time. */
+  /** Id of a Temporal Schedule. Temporal appends the time for each run. */
   cron: (projectId: string, workflowId: string) => `cron/${projectId}/${workflowId}`,
 };
 
-/** For what belongs to no single project. */
+/** Project of outbox messages that belong to no single project. */
 export const NO_PROJECT = '00000000-0000-0000-0000-000000000000';

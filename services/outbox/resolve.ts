@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 
-/** After so many failures of its own a row is set aside for a person to look at. */
+/** A row that has failed this often is parked for an operator. */
 export const MAX_ATTEMPTS = 10;
 const UNREACHABLE_SECONDS = 2;
 const ERROR_LENGTH = 1_000;
@@ -11,18 +11,19 @@ export interface FailedMessage {
   error: string;
 }
 
-export interface Settlement {
+/** The results of a claim. */
+export interface OutboxResults {
   done: string[];
-  /** It is the row that is at fault. */
+  /** Failed because of the row itself: counts an attempt. */
   failed: FailedMessage[];
-  /** Nobody was there to take it: no fault of the row. */
+  /** Temporal was unavailable: counts no attempt. */
   unreachable: FailedMessage[];
 }
 
 const remove = statement('outbox-done', 'delete from outbox where id = any($1::bigint[])');
 
-// Waits of 1, 2, 4 … seconds: some eight minutes before a row is parked.
-const fail = statement<{ id: string; parked: boolean }>(
+// Backs off for 1, 2, 4 … seconds: about eight minutes until a row is parked.
+const recordFailures = statement<{ id: string; parked: boolean }>(
   'outbox-fail',
   `update outbox set
      attempts = attempts + 1,
@@ -34,19 +35,19 @@ const fail = statement<{ id: string; parked: boolean }>(
    returning outbox.id, parked_at is not null as parked`,
 );
 
-const putBack = statement(
-  'outbox-put-back',
-  `update outbox set due_at = now() + make_interval(secs => $3), last_error = unreached.error
-   from unnest($1::bigint[], $2::text[]) as unreached (id, error)
-   where outbox.id = unreached.id`,
+const postpone = statement(
+  'outbox-postpone',
+  `update outbox set due_at = now() + make_interval(secs => $3), last_error = unreachable.error
+   from unnest($1::bigint[], $2::text[]) as unreachable (id, error)
+   where outbox.id = unreachable.id`,
 );
 
-/** Writes down how a claim went. Gives back the ids of rows that were parked by it. */
-export async function resolveOutboxMessages(db: Db, { done, failed, unreachable }: Settlement): Promise<string[]> {
+/** Stores the results of a claim. Returns the ids of rows that are parked now. */
+export async function resolveOutboxMessages(db: Db, { done, failed, unreachable }: OutboxResults): Promise<string[]> {
   if (done.length > 0) await remove(db, [done]);
-  if (unreachable.length > 0) await putBack(db, [...columnsOf(unreachable), UNREACHABLE_SECONDS]);
+  if (unreachable.length > 0) await postpone(db, [...columnsOf(unreachable), UNREACHABLE_SECONDS]);
   if (failed.length === 0) return [];
-  const rows = await fail(db, [...columnsOf(failed), MAX_ATTEMPTS]);
+  const rows = await recordFailures(db, [...columnsOf(failed), MAX_ATTEMPTS]);
   return rows.filter(({ parked }) => parked).map(({ id }) => id);
 }
 
@@ -55,7 +56,7 @@ const columnsOf = (rows: FailedMessage[]) => [
   rows.map(({ error }) => error.replaceAll('\0', '').slice(0, ERROR_LENGTH)),
 ];
 
-/** Gives parked rows another full round of attempts. Without ids: all of them. */
+/** Makes parked rows due again with all their attempts. Without ids: all parked rows. */
 export async function unparkOutboxMessages(db: Db, ids?: string[]): Promise<number> {
   return db('outbox')
     .whereNotNull('parkedAt')

@@ -2,7 +2,7 @@ import { type Db, wake } from '../../db/connect.ts';
 import type { OutboxQueue } from '../../db/models/outbox-row.ts';
 import { statement } from '../../db/statement.ts';
 
-/** What Temporal is to do, as far as it stands in a row's payload. */
+/** A request to Temporal: the column `action` with the payload of the row. */
 export type Action =
   | {
       action: 'start';
@@ -11,13 +11,13 @@ export type Action =
       contactId?: string;
       resourceId?: string;
       summary?: string;
-      /** A run of this id has been lost: another may follow it. */
+      /** Allows a second run under this id, because the first was lost. */
       again?: boolean;
     }
-  /** Signals carry no state: they say "look at your row again", so order and repetition do not matter. */
+  /** Signals carry no state, so order and repetition do not matter. */
   | { action: 'signal'; signal: string; args?: unknown[] }
   | { action: 'cancel' }
-  /** Of a Temporal Schedule: made, or changed to this. */
+  /** Creates or replaces a Temporal Schedule. */
   | {
       action: 'schedule';
       cron: string;
@@ -32,14 +32,14 @@ export type Action =
 export type Intent = Action & { queue: OutboxQueue; projectId: string; workflowId: string };
 
 const insert = statement(
-  'outbox-intend',
+  'outbox-write',
   `insert into outbox (queue, project_id, workflow_id, action, payload)
    values ($1::text, $2::uuid, $3::text, $4::text, $5::jsonb)`,
 );
 
 /**
- * Writes down what Temporal shall do, in the transaction of the change that it belongs to. Call it after the row that
- * it is about is locked: rows of one workflow are carried out by their numbers, and those are given out here.
+ * Writes an outbox message in the transaction of the change that it belongs to. Call it after locking the row that it
+ * concerns: messages of one Temporal workflow are executed in the order of their ids, which are assigned here.
  */
 export async function writeOutboxMessage(trx: Db, { queue, projectId, workflowId, ...action }: Intent): Promise<void> {
   await insert(trx, [queue, projectId, workflowId, action.action, payloadOf(action)]);

@@ -10,24 +10,24 @@ import { workflowIds } from '../outbox/ids.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { isActive } from '../workflows/execution-state.ts';
 import { resume } from '../workflows/executions/retry.ts';
-import { renewSchedule } from '../workflows/schedule.ts';
+import { restoreSchedule } from '../workflows/schedule.ts';
 
-/** Rows that are to have an open run, or a Schedule, on Temporal's side. */
+/** A kind of rows that must have an open Temporal workflow or Schedule. */
 export interface Kind {
-  /** Of their runs; `Schedule` for those that have none but a Schedule. */
+  /** Type of their Temporal workflow, or `Schedule`. */
   workflowType: string;
   /**
-   * All of them: `key`, by which `revive` finds one; `workflow_id`, under which it must be open; `settled`, that it has
-   * been as it is for a while, so that a start can no longer be on its way.
+   * Selects all of them: `key` identifies the row for `revive`; `workflow_id` is the id that must be open; `past_grace`
+   * says that the row has not changed for a while, so that no start can still be under way.
    */
   rows: string;
-  /** Brings one back from its stored place. In a transaction; whether it is still wanted is looked at again. */
+  /** Restarts one from its stored state. Runs in a transaction and checks again whether the row still needs it. */
   revive(trx: Db, key: string): Promise<void>;
 }
 
 const isPastGrace = (since: string): string => `${since} < now() - interval '2 minutes'`;
 
-/** Whoever adds something that lives in Temporal adds it here. */
+/** Every kind of Temporal workflow that belongs to a row must be listed here. */
 export const kinds: Kind[] = [
   {
     workflowType: 'execution',
@@ -44,7 +44,7 @@ export const kinds: Kind[] = [
     rows: `select id::text as key, workflow_id('campaign', project_id::text, id::text, generation::text) as workflow_id,
         ${isPastGrace('updated_at')} as past_grace
       from campaigns c where status in ('SCHEDULED', 'SENDING') and deleted_at is null
-        -- A cancelled one is done when the last of its recipients says so.
+        -- A cancelled campaign runs until its last batch is finished.
         or status = 'CANCELLED' and exists (select 1 from delivery_batches b where b.campaign_id = c.id)`,
     revive: async (trx, id) => {
       const campaign = await Campaign.query(trx).findById(id).forUpdate();
@@ -72,7 +72,7 @@ export const kinds: Kind[] = [
     revive: async (trx, id) => {
       const job = await Job.query(trx).findById(id).forUpdate();
       if (!job?.admittedAt || (job.status !== 'QUEUED' && job.status !== 'RUNNING')) return;
-      await startAgain(trx, 'job', job.projectId, id, { jobId: id });
+      await restart(trx, 'job', job.projectId, id, { jobId: id });
     },
   },
   {
@@ -82,11 +82,11 @@ export const kinds: Kind[] = [
       from project_erasures where not done`,
     revive: async (trx, id) => {
       const open = await trx('projectErasures').where({ id, done: false }).forUpdate().first('projectId');
-      if (open) await startAgain(trx, 'erasure', open.projectId, id, { erasureId: id });
+      if (open) await restart(trx, 'erasure', open.projectId, id, { erasureId: id });
     },
   },
   {
-    // Batches that nobody holds are taken apart by the relay; here only runs that have none are ended.
+    // The relay dissolves batches without a lease. This entry only ends workflows without a batch.
     workflowType: 'delivery',
     rows: `select id::text as key, workflow_id('delivery', id::text) as workflow_id, false as past_grace from delivery_batches`,
     revive: async () => {},
@@ -97,13 +97,13 @@ export const kinds: Kind[] = [
       from workflows where trigger_type = 'SCHEDULE' and trigger_config ->> 'cron' is not null`,
     revive: async (trx, id) => {
       const workflow = await Workflow.query(trx).findById(id).forUpdate();
-      if (workflow?.triggerType === 'SCHEDULE') await renewSchedule(trx, workflow);
+      if (workflow?.triggerType === 'SCHEDULE') await restoreSchedule(trx, workflow);
     },
   },
 ];
 
-/** For those whose ids have no generation: the run that was lost makes room for another under the same id. */
-async function startAgain(trx: Db, type: 'job' | 'erasure', projectId: string, id: string, arg: object): Promise<void> {
+/** Restarts a kind whose ids have no generation, under the same id. */
+async function restart(trx: Db, type: 'job' | 'erasure', projectId: string, id: string, arg: object): Promise<void> {
   await writeOutboxMessage(trx, {
     queue: 'starts',
     action: 'start',

@@ -8,7 +8,7 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { requireRoom } from '../access/room.ts';
 import { asGraph, editedGraph, findWorkflow } from './find.ts';
-import { firstVersion } from './versions.ts';
+import { saveFirstVersion } from './versions.ts';
 import { graphViolations } from './violations.ts';
 
 export interface NewWorkflow {
@@ -19,7 +19,7 @@ export interface NewWorkflow {
   allowReentry?: boolean | undefined;
 }
 
-/** Always started by an event, and disabled. */
+/** Creates a disabled workflow with an EVENT trigger. */
 export async function createWorkflow(
   db: Db,
   project: ProjectAccess,
@@ -41,12 +41,12 @@ export async function createWorkflow(
       triggerConfig: { eventName },
       allowReentry: input.allowReentry ?? false,
     });
-    await firstVersion(trx, workflow, { steps: [], transitions: [] });
+    await saveFirstVersion(trx, workflow, { steps: [], transitions: [] });
     return workflow;
   });
 }
 
-/** With new ids for everything in it; disabled, whatever the original is. */
+/** Copies a workflow and its graph under new ids. The copy is disabled. */
 export async function duplicateWorkflow(
   db: Db,
   project: ProjectAccess,
@@ -78,8 +78,8 @@ export async function duplicateWorkflow(
       await WorkflowTransition.query(trx).insert({ id: newId(), projectId, workflowId, branch, ...ends });
     }
     const graph = await editedGraph(trx, workflowId);
-    await firstVersion(trx, copy, graph);
-    const faults = await graphViolations(trx, projectId, asGraph(graph));
-    return faults.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
+    await saveFirstVersion(trx, copy, graph);
+    const violations = await graphViolations(trx, projectId, asGraph(graph));
+    return violations.length > 0 ? copy : copy.$query(trx).patchAndFetch({ validVersion: copy.version });
   });
 }

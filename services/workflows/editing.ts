@@ -6,8 +6,8 @@ import { requireOpenProject } from '../access/open-project.ts';
 import { type EditedGraph, editedGraph, lockWorkflow } from './find.ts';
 import { saveVersion } from './versions.ts';
 
-/** Changes a workflow, one at a time. */
-export function changing<T>(
+/** Changes a workflow under its lock. */
+export function changeWorkflow<T>(
   db: Db,
   project: ProjectAccess,
   id: string,
@@ -21,14 +21,14 @@ export function changing<T>(
   );
 }
 
-/** Changes its graph, which makes a new version of it. Executions that are on their way stay on theirs. */
-export function editing<T>(
+/** Changes the graph and stores it as a new version. Active executions stay on theirs. */
+export function editGraph<T>(
   db: Db,
   project: ProjectAccess,
   id: string,
   edit: (trx: Db, workflow: Workflow, graph: EditedGraph) => Promise<T>,
 ): Promise<T> {
-  return changing(db, project, id, async (trx, workflow) => {
+  return changeWorkflow(db, project, id, async (trx, workflow) => {
     const result = await edit(trx, workflow, await editedGraph(trx, id));
     await saveVersion(trx, workflow);
     return result;

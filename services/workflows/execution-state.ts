@@ -4,7 +4,7 @@ import type { ExecutionStatus } from '../../db/models/execution.ts';
 import { statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
 
-/** An execution at its place, with its contact. */
+/** An execution with its contact. */
 export interface ExecutionState {
   id: string;
   projectId: string;
@@ -12,7 +12,7 @@ export interface ExecutionState {
   workflowName: string;
   version: number;
   contactId: string;
-  /** Undefined when it has been deleted. */
+  /** Undefined when the contact was deleted. */
   contact: ContactRecord | undefined;
   status: ExecutionStatus;
   /** Null before the first step. */
@@ -26,13 +26,13 @@ export interface ExecutionState {
   generation: number;
   startedAt: Date;
   /**
-   * Null while it is held, under its contact's lock and its own: nobody else moves it. Otherwise the versions of the two
-   * rows that have been seen, and whoever moves it asks whether they still are the same.
+   * Null while this transaction has the locks of the execution and its contact. Otherwise the versions of both rows, which
+   * a write compares (optimistic locking).
    */
   rowVersions: string | null;
 }
 
-/** Of the view `execution_states`. */
+/** A row of the view `execution_states`. */
 export interface ExecutionStateRow extends Omit<ContactRow, 'email'> {
   project_id: string;
   workflow_id: string;
@@ -49,7 +49,7 @@ export interface ExecutionStateRow extends Omit<ContactRow, 'email'> {
   depth: number;
   generation: number;
   started_at: Date;
-  /** With the other columns of its contact null when that is deleted. */
+  /** Null, like the contact's other columns, when the contact was deleted. */
   email: string | null;
   row_versions: string | null;
 }
@@ -58,21 +58,24 @@ export const stateColumns = `id, project_id, workflow_id, workflow_name, version
   visit, context, after_position, wake_at, awaited_event, depth, generation, started_at, email, subscribed, data, created_at, updated_at,
   row_versions`;
 
-const see = statement<ExecutionStateRow>('execution-see', `select ${stateColumns} from execution_states where id = $1`);
-const hold = statement<ExecutionStateRow>('execution-hold', `select ${stateColumns} from lock_execution($1)`);
+const read = statement<ExecutionStateRow>(
+  'execution-read',
+  `select ${stateColumns} from execution_states where id = $1`,
+);
+const lock = statement<ExecutionStateRow>('execution-lock', `select ${stateColumns} from lock_execution($1)`);
 
 export async function readExecution(db: Db, id: string): Promise<ExecutionState | undefined> {
-  const [row] = await see(db, [id]);
-  return row && placed(row);
+  const [row] = await read(db, [id]);
+  return row && stateOf(row);
 }
 
-/** Until the transaction ends nobody else moves it. */
+/** Locks the contact and the execution until the transaction ends. */
 export async function lockExecution(trx: Db, id: string): Promise<ExecutionState | undefined> {
-  const [row] = await hold(trx, [id]);
-  return row && { ...placed(row), rowVersions: null };
+  const [row] = await lock(trx, [id]);
+  return row && { ...stateOf(row), rowVersions: null };
 }
 
-export function placed(row: ExecutionStateRow): ExecutionState {
+export function stateOf(row: ExecutionStateRow): ExecutionState {
   const { email, contact_id } = row;
   return {
     id: row.id,

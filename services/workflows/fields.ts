@@ -3,18 +3,18 @@ import { listFields } from '../contacts/fields.ts';
 import { listEventNames } from '../events/names.ts';
 import { eventTypes } from '../events/types.ts';
 
-/** Something that a filter of a CONDITION step can name. */
+/** A field that a filter of a CONDITION step can use. */
 export interface ConditionField {
   field: string;
-  /** Of its values; `event` for an event as such, which is asked for with `triggered` and the like. */
+  /** Type of its values; `event` for an event itself, which has operators like `triggered`. */
   type: string;
   category: 'CONTACT' | 'DATA' | 'EVENT';
 }
 
-/** So many of the newest events of each type are looked at; who builds a workflow has sent some of late. */
-const LOOKED_AT = 300;
+/** Newest events of each type that are searched for data keys. */
+const SAMPLE_SIZE = 300;
 
-/** Fields of contacts, events that have happened or could, and what their data put into the context of an execution. */
+/** Returns contact fields, known event names, and the keys of event data, which executions have in their context. */
 export async function conditionFields(db: Db, projectId: string): Promise<ConditionField[]> {
   const contact = (await listFields(db, projectId)).map(({ field, type, isCustom }) => ({
     field,
@@ -31,7 +31,7 @@ export async function conditionFields(db: Db, projectId: string): Promise<Condit
      select 'event.' || key as field, min(jsonb_typeof(value)) as type from newest, jsonb_each(data)
      where jsonb_typeof(value) in ('string', 'number', 'boolean') group by key
      order by 1`,
-    [[...eventTypes], projectId, LOOKED_AT],
+    [[...eventTypes], projectId, SAMPLE_SIZE],
   );
   const names = (await listEventNames(db, projectId)).map(({ name }) => ({ field: `event.${name}`, type: 'event' }));
   const events = [...names, ...(rows as { field: string; type: string }[])];

@@ -3,7 +3,7 @@ import { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/work
 import { notFound } from '../../platform/errors.ts';
 import type { Graph, Step, Transition } from './graph.ts';
 
-/** The graph as it is being edited; in the order in which it was made. */
+/** The graph as it is being edited, in order of creation. */
 export interface EditedGraph {
   steps: WorkflowStep[];
   transitions: WorkflowTransition[];
@@ -13,7 +13,7 @@ export async function findWorkflow(db: Db, projectId: string, id: string): Promi
   return found(await Workflow.query(db).findOne({ projectId, id }));
 }
 
-/** For one who is going to change it: no other edit and no start of an execution happens meanwhile. */
+/** Blocks other edits and starts of executions until the transaction ends. */
 export async function lockWorkflow(trx: Db, projectId: string, id: string): Promise<Workflow> {
   return found(await Workflow.query(trx).findOne({ projectId, id }).forUpdate());
 }
@@ -29,7 +29,7 @@ export async function editedGraph(db: Db, workflowId: string): Promise<EditedGra
   return { steps, transitions };
 }
 
-/** What of it is kept with a version. */
+/** Returns the part that a version stores. */
 export const asGraph = ({ steps, transitions }: EditedGraph): Graph => ({
   steps: steps.map(asStep),
   transitions: transitions.map(asTransition),

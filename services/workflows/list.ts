@@ -5,7 +5,7 @@ import type { OffsetPage } from '../paging.ts';
 export interface WorkflowsQuery {
   page: number;
   pageSize: number;
-  /** A part of the name or the description. */
+  /** Part of the name or the description. */
   search?: string | undefined;
   status?: 'active' | 'disabled' | undefined;
 }
@@ -16,7 +16,7 @@ export interface ListedWorkflow {
   activeExecutions: number;
 }
 
-/** The newest first. */
+/** Returns workflows, newest first. */
 export async function listWorkflows(
   db: Db,
   projectId: string,
@@ -47,11 +47,11 @@ const NONE = { stepCount: 0, activeExecutions: 0 };
 
 async function countsOf(db: Db, ids: string[]): Promise<Map<string, typeof NONE>> {
   const { rows } = await db.raw(
-    `select asked.id,
-       (select count(*)::integer from workflow_steps s where s.workflow_id = asked.id) as "stepCount",
+    `select wanted.id,
+       (select count(*)::integer from workflow_steps s where s.workflow_id = wanted.id) as "stepCount",
        (select count(*)::integer from executions e
-        where e.workflow_id = asked.id and e.status in ('RUNNING', 'WAITING')) as "activeExecutions"
-     from unnest(?::uuid[]) as asked (id)`,
+        where e.workflow_id = wanted.id and e.status in ('RUNNING', 'WAITING')) as "activeExecutions"
+     from unnest(?::uuid[]) as wanted (id)`,
     [ids],
   );
   return new Map((rows as ({ id: string } & typeof NONE)[]).map(({ id, ...counts }) => [id, counts]));

@@ -3,17 +3,18 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { roundRobinCtes } from '../../db/round-robin.ts';
 import { arrays, statement } from '../../db/statement.ts';
 import type { Data } from '../contacts/data.ts';
+import { signalNames } from '../outbox/signals.ts';
 import { enter } from './executions/enter.ts';
 
 const BATCH = 500;
-/** Workflows that trigger one another for ever are stopped here. */
+/** Stops workflows that trigger one another without end. */
 export const MAX_DEPTH = 25;
 
-// Times as text: a Date has no microseconds.
+// Times are text because a Date has no microseconds.
 const take = statement<{ event_id: string; created_at: string }>(
   'event-queue-take',
   `with recursive ${roundRobinCtes({ table: 'event_queue', waiting: 'true', limit: '$1::integer' })}
-   delete from event_queue using mine where event_queue.id = mine.id 
+   delete from event_queue using mine where event_queue.id = mine.id
    returning event_queue.event_id, event_queue.event_created_at::text as created_at`,
 );
 
@@ -28,60 +29,60 @@ interface Candidate {
   allow_reentry: boolean;
 }
 
-// Each row by its own id (the inner limits see to that). The planner knows nothing of tables that were empty a moment ago,
-// keeps its plan, and chose to read all events, and all executions of the workflow, for every batch.
-const askedEvents = `unnest(${arrays('uuid', 'timestamptz')}) as asked (id, created_at)
-   cross join lateral (select * from events where id = asked.id and created_at = asked.created_at limit 1) e`;
+// The inner limits make the planner look up each row by its id. Without statistics of tables that were empty a moment ago
+// it chose, and cached, a plan that read all events and all executions of the workflow for every batch.
+const batchEvents = `unnest(${arrays('uuid', 'timestamptz')}) as queued (id, created_at)
+   cross join lateral (select * from events where id = queued.id and created_at = queued.created_at limit 1) e`;
 
-// A workflow that is being disabled or edited is waited for, and looked at again. Who may not enter is told by the unique
-// indexes alone.
-const wanting = statement<Candidate>(
+// `for share` waits for a workflow that is being disabled or edited, and evaluates it again. The unique indexes of
+// `executions` decide who may not enter.
+const findTriggered = statement<Candidate>(
   'event-queue-triggers',
   `select e.project_id, e.contact_id, e.data, e.position, e.depth, w.id as workflow_id, w.valid_version as version,
      w.allow_reentry
-   from ${askedEvents}
+   from ${batchEvents}
    cross join lateral (select 1 from contacts where id = e.contact_id limit 1) c
    join workflows w on w.project_id = e.project_id and w.event_name = e.name
    where e.depth <= $3
    for share of w`,
 );
 
-// A signal says no more than "look again": whether the event counts is decided by whoever looks.
-const nudge = statement<{ count: number }>(
+// A signal carries no state: the execution decides under its locks whether the event ends its wait.
+const signalWaiting = statement<{ count: number }>(
   'event-queue-waits',
-  `with told as (
+  `with message as (
      insert into outbox (queue, project_id, workflow_id, action, payload)
      select distinct 'events', x.project_id, workflow_id('execution', x.project_id::text, x.id::text, x.generation::text), 'signal',
-       '{"signal": "lookAgain"}'::jsonb
-     from ${askedEvents}
+       '${JSON.stringify({ signal: signalNames.refresh })}'::jsonb
+     from ${batchEvents}
      join executions x on x.project_id = e.project_id and x.contact_id = e.contact_id and x.awaited_event = e.name
        and x.after_position < e.position
      returning 1
    )
-   select count(*)::integer as count from told`,
+   select count(*)::integer as count from message`,
 );
 
 export interface Matched {
   events: number;
   started: number;
-  nudged: number;
+  signalled: number;
 }
 
 /**
- * Brings a batch of recorded events to those who want them: contacts enter the workflows that an event starts, and
- * executions that wait for it look again. Taken from the queue in the same transaction, so each once.
+ * Matches a batch of recorded events: contacts enter the workflows that an event triggers, and executions that wait for it
+ * get a signal. Deletes the events from the queue in the same transaction, so each is matched once.
  */
 export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const taken = await take(trx, [limit]);
-      if (taken.length === 0) return { events: 0, started: 0, nudged: 0 };
+      if (taken.length === 0) return { events: 0, started: 0, signalled: 0 };
       const events = [taken.map(({ event_id }) => event_id), taken.map(({ created_at }) => created_at)];
-      const candidates = await wanting(trx, [...events, MAX_DEPTH]);
+      const candidates = await findTriggered(trx, [...events, MAX_DEPTH]);
       const started = await enter(trx, candidates.map(entryOf));
-      const [told] = await nudge(trx, events);
-      if (told?.count) wake(trx, 'events');
-      return { events: taken.length, started: started.length, nudged: told?.count ?? 0 };
+      const [sent] = await signalWaiting(trx, events);
+      if (sent?.count) wake(trx, 'events');
+      return { events: taken.length, started: started.length, signalled: sent?.count ?? 0 };
     }),
   );
 }

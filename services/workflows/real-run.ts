@@ -14,40 +14,40 @@ import type { MailLinks } from '../emails/links.ts';
 import { variablesOf } from '../templates/variables.ts';
 import type { ExecutionState } from './execution-state.ts';
 import { type Effects, StaleExecution } from './records.ts';
-import { mailOf, planStepEmail } from './send-step-email.ts';
-import type { Run } from './steps/step-type.ts';
+import { mailRowOf, planStepEmail } from './send-step-email.ts';
+import type { StepEnvironment } from './steps/step-type.ts';
 
 export interface RunDeps {
   renderer: Pick<Renderer, 'render'>;
-  /** Where the contact's own pages are; without it their variables are empty. */
+  /** Links to the contact's own pages; without it their variables are empty. */
   links?: Pick<MailLinks, 'contactLinks'>;
   now: () => Date;
   limits?: Limits;
-  /** Open and seal the headers of webhooks. */
+  /** Open and seal webhook headers. */
   keys: SigningKeys;
 }
 
 const NO_LINKS = { unsubscribeUrl: '', subscribeUrl: '', manageUrl: '' };
 
-/** Of conditions that ask about nothing but the contact and the context. */
-const NOTHING_ELSE = { events: [], staticSegments: new Set<string>(), segments: new Map() };
+/** Facts for conditions that read only the contact and the context. */
+const NO_FACTS = { events: [], staticSegments: new Set<string>(), segments: new Map() };
 
-/** What a step asks to be done is done by the statement that records it. */
-export function realRun(
+/** Collects what a step does into `effects`, which the statement that records the step writes. */
+export function executionEnvironment(
   db: Db,
   { renderer, links, now, limits = UNLIMITED }: RunDeps,
   execution: ExecutionState,
   contact: ContactRecord,
-  /** Why its contact cannot be changed, where that has been tried. */
-  refused: string | undefined,
-): { run: Run; effects: Effects } {
+  /** Why an earlier attempt could not update the contact. */
+  updateRefusal: string | undefined,
+): { env: StepEnvironment; effects: Effects } {
   const { id, projectId, contactId, workflowId, workflowName, context, rowVersions } = execution;
   const moment = now();
   const effects: Effects = {};
-  // Without the locks the statement that moves the execution asks, and where it moves nothing the step is run again.
+  // Without locks the statement that moves the execution checks the limit. If it moves nothing, the step runs again.
   const fieldsRefusal = async (patch: Data) =>
     rowVersions !== null || (await roomFor(db, projectId, patch, limits)) ? undefined : fieldsFault(limits);
-  const run: Run = {
+  const env: StepEnvironment = {
     now: moment,
     contact,
     context,
@@ -56,14 +56,14 @@ export function realRun(
     sendEmail: async (mail) => {
       const plan = await planStepEmail(db, execution, mail);
       if (!('template' in plan)) return plan;
-      effects.mail = mailOf(plan, mail, contact);
+      effects.mail = mailRowOf(plan, mail, contact);
       return { emailId: effects.mail.id };
     },
     updateContact: async ({ data, subscribed = null }) => {
-      if (refused !== undefined) return { refused };
+      if (updateRefusal !== undefined) return { refused: updateRefusal };
       const { patch, deletes } = readData(data);
-      const fault = keysFault(data, limits) ?? (await fieldsRefusal(patch));
-      if (fault) return { refused: fault.message };
+      const violation = keysFault(data, limits) ?? (await fieldsRefusal(patch));
+      if (violation) return { refused: violation.message };
       effects.change = { subscribed, patch, deletes, eventId: newId() };
       if (rowVersions !== null) effects.maxFields = limits.customFields;
       return {};
@@ -71,15 +71,15 @@ export function realRun(
     decide: async (parsed) => {
       const { condition, uses } = parsed;
       if (uses.events.size === 0 && uses.segments.size === 0)
-        return decides(condition, { ...NOTHING_ELSE, contact, context, now: moment });
-      // Events are written under the contact's lock.
+        return decides(condition, { ...NO_FACTS, contact, context, now: moment });
+      // Reading events consistently needs the contact's lock, under which they are written.
       if (rowVersions !== null) throw new StaleExecution();
       const resolved = await resolveCondition(db, projectId, parsed);
       return decideFor(db, resolved, { projectId, contactId, now: moment, context });
     },
     render: async (texts) => {
       const project = await Project.query(db).findById(projectId);
-      // They name the mail that led to them; here that is the execution.
+      // Links identify the mail that they were clicked in; here the execution takes its place.
       const item = variablesOf({
         contact,
         links: links?.contactLinks({ contactId, emailId: id }) ?? NO_LINKS,
@@ -89,10 +89,10 @@ export function realRun(
       return Promise.all(texts.map((text) => renderText(renderer, text, item)));
     },
   };
-  return { run, effects };
+  return { env, effects };
 }
 
-/** What asks for too much stays as it was written. */
+/** Returns the text unrendered when it exceeds the renderer's limits. */
 export async function renderText(
   renderer: RunDeps['renderer'],
   text: string,

@@ -4,10 +4,10 @@ import { fieldsFit } from '../../db/models/name-limits.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Data } from '../contacts/data.ts';
-import { type ExecutionState, type ExecutionStateRow, placed, stateColumns } from './execution-state.ts';
+import { type ExecutionState, type ExecutionStateRow, stateColumns, stateOf } from './execution-state.ts';
 import type { Branch, Step } from './graph.ts';
 
-/** What is written of a visit. */
+/** The record of a visit. */
 export interface StepRecord {
   status: ExecutionStepStatus;
   branch?: Branch | null;
@@ -18,7 +18,7 @@ export interface StepRecord {
   scheduledFor?: Date | null;
 }
 
-/** Where the execution is from then on. */
+/** The state of the execution after a step. */
 export interface NextState {
   status: ExecutionStatus;
   stepId: string | null;
@@ -31,10 +31,10 @@ export interface NextState {
   error?: string | null;
 }
 
-/** What a step does to the world, in the statement that records it. */
+/** What a step changes, in the statement that records it. */
 export interface Effects {
   change?: { subscribed: boolean | null; patch: Data; deletes: string[]; eventId: string };
-  /** How many custom fields the project may have, where the change is still to be compared with it. */
+  /** Limit of the project's custom fields, when the change has not been checked against it yet. */
   maxFields?: number;
   mail?: StepMailRow;
 }
@@ -53,8 +53,8 @@ export interface StepMailRow {
 }
 
 /**
- * It can only be gone on with under the locks: somebody has written the execution or its contact since it was seen, or the
- * fields of the change do not fit.
+ * The step must be repeated under locks: the execution or its contact changed since it was read, or the custom fields of
+ * the update do not fit.
  */
 export class StaleExecution extends Error {}
 
@@ -63,7 +63,7 @@ const write = statement<ExecutionStateRow>(
   `select ${stateColumns} from write_execution_step($1, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb)`,
 );
 
-/** Moves nothing where the fields of the change do not all fit into the project. */
+/** Returns no row when the custom fields of the update exceed the project's limit. */
 const writeIfFits = statement<ExecutionStateRow>(
   'execution-move-if-fits',
   `with fitting as materialized (
@@ -78,24 +78,24 @@ const writeIfFits = statement<ExecutionStateRow>(
    from fitting, write_execution_step(fitting.id, $2, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb) as moved`,
 );
 
-/** What a step does, its record and the place after it, in one statement. Gives back the execution at its new place. */
+/** Writes a step's effects, its record and the next state in one statement. Returns the execution in its new state. */
 export async function writeExecutionStep(
   db: Db,
   execution: ExecutionState,
   step: Pick<Step, 'id' | 'type' | 'name'>,
   record: StepRecord,
-  place: NextState,
+  next: NextState,
   { change, mail, maxFields }: Effects = {},
 ): Promise<ExecutionState> {
   const { id: stepId, type, name } = step;
-  const { scheduledFor, ...rest } = record;
-  const { stepId: nextId, afterPosition, wakeAt, awaitedEvent, exitReason, ...there } = place;
+  const { scheduledFor, ...visited } = record;
+  const { stepId: nextId, afterPosition, wakeAt, awaitedEvent, exitReason, ...state } = next;
   const values = [
     execution.id,
     execution.rowVersions,
-    JSON.stringify({ ...rest, id: newId(), step_id: stepId, type, name, scheduled_for: scheduledFor }),
+    JSON.stringify({ ...visited, id: newId(), step_id: stepId, type, name, scheduled_for: scheduledFor }),
     JSON.stringify({
-      ...there,
+      ...state,
       step_id: nextId,
       after_position: afterPosition,
       wake_at: wakeAt,
@@ -112,5 +112,5 @@ export async function writeExecutionStep(
       : await writeIfFits(db, [...values, execution.projectId, fields, maxFields]);
   if (!row) throw new StaleExecution();
   if (mail) wake(db, 'mail');
-  return placed(row);
+  return stateOf(row);
 }

@@ -4,6 +4,7 @@ import { currentSeal, SealError } from '../../platform/seal.ts';
 import type { Data } from '../contacts/data.ts';
 import type { Graph } from './graph.ts';
 import { hasPlainHeaders, openHeaders, sealHeaders } from './sealed-headers.ts';
+import { stepTypeNames, stepTypeOf, stepTypes } from './steps/index.ts';
 
 const CHUNK = 100;
 
@@ -14,22 +15,25 @@ interface Row {
   value: Data;
 }
 
+const webhookTypes = stepTypeNames.filter((type) => stepTypes[type].callsWebhook);
+
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-interface Place {
-  /** Before every key. */
+/** A table with sealed headers. */
+interface Source {
+  /** Sorts before every key. */
   first: string;
-  /** A page of rows that may have headers, behind a key. */
+  /** Selects a page of rows that may have headers, after a key. */
   page: string;
   write: string;
   reseal(value: Data, reseal: (holder: Data) => Data): Data;
 }
 
-const places: Place[] = [
+const sources: Source[] = [
   {
     first: NIL,
     page: `select id::text as key, project_id, config as value from workflow_steps
-      where type = 'WEBHOOK' and id > cast(:after as uuid) order by id limit ${CHUNK}`,
+      where type in (${webhookTypes.map((type) => `'${type}'`).join(', ')}) and id > cast(:after as uuid) order by id limit ${CHUNK}`,
     write:
       'update workflow_steps set config = cast(:sealed as jsonb) where id = cast(:key as uuid) and config = cast(:before as jsonb)',
     reseal: (config, reseal) => reseal(config),
@@ -38,7 +42,7 @@ const places: Place[] = [
     first: `${NIL} 0`,
     page: `select v.workflow_id || ' ' || v.version as key, w.project_id, v.graph as value
       from workflow_versions v join workflows w on w.id = v.workflow_id
-      where v.graph @> '{"steps": [{"type": "WEBHOOK"}]}'
+      where (${webhookTypes.map((type) => `v.graph @> '{"steps": [{"type": "${type}"}]}'`).join(' or ')})
         and (v.workflow_id, v.version) > (split_part(:after, ' ', 1)::uuid, split_part(:after, ' ', 2)::integer)
       order by v.workflow_id, v.version limit ${CHUNK}`,
     write: `update workflow_versions set graph = cast(:sealed as jsonb)
@@ -47,7 +51,7 @@ const places: Place[] = [
     reseal: (graph, reseal) => ({
       ...graph,
       steps: (graph as unknown as Graph).steps.map((step) =>
-        step.type === 'WEBHOOK' ? { ...step, config: reseal(step.config) } : step,
+        stepTypeOf(step).callsWebhook ? { ...step, config: reseal(step.config) } : step,
       ),
     }),
   },
@@ -62,23 +66,23 @@ const places: Place[] = [
 ];
 
 /**
- * Seals headers of webhooks that are stored plain, by a version before they were sealed, or that an older key has sealed.
- * Returns how many rows were written. What no key opens is left for a person.
+ * Seals webhook headers that an older version stored as plain text or that were sealed with an older key. Returns how many
+ * rows were written. Leaves headers that no key opens to the operator.
  */
 export async function resealHeaders(db: Db, keys: SigningKeys): Promise<number> {
   let resealed = 0;
-  for (const place of places) resealed += await resealPlace(db, keys, place);
+  for (const source of sources) resealed += await resealSource(db, keys, source);
   return resealed;
 }
 
-async function resealPlace(db: Db, keys: SigningKeys, { first, page, write, reseal }: Place): Promise<number> {
+async function resealSource(db: Db, keys: SigningKeys, { first, page, write, reseal }: Source): Promise<number> {
   let written = 0;
   for (let after = first; ; ) {
     const { rows }: { rows: Row[] } = await db.raw(page, { after });
     for (const { key, project_id: projectId, value } of rows) {
       const sealed = JSON.stringify(reseal(value, (holder) => resealHolder(keys, projectId, holder)));
       const before = JSON.stringify(value);
-      // Only if it is still the same: somebody may have replaced it meanwhile.
+      // Writes only if the row is unchanged: an edit may have replaced it meanwhile.
       if (sealed !== before) written += (await db.raw(write, { key, sealed, before })).rowCount;
       after = key;
     }
@@ -86,7 +90,7 @@ async function resealPlace(db: Db, keys: SigningKeys, { first, page, write, rese
   }
 }
 
-/** The same object where there is nothing to do. */
+/** Returns the same object when there is nothing to do. */
 function resealHolder(keys: SigningKeys, projectId: string, holder: Data): Data {
   const { sealedHeaders } = holder;
   const isCurrent =

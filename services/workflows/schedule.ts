@@ -5,28 +5,28 @@ import { writeOutboxMessage } from '../outbox/write.ts';
 
 type Scheduled = Pick<Workflow, 'id' | 'projectId' | 'triggerType' | 'triggerConfig' | 'enabled'>;
 
-/** What the Temporal Schedule of a workflow shall be; undefined where it shall have none. */
+/** Returns the options of a workflow's Temporal Schedule, or undefined when it needs none. */
 function scheduleOf({ triggerType, triggerConfig, enabled }: Scheduled) {
   const { cron, timezone = 'UTC' } = triggerConfig;
   return triggerType === 'SCHEDULE' && cron ? { cron, timezone, paused: !enabled } : undefined;
 }
 
 /**
- * Has Temporal follow a change of a workflow, in its transaction. `after` is undefined where it is deleted. Whether a
- * tick may still have contacts enter is decided by the row, so disabling is final although the Schedule follows later.
+ * Updates the Temporal Schedule after a change of a workflow, in its transaction. `after` is undefined when it is deleted.
+ * A tick checks the workflow's row before contacts enter, so disabling takes effect before the Schedule is updated.
  */
-export async function followSchedule(trx: Db, before: Scheduled, after: Scheduled | undefined): Promise<void> {
-  const was = scheduleOf(before);
-  const will = after && scheduleOf(after);
-  if (JSON.stringify(was) === JSON.stringify(will)) return;
-  await tellSchedule(trx, before, will);
+export async function syncSchedule(trx: Db, before: Scheduled, after: Scheduled | undefined): Promise<void> {
+  const current = scheduleOf(before);
+  const wanted = after && scheduleOf(after);
+  if (JSON.stringify(current) === JSON.stringify(wanted)) return;
+  await writeScheduleMessage(trx, before, wanted);
 }
 
-/** Says again what it shall be: for one that has been lost. */
-export const renewSchedule = (trx: Db, workflow: Scheduled): Promise<void> =>
-  tellSchedule(trx, workflow, scheduleOf(workflow));
+/** Restores a Schedule that Temporal has lost. */
+export const restoreSchedule = (trx: Db, workflow: Scheduled): Promise<void> =>
+  writeScheduleMessage(trx, workflow, scheduleOf(workflow));
 
-async function tellSchedule(
+async function writeScheduleMessage(
   trx: Db,
   { id, projectId }: Scheduled,
   schedule: ReturnType<typeof scheduleOf>,

@@ -1,28 +1,29 @@
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { SealError, seal, unseal } from '../../platform/seal.ts';
 import type { Data } from '../contacts/data.ts';
-import type { Step } from './graph.ts';
+import { stepTypeOf } from './steps/index.ts';
+import type { Step } from './steps/step-type.ts';
 
-// Headers of WEBHOOK steps hold tokens of other services, so they are stored encrypted: `sealedHeaders` takes the place of
-// `headers` in configs, graphs and requests. See docs/decisions/107-sealed-headers.md.
+// Headers of webhooks contain tokens of other services, so they are stored encrypted: `sealedHeaders` replaces `headers` in
+// configs, graphs and requests. See docs/decisions/107-sealed-headers.md.
 
 type Headers = Record<string, string>;
 
-/** What sealed headers are bound to. Copies inside a project, as in versions and duplicates, stay valid. */
-export const headersPlace = (projectId: string): string[] => ['webhook headers', projectId];
+/** The context that seals are bound to. Copies inside a project, as in versions and duplicates, stay valid. */
+export const headersContext = (projectId: string): string[] => ['webhook headers', projectId];
 
-/** For the database. Without headers nothing is sealed; a `sealedHeaders` that a client sends is dropped. */
+/** Seals headers for storage, if there are any. Drops a `sealedHeaders` that a client has sent. */
 export function sealHeaders(keys: SigningKeys, projectId: string, holder: object): Data {
   const { headers, sealedHeaders: _, ...rest } = holder as Data;
   if (!isFilled(headers)) return headers === undefined ? rest : { ...rest, headers };
-  return { ...rest, sealedHeaders: seal(keys, headersPlace(projectId), JSON.stringify(headers)) };
+  return { ...rest, sealedHeaders: seal(keys, headersContext(projectId), JSON.stringify(headers)) };
 }
 
-/** As `sealHeaders` was given it. What was stored before headers were sealed is returned as it is. Throws a SealError. */
+/** Reverses `sealHeaders`. Returns holders with plain headers unchanged. Throws SealError when no key fits. */
 export function openHeaders<Holder extends object>(keys: SigningKeys, projectId: string, holder: Holder): Holder {
   const { sealedHeaders, ...rest } = holder as Data;
   if (typeof sealedHeaders !== 'string') return holder;
-  const headers = JSON.parse(unseal(keys, headersPlace(projectId), sealedHeaders)) as Headers;
+  const headers = JSON.parse(unseal(keys, headersContext(projectId), sealedHeaders)) as Headers;
   return { ...rest, headers } as Holder;
 }
 
@@ -36,7 +37,7 @@ export function sealStep<Sealed extends Pick<Step, 'type' | 'config'>>(
   projectId: string,
   step: Sealed,
 ): Sealed {
-  return step.type === 'WEBHOOK' ? { ...step, config: sealHeaders(keys, projectId, step.config) } : step;
+  return stepTypeOf(step).callsWebhook ? { ...step, config: sealHeaders(keys, projectId, step.config) } : step;
 }
 
 export function openStep<Sealed extends Pick<Step, 'type' | 'config'>>(
@@ -44,10 +45,10 @@ export function openStep<Sealed extends Pick<Step, 'type' | 'config'>>(
   projectId: string,
   step: Sealed,
 ): Sealed {
-  return step.type === 'WEBHOOK' ? { ...step, config: openHeaders(keys, projectId, step.config) } : step;
+  return stepTypeOf(step).callsWebhook ? { ...step, config: openHeaders(keys, projectId, step.config) } : step;
 }
 
-/** For people: a step whose headers no key opens is shown without them. */
+/** Opens headers for display. Omits headers that no key opens. */
 export function showStep<Sealed extends Pick<Step, 'type' | 'config'>>(
   keys: SigningKeys,
   projectId: string,

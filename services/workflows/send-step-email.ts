@@ -10,12 +10,12 @@ import type { ExecutionState } from './execution-state.ts';
 import type { StepMailRow } from './records.ts';
 import type { MailResult, StepMail } from './steps/step-type.ts';
 
-/** Of mail that workflows send: behind transactional mail, before campaigns. */
+/** After transactional mail, before campaigns. */
 const PRIORITY = 1;
 
 type MailTemplate = Pick<Template, 'id' | 'subject' | 'body' | 'fromEmail' | 'fromName' | 'replyTo' | 'type'>;
 
-// With whether the sender's domain is there, written as it mostly is.
+// `known` compares the sender's domain as written; `planStepEmail` normalizes it if that finds nothing.
 const find = statement<MailTemplate & { known: boolean }>(
   'workflow-mail-template',
   `select t.id, t.subject, t.body, t.from_email as "fromEmail", t.from_name as "fromName", t.reply_to as "replyTo", t.type,
@@ -24,7 +24,7 @@ const find = statement<MailTemplate & { known: boolean }>(
    from templates t where t.project_id = $1 and t.id = $2`,
 );
 
-/** What a step would send, or why it would not. */
+/** The mail of a step, or why there is none. */
 export type MailPlan = { template: MailTemplate; from: string } | Exclude<MailResult, { emailId: string }>;
 
 type Sender = Pick<ExecutionState, 'projectId' | 'contact'>;
@@ -36,7 +36,7 @@ export async function planStepEmail(db: Db, execution: Sender, mail: StepMail): 
   const from = mail.from ?? template.fromEmail;
   if (!from) return { failed: 'neither the step nor its template says who sends the mail' };
   const domain = senderDomain(from);
-  // One that is only unverified at the moment holds its mail; this is for one that is none of the project's.
+  // Mail of an unverified domain is blocked until it is verified; a domain of another project fails the step.
   if (!template.known && !(await Domain.query(db).findOne({ projectId, domain })))
     return { failed: unverifiedSender(domain).message };
   if (template.type !== 'TRANSACTIONAL' && !(await isSubscribed(db, execution, mail.to)))
@@ -44,15 +44,15 @@ export async function planStepEmail(db: Db, execution: Sender, mail: StepMail): 
   return { template, from };
 }
 
-/** Somebody who is no contact cannot have unsubscribed. */
+/** An address that is no contact counts as subscribed: it cannot have unsubscribed. */
 async function isSubscribed(db: Db, { projectId, contact }: Sender, to: string | undefined): Promise<boolean> {
   if (to === undefined || to === contact?.email) return contact?.subscribed ?? false;
   const other = await Contact.query(db).findOne({ projectId, email: to });
   return other?.subscribed ?? true;
 }
 
-/** As it is written into the ledger: from then on it is on its way. */
-export function mailOf(
+/** Returns the row for the ledger. */
+export function mailRowOf(
   { template, from }: Extract<MailPlan, { template: unknown }>,
   { fromName, replyTo, to }: StepMail,
   contact: ContactRecord,

@@ -8,7 +8,7 @@ export interface Span {
   unit: 'seconds' | Unit;
 }
 
-/** Nothing waits longer than a hundred years. */
+/** A hundred years. */
 const MAX_AMOUNT: Record<Span['unit'], number> = {
   seconds: 3_155_760_000,
   minutes: 52_596_000,
@@ -18,13 +18,13 @@ const MAX_AMOUNT: Record<Span['unit'], number> = {
   months: 1_200,
 };
 
-/** The moment that lies a span behind `now`. A month later is the same day, or the last one of a shorter month. */
+/** Adds a span to a time. A month later is the same day, or the last day of a shorter month. */
 export function after(now: Date, { amount, unit }: Span): Date {
   if (unit === 'seconds') return new Date(now.getTime() + Math.round(amount * 1000));
   return new Date(before(now, { amount: -amount, unit }));
 }
 
-/** Keys of a schema; together they make a span. */
+/** The keys of a span in a joi schema. */
 export const spanKeys = {
   amount: joi.number().greater(0).max(MAX_AMOUNT.seconds).custom(inUnit),
   unit: joi.string().valid(...units),

@@ -3,100 +3,69 @@ import type { Db } from '../../db/connect.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { badRequest, type Fault, validationError } from '../../platform/errors.ts';
 import { faultsOf } from '../../platform/joi-violations.ts';
-import { isAllowed } from '../../platform/outbound-http.ts';
-import { literalOf, refusalOf } from '../../platform/public-address.ts';
 import type { Data } from '../contacts/data.ts';
-import { referenceViolations } from '../segments/references.ts';
-import type { StepTypeName } from './graph.ts';
-import { parseConditionConfig } from './steps/condition.ts';
-import { stepTypes } from './steps/index.ts';
-import type { WebhookConfig } from './steps/webhook.ts';
+import { stepTypeOf } from './steps/index.ts';
+import type { ConfigRules } from './steps/step-type.ts';
 
-/** What of the installation the rules for steps depend on. */
-export interface StepRules {
-  /** `host:port` each, that webhooks may reach although private. */
-  webhookAllowedHosts: string[];
+/** Settings of the installation that saving a step depends on. */
+export interface StepRules extends Pick<ConfigRules, 'webhookAllowedHosts'> {
   /** Seal the headers of webhooks. */
   secretKeys: SigningKeys;
 }
 
 const strict: joi.ValidationOptions = { abortEarly: false, convert: false, allowUnknown: true };
 
-/** Of any step; keys that its type does not know are stored too. */
+/** Of any step, because keys that its type does not know are stored too. */
 const MAX_CONFIG_BYTES = 256 * 1024;
 
-/** The config as it is stored. A wrong shape is 422, what may not be is 400; what is missing is found on enabling. */
+/**
+ * Returns the config to store. A wrong shape is a 422, a value that is not allowed a 400. Missing values are reported on
+ * enabling.
+ */
 export function readConfig(
-  type: StepTypeName,
+  type: string,
   config: Data,
-  rules: Pick<StepRules, 'webhookAllowedHosts'>,
-  at = 'config',
+  { webhookAllowedHosts }: Pick<StepRules, 'webhookAllowedHosts'>,
+  path = 'config',
 ): Data {
-  const schema = joi.object<{ config: Data }>({ config: stepTypes[type].config });
+  const stepType = stepTypeOf({ type });
+  const schema = joi.object<{ config: Data }>({ config: stepType.config });
   const { value, error } = schema.validate({ config }, strict);
-  if (error) throw validationError(faultsOf(error).map((fault) => moved(fault, at)));
-  const read = value.config;
-  const refusals = stepTypes[type].refusals?.(read) ?? [];
-  if (type === 'WEBHOOK') refusals.push(...targetRefusals(read, rules, at));
-  if (refusals.length > 0) throw refusedConfig(refusals, at);
-  if (Buffer.byteLength(JSON.stringify(read)) > MAX_CONFIG_BYTES)
+  if (error) throw validationError(faultsOf(error).map((violation) => atPath(violation, path)));
+  const valid = value.config;
+  const errors = stepType.configErrors?.(valid, { webhookAllowedHosts, path }) ?? [];
+  if (errors.length > 0) throw refusedConfig(errors, path);
+  if (Buffer.byteLength(JSON.stringify(valid)) > MAX_CONFIG_BYTES)
     throw validationError([
-      { field: at, message: `"${at}" is larger than ${MAX_CONFIG_BYTES / 1024} KB`, code: 'too_big' },
+      { field: path, message: `"${path}" is larger than ${MAX_CONFIG_BYTES / 1024} KB`, code: 'too_big' },
     ]);
-  return read;
+  return valid;
 }
 
-/** The same for what only the database knows. */
-export async function requireReferences(db: Db, projectId: string, type: StepTypeName, config: Data): Promise<void> {
-  if (type !== 'CONDITION') return;
-  const { parsed } = parseConditionConfig(config);
-  const faults = parsed ? await referenceViolations(db, projectId, parsed, '') : [];
-  if (faults.length > 0) throw refusedConfig(faults, 'config');
+/** Checks what the config refers to in the database. `before` is the config that it replaces. */
+export async function requireReferences(
+  db: Db,
+  projectId: string,
+  { type, config }: { type: string; config: Data },
+  before?: Data,
+): Promise<void> {
+  const errors = (await stepTypeOf({ type }).referenceErrors?.(db, projectId, config, before)) ?? [];
+  if (errors.length > 0) throw refusedConfig(errors, 'config');
 }
 
-/** To where the config stands in what was sent. */
-const moved = (fault: Fault, at: string): Fault => ({
-  ...fault,
-  field: fault.field.replace(/^config/, at),
-  message: fault.message.replace(/^"config/, `"${at}`),
+/** Replaces the `config` at the start of a field by the path of the config in the request. */
+const atPath = (violation: Fault, path: string): Fault => ({
+  ...violation,
+  field: violation.field.replace(/^config/, path),
+  message: violation.message.replace(/^"config/, `"${path}`),
 });
 
-function refusedConfig(faults: Fault[], at: string) {
-  const errors = faults.map((fault) => ({ ...fault, field: [at, fault.field].filter(Boolean).join('.') }));
-  return badRequest(`The config of the step is refused: ${faults.map(({ message }) => message).join('; ')}.`, {
+function refusedConfig(violations: Fault[], path: string) {
+  const errors = violations.map((violation) => ({
+    ...violation,
+    field: [path, violation.field].filter(Boolean).join('.'),
+  }));
+  return badRequest(`The config of the step is refused: ${violations.map(({ message }) => message).join('; ')}.`, {
     errors,
   });
 }
-
-/** Where it leads to can be seen now only when it does not depend on variables; it is looked at again before each call. */
-function targetRefusals(
-  { url = '' }: WebhookConfig,
-  { webhookAllowedHosts }: Pick<StepRules, 'webhookAllowedHosts'>,
-  at: string,
-): Fault[] {
-  const text = url.trim();
-  if (!text || HOST_VARIES.test(text)) return [];
-  const field = `${at}.url`;
-  if (!isWeb(text))
-    throw validationError([{ field, message: `"${field}" must be an http or https URL`, code: 'invalid_string' }]);
-  const refusal = targetRefusal(text, webhookAllowedHosts);
-  return refusal
-    ? [{ field: 'url', message: `"url" leads to an address that may not be called: ${refusal}`, code: 'custom' }]
-    : [];
-}
-
-const isWeb = (text: string): boolean =>
-  URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol) && new URL(text).hostname !== '';
-
-/** Why a URL may not be called, as far as it says itself where it leads. */
-export function targetRefusal(text: string, allowedHosts: string[]): string | undefined {
-  if (!isWeb(text)) return 'the URL cannot be read';
-  const target = new URL(text);
-  const literal = literalOf(target);
-  if (!literal || isAllowed(target, allowedHosts)) return undefined;
-  const refusal = refusalOf(literal);
-  return refusal && `${literal} ${refusal}`;
-}
-
-/** Variables in what comes before the path. */
-const HOST_VARIES = /^[^/?#]*(?:\/\/[^/?#]*)?\{[{%#]/;

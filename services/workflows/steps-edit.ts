@@ -6,14 +6,12 @@ import { badRequest, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import type { Data } from '../contacts/data.ts';
-import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import { CIRCLE, isCircle, lastOpenExit, requireConnection } from './connections.ts';
-import { changing, editing } from './editing.ts';
+import { changeWorkflow, editGraph } from './editing.ts';
 import { asGraph, asStep, type EditedGraph, editedGraph } from './find.ts';
-import type { StepTypeName } from './graph.ts';
 import { sealStep, showStep } from './sealed-headers.ts';
 import { readConfig, requireReferences, type StepRules } from './step-config.ts';
-import { stepTypes } from './steps/index.ts';
+import { stepTypeOf } from './steps/index.ts';
 import { saveVersion } from './versions.ts';
 
 export interface StepChange {
@@ -24,21 +22,11 @@ export interface StepChange {
 }
 
 export interface NewStep extends StepChange {
-  type: StepTypeName;
+  type: string;
   autoConnect?: boolean | undefined;
 }
 
 const MAX_STEPS = 500;
-
-const names: Record<StepTypeName, string> = {
-  SEND_EMAIL: 'Send e-mail',
-  DELAY: 'Delay',
-  WAIT_FOR_EVENT: 'Wait for event',
-  CONDITION: 'Condition',
-  WEBHOOK: 'Webhook',
-  UPDATE_CONTACT: 'Update contact',
-  EXIT: 'Exit',
-};
 
 export async function addStep(
   db: Db,
@@ -47,19 +35,19 @@ export async function addStep(
   { type, name, position, config, templateId = null, autoConnect }: NewStep,
   rules: StepRules,
 ): Promise<WorkflowStep> {
-  return editing(db, project, workflowId, async (trx, workflow, graph) => {
+  return editGraph(db, project, workflowId, async (trx, workflow, graph) => {
     if (graph.steps.length >= MAX_STEPS) throw badRequest(`A workflow has at most ${MAX_STEPS} steps.`);
     const step = WorkflowStep.fromJson({
       id: newId(),
       projectId: workflow.projectId,
       workflowId,
       type,
-      name: name ?? names[type],
+      name: name ?? stepTypeOf({ type }).label,
       position: position ?? { x: 0, y: 0 },
       config: readConfig(type, config ?? {}, rules),
       templateId,
     });
-    await requireParts(trx, workflow, step);
+    await requireReferencedRows(trx, workflow, step);
     const { secretKeys } = rules;
     const added = await WorkflowStep.query(trx).insertAndFetch(sealStep(secretKeys, workflow.projectId, step));
     if (autoConnect) await connect(trx, workflow, graph, added);
@@ -81,60 +69,57 @@ export async function updateStep(
   change: StepChange,
   rules: StepRules,
 ): Promise<WorkflowStep> {
-  return changing(db, project, workflowId, async (trx, workflow) => {
+  return changeWorkflow(db, project, workflowId, async (trx, workflow) => {
     const stored = found(await WorkflowStep.query(trx).findOne({ workflowId, id: stepId }));
     const { secretKeys } = rules;
     const before = showStep(secretKeys, workflow.projectId, stored);
     const after = changed(before, change, rules);
-    await requireParts(trx, workflow, after, before);
+    await requireReferencedRows(trx, workflow, after, before);
     const saved = await WorkflowStep.query(trx).patchAndFetchById(stepId, {
       name: after.name,
       position: after.position,
-      // Sealing the same headers again would look like a change.
+      // Sealing the same headers again would give another ciphertext, and so a new version.
       config: isDeepStrictEqual(after.config, before.config)
         ? stored.config
         : sealStep(secretKeys, workflow.projectId, after).config,
       templateId: after.templateId,
       updatedAt: new Date(),
     });
-    // Where a step is drawn is no part of the graph.
-    const redrawn = JSON.stringify(asStep(stored)) === JSON.stringify(asStep(saved));
-    if (!redrawn) await saveVersion(trx, workflow);
+    // A step's position is not part of the graph, so moving a step makes no version.
+    const isSameGraph = JSON.stringify(asStep(stored)) === JSON.stringify(asStep(saved));
+    if (!isSameGraph) await saveVersion(trx, workflow);
     return showStep(secretKeys, workflow.projectId, saved);
   });
 }
 
-/** The config's own template wins over the step's, so a new one for the step goes there as well. */
+/** A new `templateId` is also written into a config that has one, because the config's wins over the step's. */
 function changed(before: WorkflowStep, { name, position, config, templateId }: StepChange, rules: StepRules) {
   const given = config ? readConfig(before.type, config, rules) : before.config;
-  const both = templateId !== undefined && !config && 'templateId' in given;
+  const updatesConfig = templateId !== undefined && !config && 'templateId' in given;
   return {
     ...before,
     name: name ?? before.name,
     position: position ?? before.position,
-    config: both ? { ...given, templateId } : given,
+    config: updatesConfig ? { ...given, templateId } : given,
     templateId: templateId === undefined ? before.templateId : templateId,
   } as WorkflowStep;
 }
 
-/** What a step names must be there, and stays there from now on. */
-async function requireParts(
+/** Requires the rows that a step refers to, and locks its templates against deletion. */
+async function requireReferencedRows(
   trx: Db,
   { projectId }: Workflow,
   step: WorkflowStep,
   before?: WorkflowStep,
 ): Promise<void> {
-  const ids = new Set([...(stepTypes[step.type].uses?.(asStep(step)).templates ?? []), step.templateId]);
+  const ids = new Set([...(stepTypeOf(step).uses?.(asStep(step)).templates ?? []), step.templateId]);
   for (const id of ids) {
     if (id === null) continue;
-    // Whoever deletes it waits for this transaction, and then sees the step.
+    // A concurrent deletion of the template waits for this transaction, and then sees the step.
     const template = await Template.query(trx).findOne({ projectId, id }).select('id').forKeyShare();
     if (!template) throw notFound('template', 'TEMPLATE_NOT_FOUND');
   }
-  const { from } = step.config;
-  if (step.type === 'SEND_EMAIL' && typeof from === 'string' && from !== before?.config.from)
-    await requireVerifiedSender(trx, projectId, from);
-  if (step.config !== before?.config) await requireReferences(trx, projectId, step.type, step.config);
+  await requireReferences(trx, projectId, step, before?.config);
 }
 
 export async function deleteStep(
@@ -144,7 +129,7 @@ export async function deleteStep(
   stepId: string,
   { splice }: { splice: boolean },
 ): Promise<void> {
-  await editing(db, project, workflowId, async (trx, workflow, graph) => {
+  await editGraph(db, project, workflowId, async (trx, workflow, graph) => {
     found(graph.steps.find(({ id }) => id === stepId));
     const joins = splice ? joinsAround(graph, stepId) : [];
     await WorkflowStep.query(trx).deleteById(stepId);
@@ -161,7 +146,7 @@ export async function deleteStep(
 
 type Join = Pick<WorkflowTransition, 'id' | 'fromStepId' | 'toStepId' | 'branch'>;
 
-/** Those who led to it lead to what came after it. */
+/** Returns transitions that connect the predecessors of a step with its successor. */
 function joinsAround({ transitions }: EditedGraph, stepId: string): Join[] {
   const out = transitions.filter(({ fromStepId }) => fromStepId === stepId);
   const [next, ...others] = out;
@@ -186,14 +171,14 @@ export async function addTransition(
   workflowId: string,
   added: NewTransition,
 ): Promise<WorkflowTransition> {
-  return editing(db, project, workflowId, async (trx, { projectId }, graph) => {
+  return editGraph(db, project, workflowId, async (trx, { projectId }, graph) => {
     await requireOwnSteps(trx, projectId, graph, [added.fromStepId, added.toStepId]);
     requireConnection(asGraph(graph), added);
     return WorkflowTransition.query(trx).insertAndFetch({ id: newId(), projectId, workflowId, ...added });
   });
 }
 
-/** A step of another workflow is a mistake that can be told; one of another project is not there. */
+/** A step of another workflow is a 400. A step of another project is a 404, which does not reveal that it exists. */
 async function requireOwnSteps(trx: Db, projectId: string, { steps }: EditedGraph, ids: string[]): Promise<void> {
   const foreign = ids.filter((id) => !steps.some((step) => step.id === id));
   if (foreign.length === 0) return;
@@ -208,7 +193,7 @@ export async function deleteTransition(
   workflowId: string,
   transitionId: string,
 ): Promise<void> {
-  await editing(db, project, workflowId, async (trx) => {
+  await editGraph(db, project, workflowId, async (trx) => {
     const deleted = await WorkflowTransition.query(trx).where({ workflowId, id: transitionId }).delete();
     if (deleted === 0) throw notFound('transition');
   });

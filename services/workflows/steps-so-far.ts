@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 
-const SHOWN = 20;
+const MAX_STEPS_SHOWN = 20;
 
 const find = statement<{ visit: number; type: string; step_id: string; status: string; branch: string | null }>(
   'execution-steps-so-far',
@@ -9,9 +9,9 @@ const find = statement<{ visit: number; type: string; step_id: string; status: s
    order by visit desc limit $2`,
 );
 
-/** The last steps of an execution for an operator: types and ids, and nothing that anybody wrote. */
-export async function stepsSoFar(db: Db, executionId: string): Promise<string> {
-  const rows = await find(db, [executionId, SHOWN]);
+/** Describes the last steps of an execution for operators: types and ids only, no customer data. */
+export async function describeSteps(db: Db, executionId: string): Promise<string> {
+  const rows = await find(db, [executionId, MAX_STEPS_SHOWN]);
   return rows
     .reverse()
     .map(({ visit, type, step_id, status, branch }) => {

@@ -12,14 +12,14 @@ import { enter } from './executions/enter.ts';
 const CHUNK = 1_000;
 
 export interface TickProgress {
-  /** Nobody is left to enter. */
+  /** No contacts are left to enter. */
   ended: boolean;
   entered: number;
 }
 
 /**
- * A tick of a SCHEDULE workflow: all who are in its segment at the tick enter, a thousand at a time. It may be called
- * as often as one likes: who shall enter is written down once, and taken away in the transaction in which they do.
+ * Runs a tick of a SCHEDULE workflow: the members of its segment enter, a thousand at a time. Idempotent: the first call
+ * lists the contacts, and a contact's entry deletes it from the list in the same transaction.
  */
 export async function enterAtTick(
   db: Db,
@@ -46,22 +46,22 @@ const takeChunk = statement<{ id: string }>(
    select taken.contact_id as id from taken`,
 );
 
-const present = statement<{ id: string }>(
-  'tick-present',
+const lockExisting = statement<{ id: string }>(
+  'tick-lock-contacts',
   'select id from contacts where project_id = $1 and id = any ($2::uuid[]) order by email collate "C" for key share',
 );
 
-/** How many entered; undefined when there is nobody left, or the workflow no longer wants them. */
+/** Returns how many contacts entered, or undefined when none are left or the workflow is gone. */
 async function enterChunk(trx: Db, workflowId: string, tick: string): Promise<number | undefined> {
   const workflow = await Workflow.query(trx).findById(workflowId).forShare();
   if (!workflow) return undefined;
   const { projectId, enabled, triggerType, validVersion: version, allowReentry } = workflow;
-  await begin(trx, workflow, tick);
+  await listContacts(trx, workflow, tick);
   const taken = await takeChunk(trx, [workflowId, tick, CHUNK]);
   if (taken.length === 0) return undefined;
   if (!enabled || triggerType !== 'SCHEDULE' || version === null) return 0;
-  // Those who have been deleted since cannot enter, and nobody is deleted while entering.
-  const contacts = await present(trx, [projectId, taken.map(({ id }) => id)]);
+  // Omits contacts that were deleted since, and locks the others against deletion.
+  const contacts = await lockExisting(trx, [projectId, taken.map(({ id }) => id)]);
   const entry = {
     projectId,
     workflowId,
@@ -79,16 +79,16 @@ async function enterChunk(trx: Db, workflowId: string, tick: string): Promise<nu
   ).length;
 }
 
-/** The first who comes writes down who shall enter. */
-async function begin(trx: Db, workflow: Workflow, tick: string): Promise<void> {
+/** Lists the contacts that enter at this tick, if that has not been done yet. */
+async function listContacts(trx: Db, workflow: Workflow, tick: string): Promise<void> {
   const { id, projectId, triggerConfig, enabled } = workflow;
   const { rowCount } = await trx.raw(
     'insert into workflow_ticks (workflow_id, tick) values (?, ?) on conflict do nothing',
     [id, tick],
   );
   if (rowCount === 0 || !enabled) return;
-  const everybody = sql`from contacts c where ${ownContacts(projectId)}`;
-  const members = triggerConfig.segmentId ? await membersIn(trx, projectId, triggerConfig.segmentId) : everybody;
+  const allContacts = sql`from contacts c where ${ownContacts(projectId)}`;
+  const members = triggerConfig.segmentId ? await membersIn(trx, projectId, triggerConfig.segmentId) : allContacts;
   if (members)
     await run(
       trx,
@@ -96,7 +96,7 @@ async function begin(trx: Db, workflow: Workflow, tick: string): Promise<void> {
     );
 }
 
-/** A segment that has been deleted has no members. */
+/** Returns undefined, which means no members, when the segment was deleted. */
 async function membersIn(trx: Db, projectId: string, segmentId: string): Promise<Fragment | undefined> {
   const segment = await Segment.query(trx).findOne({ projectId, id: segmentId });
   return segment && contactsWhere(await membersOf(trx, segment));
@@ -104,8 +104,8 @@ async function membersIn(trx: Db, projectId: string, segmentId: string): Promise
 
 const KEEP_DAYS = 30;
 
-/** Temporal may ask for a tick again for as long as it remembers it. */
-export async function forgetTicks(db: Db): Promise<number> {
+/** Ticks are kept because Temporal may repeat one for as long as it retains the workflow. */
+export async function deleteOldTicks(db: Db): Promise<number> {
   return db('workflowTicks')
     .where('createdAt', '<', db.raw('now() - make_interval(days => ?)', [KEEP_DAYS]))
     .del();

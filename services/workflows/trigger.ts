@@ -13,36 +13,36 @@ export interface TriggerChange {
 
 type Trigger = Pick<Workflow, 'triggerType' | 'triggerConfig'>;
 
-/** What starts a workflow from now on. What is missing in it is found on enabling. */
+/** Returns the changed trigger. Missing values are reported on enabling. */
 export async function readTrigger(db: Db, workflow: Workflow, change: TriggerChange): Promise<Trigger> {
   const triggerType = change.triggerType ?? workflow.triggerType;
   const triggerConfig = change.triggerConfig ?? workflow.triggerConfig;
-  // What another type of trigger did not look at is looked at when the type changes.
+  // A change of the type checks the config too: the other type may not have checked it.
   if (!change.triggerConfig && triggerType === workflow.triggerType) return { triggerType, triggerConfig };
   if (triggerType !== 'SCHEDULE') return { triggerType, triggerConfig };
-  const faults = scheduleFaults(triggerConfig);
-  if (faults.length > 0) throw validationError(faults);
+  const errors = scheduleErrors(triggerConfig);
+  if (errors.length > 0) throw validationError(errors);
   const { segmentId } = triggerConfig;
   if (segmentId) await findSegment(db, workflow.projectId, segmentId);
   return { triggerType, triggerConfig: { ...triggerConfig, timezone: triggerConfig.timezone ?? 'UTC' } };
 }
 
-function scheduleFaults({ cron, timezone = 'UTC' }: TriggerConfig): Fault[] {
-  const faults: Fault[] = [];
-  const tell = (key: keyof TriggerConfig, message: string) =>
-    faults.push({
+function scheduleErrors({ cron, timezone = 'UTC' }: TriggerConfig): Fault[] {
+  const errors: Fault[] = [];
+  const add = (key: keyof TriggerConfig, message: string) =>
+    errors.push({
       field: `triggerConfig.${key}`,
       message: `"triggerConfig.${key}" ${message}`,
       code: 'invalid_string',
     });
-  if (!isTimezone(timezone)) tell('timezone', 'must be the name of a time zone, such as Europe/Berlin');
+  if (!isTimezone(timezone)) add('timezone', 'must be the name of a time zone, such as Europe/Berlin');
   if (cron !== undefined && !isCron(cron))
-    tell('cron', 'must be a cron expression of five fields that comes true some day');
-  return faults;
+    add('cron', 'must be a cron expression of five fields that comes true some day');
+  return errors;
 }
 
 function isTimezone(name: string): boolean {
-  // Newer versions of Node take `+02:00` too, which Temporal does not.
+  // Newer versions of Node accept `+02:00` too, which Temporal does not.
   if (!/^[a-z]/i.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -52,7 +52,7 @@ function isTimezone(name: string): boolean {
   }
 }
 
-/** Five fields, as Temporal reads them too: names of months and days, but not `L` and `W`, which only some know. */
+/** A field as Temporal reads it: names of months and days, but not `L` and `W`, which only some parsers know. */
 const PLAIN = /^[\d*,/-]*(?:[a-z]{3}[\d*,/-]*)*$/i;
 
 export function isCron(expression: string): boolean {

@@ -2,12 +2,11 @@ import type { Db } from '../../db/connect.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { changing } from './editing.ts';
-import { changeReentry } from './reentry.ts';
-import { followSchedule } from './schedule.ts';
+import { changeWorkflow } from './editing.ts';
+import { syncSchedule } from './schedule.ts';
 import { readTrigger, type TriggerChange } from './trigger.ts';
-import { requireNoFaults, triggerViolations } from './violations.ts';
-import { wholeOf } from './workflow-details.ts';
+import { requireNoViolations, triggerViolations } from './violations.ts';
+import { workflowDetails } from './workflow-details.ts';
 
 export interface WorkflowChange extends TriggerChange {
   name?: string | undefined;
@@ -16,21 +15,21 @@ export interface WorkflowChange extends TriggerChange {
   allowReentry?: boolean | undefined;
 }
 
-/** Disabling stops new entries; those on their way go on. */
+/** Disabling stops new entries; active executions go on. */
 export async function updateWorkflow(
   db: Db,
   project: ProjectAccess,
   id: string,
   change: WorkflowChange,
 ): Promise<Workflow> {
-  return changing(db, project, id, async (trx, before) => {
+  return changeWorkflow(db, project, id, async (trx, before) => {
     const { name = before.name, description = before.description, enabled = before.enabled } = change;
     const { allowReentry = before.allowReentry } = change;
     const trigger = await readTrigger(trx, before, change);
     const isEnabling = enabled && !before.enabled;
     const after = before.$clone().$set(trigger);
-    if (isEnabling) requireNoFaults((await wholeOf(trx, after)).faults);
-    else if (enabled) requireNoFaults(triggerViolations(after));
+    if (isEnabling) requireNoViolations((await workflowDetails(trx, after)).faults);
+    else if (enabled) requireNoViolations(triggerViolations(after));
     if (allowReentry !== before.allowReentry) await changeReentry(trx, id, allowReentry);
     const updated = await Workflow.query(trx).patchAndFetchById(id, {
       name,
@@ -41,14 +40,14 @@ export async function updateWorkflow(
       ...(isEnabling && { validVersion: before.version }),
       updatedAt: new Date(),
     });
-    await followSchedule(trx, before, updated);
+    await syncSchedule(trx, before, updated);
     return updated;
   });
 }
 
-/** Mail and events that came from it stay; what is left of its executions is removed bit by bit. */
+/** Keeps mail and events of the workflow. Housekeeping deletes its ended executions in chunks. */
 export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string): Promise<void> {
-  await changing(db, project, id, async (trx, workflow) => {
+  await changeWorkflow(db, project, id, async (trx, workflow) => {
     const active = await trx('executions')
       .where({ workflowId: id })
       .whereIn('status', ['RUNNING', 'WAITING'])
@@ -59,6 +58,24 @@ export async function deleteWorkflow(db: Db, project: ProjectAccess, id: string)
       });
     await workflow.$query(trx).delete();
     await trx('workflowRemovals').insert({ workflowId: id });
-    await followSchedule(trx, workflow, undefined);
+    await syncSchedule(trx, workflow, undefined);
   });
 }
+
+// `once_per_contact` marks the execution that forbids its contact to enter again. A unique index allows one per contact.
+
+/** Sets or clears the mark on past executions. The caller has locked the workflow, so no contact enters meanwhile. */
+async function changeReentry(trx: Db, workflowId: string, allowReentry: boolean): Promise<void> {
+  await trx.raw(allowReentry ? clearMarks : setMarks, { workflowId });
+}
+
+const clearMarks = `
+  update executions set once_per_contact = false
+  where id in (select id from executions where workflow_id = :workflowId and once_per_contact order by id for update)`;
+
+const setMarks = `
+  update executions set once_per_contact = true where id in (
+    select first.id from executions first where first.workflow_id = :workflowId and first.id in (
+      select distinct on (e.contact_id) e.id from executions e where e.workflow_id = :workflowId
+      order by e.contact_id, e.once_per_contact desc, e.id)
+    order by first.id for update)`;

@@ -1,33 +1,35 @@
+import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowVersion } from '../../db/models/workflow.ts';
+import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { asGraph, type EditedGraph, editedGraph } from './find.ts';
 import type { Graph } from './graph.ts';
-import { stepTypes } from './steps/index.ts';
+import { stepTypeOf } from './steps/index.ts';
 import { graphViolations } from './violations.ts';
 
-/** Every edit stores the whole graph, and every step of an execution reads it. */
+/** Limits the cost of an edit, which stores the whole graph, and of every step, which reads it. */
 const MAX_GRAPH_BYTES = 5 * 1024 * 1024;
 
-/** After an edit of the graph, in its transaction: new executions start on what has come of it, once that is valid. */
+/** Stores the edited graph as a new version, in the transaction of the edit. New executions use it if it is valid. */
 export async function saveVersion(trx: Db, workflow: Workflow): Promise<Workflow> {
   const graph = asGraph(await editedGraph(trx, workflow.id));
   if (Buffer.byteLength(JSON.stringify(graph)) > MAX_GRAPH_BYTES)
     throw badRequest(`The steps of a workflow may have ${MAX_GRAPH_BYTES} bytes together.`);
-  const faults = await graphViolations(trx, workflow.projectId, graph);
+  const violations = await graphViolations(trx, workflow.projectId, graph);
   const version = workflow.version + 1;
   await insertVersion(trx, workflow.id, version, graph);
   const saved = await Workflow.query(trx).patchAndFetchById(workflow.id, {
     version,
-    validVersion: faults.length === 0 ? version : workflow.validVersion,
+    validVersion: violations.length === 0 ? version : workflow.validVersion,
     updatedAt: new Date(),
   });
   await removeUnusedVersions(trx, workflow.id);
   return saved;
 }
 
-/** The first version of a workflow, with what it begins with. */
-export async function firstVersion(trx: Db, { id, version }: Workflow, graph: EditedGraph): Promise<void> {
+/** Stores the first version of a new workflow. */
+export async function saveFirstVersion(trx: Db, { id, version }: Workflow, graph: EditedGraph): Promise<void> {
   await insertVersion(trx, id, version, asGraph(graph));
 }
 
@@ -36,7 +38,7 @@ async function insertVersion(trx: Db, workflowId: string, version: number, graph
     workflowId,
     version,
     graph: { ...graph },
-    templateIds: [...new Set(graph.steps.flatMap((step) => stepTypes[step.type].uses?.(step).templates ?? []))],
+    templateIds: [...new Set(graph.steps.flatMap((step) => stepTypeOf(step).uses?.(step).templates ?? []))],
   });
 }
 
@@ -45,8 +47,8 @@ const IN_USE = `v.version in (w.version, w.valid_version) or exists (
     and e.status in ('RUNNING', 'WAITING', 'FAILED'))`;
 
 /**
- * What nobody is on and nobody can start any more. The workflow's row is locked, as by whoever starts an execution, so
- * that none is taken away from under a start.
+ * Deletes versions that no execution is on and none can start on. The caller has locked the workflow's row, as a start of
+ * an execution does, so no start can lose its version.
  */
 export async function removeUnusedVersions(trx: Db, workflowId: string): Promise<void> {
   await trx.raw(
@@ -56,7 +58,7 @@ export async function removeUnusedVersions(trx: Db, workflowId: string): Promise
   );
 }
 
-/** The same where executions have ended since the last edit. Answers how many workflows were looked at. */
+/** Deletes versions whose executions have ended since the last edit. Returns the number of workflows checked. */
 export async function sweepVersions(db: Db, limit = 100): Promise<number> {
   const { rows } = await db.raw(
     `select distinct w.id from workflow_versions v join workflows w on w.id = v.workflow_id
@@ -69,4 +71,22 @@ export async function sweepVersions(db: Db, limit = 100): Promise<number> {
       if (locked) await removeUnusedVersions(trx, id);
     });
   return rows.length;
+}
+
+const findGraph = statement<{ graph: Graph }>(
+  'workflow-version',
+  'select graph from workflow_versions where workflow_id = $1 and version = $2',
+);
+
+/** Needs no invalidation: a version never changes. */
+const cache = new LRUCache<string, Graph>({ max: 500 });
+
+/** Returns undefined when the workflow was deleted. */
+export async function storedGraph(db: Db, workflowId: string, version: number): Promise<Graph | undefined> {
+  const key = `${workflowId}/${version}`;
+  const cached = cache.get(key);
+  if (cached) return cached;
+  const [row] = await findGraph(db, [workflowId, version]);
+  if (row) cache.set(key, row.graph);
+  return row?.graph;
 }

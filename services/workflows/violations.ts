@@ -2,66 +2,62 @@ import type { Db } from '../../db/connect.ts';
 import { Template } from '../../db/models/template.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
 import { badRequest } from '../../platform/errors.ts';
-import { referenceViolations } from '../segments/references.ts';
-import type { Graph, Step } from './graph.ts';
-import { parseConditionConfig } from './steps/condition.ts';
-import { stepTypes } from './steps/index.ts';
-import { type SendEmailConfig, templateOf } from './steps/send-email.ts';
+import type { Graph } from './graph.ts';
+import { stepTypeOf } from './steps/index.ts';
 import { entriesOf } from './walk.ts';
 
-/** What keeps a workflow from being started. */
+/** A reason why a workflow cannot be enabled. */
 export interface GraphViolation {
-  /** Of the step that it is about; null when it is about the whole. */
+  /** Null when it concerns the whole workflow. */
   stepId: string | null;
   message: string;
 }
 
-/** Everything that is wrong with a graph, so that it can be put right at one go. */
+/** Returns all violations of a graph, so that they can be corrected together. */
 export async function graphViolations(db: Db, projectId: string, graph: Graph): Promise<GraphViolation[]> {
-  const templates = await templatesOf(db, projectId, graph);
-  const faults = shapeFaults(graph);
+  const context = { db, projectId, templates: await templatesOf(db, projectId, graph) };
+  const violations = shapeViolations(graph);
   for (const step of graph.steps) {
-    const own = [...stepTypes[step.type].faults(step), ...(await outsideFaults(db, projectId, step, templates))];
-    faults.push(...own.map((fault) => ({ stepId: step.id, message: `"${step.name}" ${fault}` })));
+    const type = stepTypeOf(step);
+    const messages = [...type.violations(step), ...((await type.referenceViolations?.(step, context)) ?? [])];
+    violations.push(...messages.map((message) => ({ stepId: step.id, message: `"${step.name}" ${message}` })));
   }
-  return faults;
+  return violations;
 }
 
 export function triggerViolations({ triggerType, triggerConfig }: Workflow): GraphViolation[] {
-  const about = (message: string) => [{ stepId: null, message }];
   if (triggerType === 'EVENT' && !triggerConfig.eventName)
-    return about('the trigger does not say which event starts it');
-  if (triggerType === 'SCHEDULE' && !triggerConfig.cron) return about('the trigger does not say when it starts');
+    return ofWorkflow('the trigger does not say which event starts it');
+  if (triggerType === 'SCHEDULE' && !triggerConfig.cron) return ofWorkflow('the trigger does not say when it starts');
   return [];
 }
 
-export function requireNoFaults(faults: GraphViolation[], verb: 'enabled' | 'run' = 'enabled'): void {
-  if (faults.length === 0) return;
-  const errors = faults.map(({ stepId, message }) => ({
+export function requireNoViolations(violations: GraphViolation[], verb: 'enabled' | 'run' = 'enabled'): void {
+  if (violations.length === 0) return;
+  const errors = violations.map(({ stepId, message }) => ({
     field: stepId ? `steps.${stepId}` : 'workflow',
     message,
     code: 'custom' as const,
   }));
-  throw badRequest(`The workflow cannot be ${verb}: ${faults.map(({ message }) => message).join('; ')}.`, {
+  throw badRequest(`The workflow cannot be ${verb}: ${violations.map(({ message }) => message).join('; ')}.`, {
     errors,
-    details: { faults },
+    details: { faults: violations },
   });
 }
 
-function shapeFaults(graph: Graph): GraphViolation[] {
+const ofWorkflow = (message: string): GraphViolation[] => [{ stepId: null, message }];
+
+function shapeViolations(graph: Graph): GraphViolation[] {
   const entries = entriesOf(graph);
-  const about = (message: string) => [{ stepId: null, message }];
-  if (graph.steps.length === 0) return about('there are no steps');
-  if (entries.length === 0) return about('there is no step to begin with: a transition leads to each of them');
+  if (graph.steps.length === 0) return ofWorkflow('there are no steps');
+  if (entries.length === 0) return ofWorkflow('there is no step to begin with: a transition leads to each of them');
   if (entries.length === 1) return [];
   const names = entries.map(({ name }) => `"${name}"`).join(', ');
-  return about(`there must be one step to begin with, and no transition leads to ${names}`);
+  return ofWorkflow(`there must be one step to begin with, and no transition leads to ${names}`);
 }
 
-type Templates = Map<string, Template>;
-
-async function templatesOf(db: Db, projectId: string, { steps }: Graph): Promise<Templates> {
-  const ids = new Set(steps.flatMap((step) => stepTypes[step.type].uses?.(step).templates ?? []));
+async function templatesOf(db: Db, projectId: string, { steps }: Graph): Promise<Map<string, Template>> {
+  const ids = new Set(steps.flatMap((step) => stepTypeOf(step).uses?.(step).templates ?? []));
   const found =
     ids.size === 0
       ? []
@@ -69,21 +65,4 @@ async function templatesOf(db: Db, projectId: string, { steps }: Graph): Promise
           .where({ projectId })
           .whereIn('id', [...ids]);
   return new Map(found.map((template) => [template.id, template]));
-}
-
-/** What a step needs that is not its own. */
-async function outsideFaults(db: Db, projectId: string, step: Step, templates: Templates): Promise<string[]> {
-  if (step.type === 'SEND_EMAIL') return mailFaults(step as Step<SendEmailConfig>, templates);
-  if (step.type !== 'CONDITION') return [];
-  const { parsed } = parseConditionConfig(step.config);
-  const faults = parsed ? await referenceViolations(db, projectId, parsed, '') : [];
-  return faults.map(({ message }) => `has a fault: ${message}`);
-}
-
-function mailFaults(step: Step<SendEmailConfig>, templates: Templates): string[] {
-  const templateId = templateOf(step);
-  if (!templateId) return [];
-  const template = templates.get(templateId);
-  if (!template) return ['uses a template that is not there'];
-  return template.fromEmail || step.config.from ? [] : ['has no sender: neither it nor its template says from whom'];
 }

@@ -1,7 +1,7 @@
 import type { OutboundAnswer, OutboundHttp } from '../../platform/outbound-http.ts';
 import { SIGNATURE_HEADERS, signatureHeaders } from '../../platform/standard-webhooks.ts';
 
-/** What goes out, with every variable filled in. */
+/** A request with all variables filled in. */
 export interface WebhookRequest {
   method: string;
   url: string;
@@ -9,17 +9,17 @@ export interface WebhookRequest {
   body: string;
 }
 
-/** What is kept of an answer. */
+/** The stored part of a response. */
 export interface WebhookOutput {
   status: number;
   body: string;
-  /** Whether the answer was longer than what is kept. */
+  /** Whether the response was longer than what is stored. */
   truncated: boolean;
 }
 
 export type WebhookOutcome =
   | { kind: 'completed'; output: WebhookOutput }
-  /** To be tried again, no sooner than the receiver asks for. */
+  /** Retried, no sooner than the receiver asks for. */
   | { kind: 'retry'; reason: string; output?: WebhookOutput; retryAfterMs?: number }
   | { kind: 'failed'; reason: string; output?: WebhookOutput };
 
@@ -36,7 +36,7 @@ const RETRIED = new Set([408, 429]);
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 const USER_AGENT = 'Everpost-Webhooks/1';
 
-/** One attempt. Says what came of it, and never throws but when it is called off. */
+/** Makes one attempt. Throws only when it is aborted. */
 export async function callWebhook(
   http: OutboundHttp,
   { id, secret, now, request }: WebhookCall,
@@ -66,13 +66,13 @@ export function outcomeOf(answer: OutboundAnswer, now: Date): WebhookOutcome {
 }
 
 function outputOf({ status, body, cut }: Extract<OutboundAnswer, { kind: 'answered' }>): WebhookOutput {
-  // Postgres keeps neither a NUL nor half of a surrogate pair.
+  // Postgres stores neither NUL nor half of a surrogate pair.
   const text = body.replaceAll('\0', '');
   const kept = text.slice(0, MAX_OUTPUT).replace(/\p{Surrogate}/gu, '');
   return { status, body: kept, truncated: cut || text.length > MAX_OUTPUT };
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3); at most a day, so that no receiver can park an execution for ever. */
+/** Seconds or a date (RFC 9110, 10.2.3); at most a day, so that no receiver can delay an execution for ever. */
 function retryAfter(header: string | undefined, now: Date): { retryAfterMs?: number } {
   if (!header) return {};
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now.getTime();

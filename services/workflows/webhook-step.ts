@@ -5,12 +5,12 @@ import type { SigningKeys } from '../../platform/cursor.ts';
 import { type ExecutionRef, failAt, leaveStep } from './advance.ts';
 import { isActive, lockExecution } from './execution-state.ts';
 import { openHeaders } from './sealed-headers.ts';
-import { storedGraph } from './stored-graph.ts';
+import { storedGraph } from './versions.ts';
 import { findStep } from './walk.ts';
 import type { WebhookOutcome, WebhookRequest } from './webhook-call.ts';
 
 export interface PendingWebhook {
-  /** Of the visit: the same at every attempt. */
+  /** Id of the visit: the same for every attempt. */
   id: string;
   projectId: string;
   request: WebhookRequest;
@@ -23,7 +23,7 @@ const find = statement<{ id: string; project_id: string; request: WebhookRequest
      and e.generation = $3 and e.visit = s.visit and e.status = 'RUNNING'`,
 );
 
-/** The request that a visit waits for; undefined when it has its outcome, or the execution has ended. */
+/** Returns the request of a visit, or undefined when it has its outcome or the execution has ended. */
 export async function pendingWebhook(
   db: Db,
   keys: SigningKeys,
@@ -34,23 +34,23 @@ export async function pendingWebhook(
   return row && { id: row.id, projectId: row.project_id, request: openHeaders(keys, row.project_id, row.request) };
 }
 
-const note = statement(
+const recordRetry = statement(
   'webhook-retry',
   `update execution_steps set attempt = attempt + 1, error = $3, output = coalesce($4::jsonb, output)
    where execution_id = $1 and visit = $2 and status = 'RUNNING'`,
 );
 
-/** Records what a call has come to; with an outcome that is final the execution goes on, or fails. */
+/** Records the outcome of a call. A final outcome moves the execution on, or fails it. */
 export async function resolveWebhook(db: Db, ref: ExecutionRef, visit: number, outcome: WebhookOutcome): Promise<void> {
   if (outcome.kind === 'retry') {
     const output = outcome.output ? JSON.stringify(outcome.output) : null;
-    await note(db, [ref.executionId, visit, outcome.reason, output]);
+    await recordRetry(db, [ref.executionId, visit, outcome.reason, output]);
     return;
   }
-  await retryDeadlocks(db, () => inTransaction(db, (trx) => settle(trx, ref, visit, outcome)));
+  await retryDeadlocks(db, () => inTransaction(db, (trx) => applyFinalOutcome(trx, ref, visit, outcome)));
 }
 
-async function settle(
+async function applyFinalOutcome(
   trx: Db,
   { executionId, generation }: ExecutionRef,
   visit: number,
@@ -62,7 +62,7 @@ async function settle(
   const step = graph && findStep(graph, execution.currentStepId ?? '');
   if (!graph || !step) return;
   const output = outcome.output && { ...outcome.output };
-  const standing = { execution, graph, step };
-  if (outcome.kind === 'failed') await failAt(trx, standing, outcome.reason, { output });
-  else await leaveStep(trx, standing, 'next', { status: 'COMPLETED', output });
+  const stepVisit = { execution, graph, step };
+  if (outcome.kind === 'failed') await failAt(trx, stepVisit, outcome.reason, { output });
+  else await leaveStep(trx, stepVisit, 'next', { status: 'COMPLETED', output });
 }

@@ -5,19 +5,19 @@ import { asGraph, type EditedGraph, editedGraph, findWorkflow } from './find.ts'
 import { showStep } from './sealed-headers.ts';
 import { type GraphViolation, graphViolations, triggerViolations } from './violations.ts';
 
-/** A workflow with its graph, and with what keeps it from being enabled. */
+/** A workflow with its graph and what keeps it from being enabled. */
 export interface WholeWorkflow extends EditedGraph {
   workflow: Workflow;
   faults: GraphViolation[];
 }
 
-/** With the headers of its webhooks opened, for people. */
+/** Opens the headers of webhooks, for display. */
 export async function findWhole(db: Db, keys: SigningKeys, projectId: string, id: string): Promise<WholeWorkflow> {
-  const whole = await wholeOf(db, await findWorkflow(db, projectId, id));
-  return { ...whole, steps: whole.steps.map((step) => showStep(keys, projectId, step)) };
+  const details = await workflowDetails(db, await findWorkflow(db, projectId, id));
+  return { ...details, steps: details.steps.map((step) => showStep(keys, projectId, step)) };
 }
 
-export async function wholeOf(db: Db, workflow: Workflow): Promise<WholeWorkflow> {
+export async function workflowDetails(db: Db, workflow: Workflow): Promise<WholeWorkflow> {
   const graph = await editedGraph(db, workflow.id);
   const faults = [...triggerViolations(workflow), ...(await graphViolations(db, workflow.projectId, asGraph(graph)))];
   return { workflow, ...graph, faults };

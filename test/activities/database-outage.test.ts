@@ -37,7 +37,7 @@ describe('activities while Postgres is unavailable', function () {
       () => true,
     );
 
-  it(`leaves a job and an execution as they are after ${ATTEMPTS} attempts, and goes on afterwards`, async () => {
+  it(`leaves a job and an execution unchanged after ${ATTEMPTS} attempts, and continues afterwards`, async () => {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\n'));
     const workflow = await draw(db, project, { steps: { out: ['EXIT'] } });
     const walker = new Walker(db, project);
@@ -56,7 +56,7 @@ describe('activities while Postgres is unavailable', function () {
       for (const work of both) expect(await failed(work)).to.equal(true);
     await postgres.start();
 
-    // One failure of another kind right after the outage is not the tenth.
+    // Attempts during the outage do not count, so this failure is not the tenth.
     await db.raw('alter table jobs rename to jobs_gone');
     expect(await failed(both[0] ?? (async () => {}))).to.equal(true);
     await db.raw('alter table jobs_gone rename to jobs');
@@ -66,7 +66,7 @@ describe('activities while Postgres is unavailable', function () {
     expect(await Execution.query(db).findById(executionId)).not.to.include({ status: 'FAILED' });
   });
 
-  it('ends a job that fails ten times while Postgres is available', async () => {
+  it('fails a job after ten failures while Postgres is available', async () => {
     const jobId = await createImport(db, project.access, Buffer.from('email\nc@example.com\n'));
     await db.raw('alter table contacts rename to contacts_gone');
     const jobs = jobActivities({ db, stopping: new AbortController().signal });

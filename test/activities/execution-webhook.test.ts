@@ -55,7 +55,7 @@ describe('the call of a WEBHOOK step', () => {
     return { id: await walker.start(workflow, email, { total: 3, ...hostile }), email };
   }
 
-  /** An execution that stands before its call, and one attempt at that. */
+  /** An execution with a pending call, and a function that makes one attempt. */
   async function calling(config: object, allowedHosts = [receiver.host]) {
     const http = outboundHttp({ resolver, allowedHosts });
     const now = () => new Date();
@@ -67,7 +67,7 @@ describe('the call of a WEBHOOK step', () => {
     return { id, email, attempt };
   }
 
-  it('is signed with the secret of the project, the new one after a rotation', async () => {
+  it('is signed with the project’s secret, and with the new one after a rotation', async () => {
     const { attempt, email } = await calling({ url: receiver.url });
     await attempt();
     const [{ body, headers } = { body: '', headers: {} }] = receiver.requests;
@@ -85,7 +85,7 @@ describe('the call of a WEBHOOK step', () => {
     expect(() => old.verify(second?.body ?? '', signed)).to.throw();
   });
 
-  it('has its variables filled in everywhere but in the method', async () => {
+  it('has variables filled in everywhere except in the method', async () => {
     const { attempt, email } = await calling({
       url: `${receiver.url}/{{ city }}?total={{ event.total }}`,
       method: 'PUT',
@@ -119,7 +119,7 @@ describe('the call of a WEBHOOK step', () => {
     ['a host behind a backslash', 'http:\\\\{{ event.host }}/'],
     ['a tag in the host', 'http://example.com{% if true %}.evil.example{% endif %}/'],
   ] as const)
-    it(`fails the execution where a variable is ${what}`, async () => {
+    it(`fails the execution when a variable is ${what}`, async () => {
       const { id } = await started({ url });
       expect(await walker.advance(id)).to.include({ kind: 'end', status: 'FAILED' });
       const execution = await walker.execution(id);
@@ -128,13 +128,13 @@ describe('the call of a WEBHOOK step', () => {
       expect(receiver.requests).to.have.length(0);
     });
 
-  it('fails the execution where a value is a path segment that leads elsewhere', async () => {
+  it('fails the execution when a value is the path segment . or ..', async () => {
     const { id } = await started({ url: `${receiver.url}/users/{{ event.dots }}/x` });
     await walker.advance(id);
     expect((await walker.execution(id)).error).to.include('".."');
   });
 
-  it('fails the execution at once, with the reason, where a name leads to a private address', async () => {
+  it('fails the execution at once with the reason when a name resolves to a private address', async () => {
     dns.set('inside.example', 'A', ['127.0.0.1']);
     const { id, attempt } = await calling({ url: `http://inside.example:${port()}/` });
     await attempt();
@@ -147,7 +147,7 @@ describe('the call of a WEBHOOK step', () => {
     expect(receiver.requests).to.have.length(0);
   });
 
-  it('reaches a private address that the operator allows by name', async () => {
+  it('calls a private address that the operator allows by name', async () => {
     dns.set('mesh.example', 'A', ['127.0.0.1']);
     const { id, attempt } = await calling({ url: `http://mesh.example:${port()}/` }, [`mesh.example:${port()}`]);
     await attempt();
@@ -155,7 +155,7 @@ describe('the call of a WEBHOOK step', () => {
     expect(receiver.requests[0]?.headers.host).to.equal(`mesh.example:${port()}`);
   });
 
-  it('records what each attempt came to, and keeps the request as it was', async () => {
+  it('records the result of each attempt, and keeps the request', async () => {
     receiver.answer({ status: 503, body: 'later', headers: { 'retry-after': '7' } });
     const { id, attempt } = await calling({ url: receiver.url });
     const refusal = await attempt().then(

@@ -1,6 +1,6 @@
 // Records golden histories from real runs: `node --import tsx test/replay/record.ts delivery job`.
-// Record a new one (under a new name) when workflow code changes behind `patched()`; never replace an old one: it stands
-// for the executions that were started before the change and are still open somewhere.
+// Record a new one (under a new name) when workflow code changes behind `patched()`. Never replace an old one: it represents
+// the workflows that were started before the change and are still open.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -19,18 +19,19 @@ import { loopOf } from '../../services/domains/loop.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
+import { signalNames, updateNames } from '../../services/outbox/signals.ts';
 import { deleteProject } from '../../services/removal/project.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import type { StepTypeName } from '../../services/workflows/graph.ts';
 import { carryOut } from '../../temporal/carry-out.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
 import {
-  bulkDuty,
-  campaignsDuty,
-  domainsDuty,
+  bulkQueueOptions,
+  campaignsQueueOptions,
+  domainsQueueOptions,
   executionsDuty,
-  mailDuty,
-  webhooksDuty,
+  mailQueueOptions,
+  webhooksQueueOptions,
   workflowsDuty,
 } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
@@ -52,11 +53,11 @@ interface Run {
   workflowId: string;
   args: unknown[];
   resourceId: string;
-  /** What happens to it while it runs. */
+  /** Acts on the workflow while it runs. */
   meanwhile?: (handle: WorkflowHandle) => Promise<unknown>;
 }
 
-/** What each workflow type is given to do, as it stands in the database before it starts. */
+/** Prepares the database for each workflow type. */
 const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   async delivery(db, project) {
     const batchId = await addBatch(db);
@@ -67,34 +68,34 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\nbad\n'));
     return { workflowId: workflowIds.job(project.id, jobId), args: [{ jobId }], resourceId: jobId };
   },
-  /** Scheduled, brought forward, throttled, paused and resumed, and sent to its end. */
+  /** Scheduled, moved forward, throttled, paused, resumed, and sent completely. */
   async campaign(db, project) {
     await addContacts(db, project, 6);
     const { id } = await makeCampaign(db, project, { ratePerMinute: 60 });
     const { campaign } = await sendCampaign(db, project.access, id, new Date(Date.now() + 3_600_000));
     const meanwhile = async (handle: WorkflowHandle) => {
-      const told = async (change: Promise<unknown>) => {
+      const signalAfter = async (change: Promise<unknown>) => {
         await change;
-        await handle.signal('lookAgain');
+        await handle.signal(signalNames.refresh);
       };
-      await told(sendCampaign(db, project.access, id, undefined));
+      await signalAfter(sendCampaign(db, project.access, id, undefined));
       await eventually(() => db('emails').where({ campaignId: id, status: 'SENT' }).first('id'));
-      await told(pauseCampaign(db, project.access, id));
-      await told(resumeCampaign(db, project.access, id));
+      await signalAfter(pauseCampaign(db, project.access, id));
+      await signalAfter(resumeCampaign(db, project.access, id));
     };
     const { generation } = campaign;
     const workflowId = workflowIds.campaign(project.id, id, generation);
     return { workflowId, args: [{ campaignId: id, generation }], resourceId: id, meanwhile };
   },
-  /** Checks by the clock and when asked, then finds its domain deleted. */
+  /** Checks periodically and on request, then finds its domain deleted. */
   async domain(db, project) {
     const { domain } = await createDomain(db, project.access, 'recorded.example', settings);
     const { workflowId, args, resourceId } = loopOf(domain);
     const meanwhile = async (handle: WorkflowHandle) => {
       await eventually(async () => ((await Domain.query(db).findById(domain.id))?.failedChecks ?? 0) > 2);
-      await handle.executeUpdate('checkNow');
+      await handle.executeUpdate(updateNames.checkDomain);
       await deleteDomain(db, project.access, domain.id);
-      await handle.executeUpdate('checkNow');
+      await handle.executeUpdate(updateNames.checkDomain);
     };
     return { workflowId, args, resourceId, meanwhile };
   },
@@ -104,7 +105,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const { id } = await db('projectErasures').first('id');
     return { workflowId: workflowIds.erasure(project.id, id), args: [{ erasureId: id }], resourceId: id };
   },
-  /** Sleeps, is woken by an event, waits in vain, calls a webhook twice, and comes to its end. */
+  /** Sleeps, is woken by an event, times out, calls a webhook twice, and completes. */
   async execution(db, project) {
     const receiver = await startHttpReceiver();
     let calls = 0;
@@ -113,7 +114,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const walker = new Walker(db, project);
     const workflow = await draw(db, project, {
       steps: {
-        note: ['UPDATE_CONTACT', { data: { seen: true } }],
+        mark: ['UPDATE_CONTACT', { data: { seen: true } }],
         rest: ['DELAY', { amount: 1, unit: 'seconds' }],
         wait: ['WAIT_FOR_EVENT', { eventName: 'bought' }],
         again: ['WAIT_FOR_EVENT', { eventName: 'bought', timeout: 1 }],
@@ -124,13 +125,13 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     const id = await walker.start(workflow, 'ann@example.com');
     const meanwhile = async (handle: WorkflowHandle) => {
       await eventually(async () => (await walker.execution(id)).awaits === 'bought');
-      await handle.signal('lookAgain');
+      await handle.signal(signalNames.refresh);
       await walker.track('ann@example.com', 'bought');
-      await handle.signal('lookAgain');
+      await handle.signal(signalNames.refresh);
     };
     return { ...executionRun(project, workflow.id, id), meanwhile };
   },
-  /** Is cancelled in its sleep. */
+  /** Is cancelled while it sleeps. */
   async 'execution/cancelled'(db, project) {
     const walker = new Walker(db, project);
     const workflow = await draw(db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
@@ -142,10 +143,10 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     };
     return { ...executionRun(project, workflow.id, id), meanwhile };
   },
-  /** Does not come to its step while somebody has its contact locked, and goes on as an activity of its own. */
-  async 'execution/held up'(db, project) {
+  /** The local activity times out because the contact is locked, and the activity takes the step. */
+  async 'execution/locked contact'(db, project) {
     const walker = new Walker(db, project);
-    const workflow = await draw(db, project, { steps: { note: ['UPDATE_CONTACT', { data: { seen: true } }] } });
+    const workflow = await draw(db, project, { steps: { mark: ['UPDATE_CONTACT', { data: { seen: true } }] } });
     const id = await walker.start(workflow, 'ann@example.com');
     const trx = await db.transaction();
     await trx('contacts').forUpdate();
@@ -157,7 +158,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     };
     return { ...executionRun(project, workflow.id, id), meanwhile };
   },
-  /** Has so long a history that it goes on in a new one. */
+  /** Continues as new because of its long history. */
   async 'execution/continued'(db, project) {
     const second: [StepTypeName, object] = ['DELAY', { amount: 1, unit: 'seconds' }];
     const workflow = await draw(db, project, { steps: { one: second, two: second, three: second, four: second } });
@@ -188,7 +189,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
 };
 
 const settings = readSettings({ DOMAIN_CHECK_PENDING_SECONDS: '1' });
-/** Of the webhooks that are called while a history is recorded. */
+/** Receives the webhooks of recorded executions. */
 const allowedHosts: string[] = [];
 
 const executionRun = (project: TestProject, workflowId: string, executionId: string) => ({
@@ -197,7 +198,7 @@ const executionRun = (project: TestProject, workflowId: string, executionId: str
   resourceId: workflowId,
 });
 
-/** Thousands of events by default: too many for a file that anybody reads. */
+/** The default is thousands of events, too many for a readable file. */
 const serverConfig: Record<string, Record<string, string>> = {
   'execution/continued': { 'limit.historyCount.suggestContinueAsNew': '15' },
 };
@@ -225,12 +226,12 @@ async function record(name: string): Promise<void> {
     temporal,
     duties: [
       await workflowsDuty(advancing),
-      mailDuty(sending),
-      campaignsDuty({ ...sending, limits }),
-      bulkDuty({ db, limits, retention: settings, now: () => new Date(), stopping }),
-      domainsDuty({ db, resolver, settings }),
+      mailQueueOptions(sending),
+      campaignsQueueOptions({ ...sending, limits }),
+      bulkQueueOptions({ db, limits, retention: settings, now: () => new Date(), stopping }),
+      domainsQueueOptions({ db, resolver, settings }),
       executionsDuty({ ...advancing, temporalSide: openRuns(temporal) }),
-      webhooksDuty({
+      webhooksQueueOptions({
         db,
         http: (request) => outboundHttp({ resolver, allowedHosts })(request),
         keys: settings.secretKeys,
@@ -243,7 +244,7 @@ async function record(name: string): Promise<void> {
   await carryOut(temporal, { action: 'start', workflowType, ...run });
   const handle = temporal.client.workflow.getHandle(run.workflowId);
   await meanwhile?.(handle);
-  // One that was cancelled has no result.
+  // A cancelled workflow has no result.
   await handle.result().catch(() => {});
   for (const history of await historiesOf(temporal, run.workflowId)) keep(workflowType, historyToJSON(history));
   await workers.stop();
@@ -252,7 +253,7 @@ async function record(name: string): Promise<void> {
   await Promise.all([dns.stop(), smtp.close(), world.close(), temporal.close()]);
 }
 
-/** One after another, where it has continued as new. */
+/** Returns the histories of all runs, in order, of a workflow that continued as new. */
 async function historiesOf({ client }: OwnNamespace, workflowId: string) {
   const last = await client.workflow.getHandle(workflowId).fetchHistory();
   const histories = [];
@@ -269,7 +270,7 @@ function keep(workflowType: string, history: string): void {
   mkdirSync(folder, { recursive: true });
   let number = 1;
   while (existsSync(join(folder, `${workflowType}-${number}.json`))) number++;
-  // Replay does not look at them, and they name paths of the machine that this was recorded on.
+  // Replay ignores stack traces, and they contain paths of the recording machine.
   const withoutTraces = history.replace(/("stackTrace": ?)"(?:[^"\\]|\\.)*"/g, '$1""');
   writeFileSync(join(folder, `${workflowType}-${number}.json`), `${withoutTraces}\n`);
   console.log(`${workflowType}-${number}.json`);

@@ -21,7 +21,7 @@ describe('replaying golden histories', () => {
     expect(new Set(files.map((file) => typeOf(read(file))))).to.deep.equal(new Set(Object.keys(workflows)));
   });
 
-  it('has one that goes on in a new history, and one that came from an old one', () => {
+  it('has a history that continues as new, and one that was continued', () => {
     const attributes = files.flatMap((file) => JSON.parse(read(file)).events as Record<string, object>[]);
     expect(attributes.some((event) => 'workflowExecutionContinuedAsNewEventAttributes' in event)).to.equal(true);
     const starts = attributes.flatMap(({ workflowExecutionStartedEventAttributes: start }) => start ?? []);
@@ -29,14 +29,14 @@ describe('replaying golden histories', () => {
   });
 
   for (const file of files) {
-    it(`${file} still fits the workflow code`, () => replay(read(file)));
+    it(`${file} replays with the current workflow code`, () => replay(read(file)));
   }
 
-  it('names no path of the machine that it was recorded on', () => {
+  it('contains no path of the machine that recorded it', () => {
     for (const file of files) expect(read(file), file).not.to.match(/\/(?:node_modules|activities|services)\//);
   });
 
-  it('would notice if the code no longer fitted', async () => {
+  it('fails for a history that does not match the code', async () => {
     const other = read('delivery-1.json').replaceAll('"deliverBatch"', '"somethingElse"');
     const error = await replay(other).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(DeterminismViolationError);

@@ -6,7 +6,7 @@ import { makeProject, openWorld, type TestProject, type World } from '../support
 
 const LONG_AGO = new Date(Date.now() - 3_600_000);
 
-/** What Temporal would say, in a list. */
+/** Stands in for Temporal with a list of open runs. */
 class Listed implements TemporalSide {
   readonly ended: string[] = [];
   readonly runs: OpenRun[];
@@ -56,29 +56,29 @@ describe('the reconciler', () => {
   const idOf = (generation: number) => `execution/${project.id}/${execution}/${generation}`;
   const intents = () => world.db('outbox').select('action', 'workflowId').orderBy('id');
 
-  it('leaves alone what is open', async () => {
+  it('changes nothing for open workflows', async () => {
     const side = new Listed([run(idOf(1), 'execution')]);
     expect(await reconcile(world.db, side)).to.deep.equal({ open: 1, revived: 0, ended: 0 });
     expect(await intents()).to.deep.equal([]);
     expect(await world.db('openRuns')).to.deep.equal([]);
   });
 
-  it('brings an execution back from its stored place, under a new generation', async () => {
+  it('restarts a lost execution under a new generation', async () => {
     expect(await reconcile(world.db, new Listed())).to.deep.equal({ open: 0, revived: 1, ended: 0 });
     expect(await intents()).to.deep.equal([{ action: 'start', workflowId: idOf(2) }]);
     expect(await walker.execution(execution)).to.include({ status: 'WAITING', generation: 2 });
     expect(await walker.advance(execution)).to.include({ kind: 'rest' });
-    // Its start is on its way now.
+    // Its start is in the outbox now.
     expect(await reconcile(world.db, new Listed())).to.include({ revived: 0 });
   });
 
-  it('trusts a second look more than the list, and nothing that has just changed', async () => {
+  it('restarts neither what `isOpen` finds nor a row that has just changed', async () => {
     expect(await reconcile(world.db, new Listed([], [idOf(1)]))).to.include({ revived: 0 });
     await world.db('executions').update({ updatedAt: new Date() });
     expect(await reconcile(world.db, new Listed())).to.include({ revived: 0 });
   });
 
-  it('ends runs that are about nothing any more, but not those that have only just begun', async () => {
+  it('ends workflows without a row, except those that have just started', async () => {
     await world.db('executions').update({ generation: 3 });
     const side = new Listed([
       run(idOf(3), 'execution'),
@@ -91,7 +91,7 @@ describe('the reconciler', () => {
     expect(side.ended).to.have.members([idOf(2), `cron/${project.id}/${execution}`]);
   });
 
-  it('starts a lost job again under its id, and makes a lost Schedule again', async () => {
+  it('restarts a lost job under its id, and recreates a lost Schedule', async () => {
     const { db } = world;
     const jobId = await createBulkJob(db, project.access, 'BULK_SUBSCRIBE', [execution]);
     const { id } = await draw(db, project, {

@@ -1,5 +1,5 @@
-// Runs the text paths in a process of its own, which the test kills where one of them never ends. It tells of each path
-// when it begins with it, and of each whose work grows faster than the text.
+// Measures text paths in a separate process, which the test kills when a path does not end. Reports each filler before it
+// is measured, and then the fillers for which the work grows faster than the text.
 import { controls, fillers, lengthPaths, type TextPath, textPaths } from './text-paths.ts';
 
 export type GrowthMessage =
@@ -9,91 +9,91 @@ export type GrowthMessage =
 
 export interface GrowthFault {
   filler: string;
-  /** What four times the text cost, in times of what the text cost: 4 for linear work, 16 for quadratic. */
+  /** The work for four times the text, divided by the work for the text: 4 when linear, 16 when quadratic. */
   ratio: number;
   length: number;
 }
 
-/** Each is four times the one before. The first is short enough for quadratic work to end. */
+/** Each is four times the previous one. The first is short enough for quadratic work to end. */
 const LENGTHS = [4_096, 16_384];
-/** For what takes little time by itself but copies all that came before, again and again; not with every filler. */
-const LONG = [65_536, 262_144];
+/** Reveals fast operations that repeatedly copy all previous text; used with every 40th filler. */
+const LONG_LENGTHS = [65_536, 262_144];
 const LONG_EVERY = 40;
 /** Between linear (4) and quadratic (16). */
-const MOST_GROWTH = 9;
-/** Work that costs less than so many plain walks over the same text is not looked at: it is too short to be compared. */
-const PLAIN_WALKS = 25;
+const MAX_GROWTH = 9;
+/** Work that takes less than this many loops over the text is ignored, because it is too short to measure. */
+const MIN_LOOPS = 25;
 const REPETITIONS = 6;
 const WARM_UP = ' x'.repeat(100);
 
 const send = (message: GrowthMessage): void => void process.send?.(message);
 
-/** Microseconds of the processor and not of the clock: on a busy machine the longer work is interrupted more often. */
+/** Returns processor time in microseconds, because a busy machine interrupts long work more often. */
 async function cost(work: TextPath, text: string): Promise<number> {
-  const begin = process.cpuUsage();
+  const start = process.cpuUsage();
   await work(text);
-  const { user, system } = process.cpuUsage(begin);
+  const { user, system } = process.cpuUsage(start);
   return user + system;
 }
 
-function walk(text: string): number {
+function loopOver(text: string): number {
   let sum = 0;
-  for (let at = 0; at < text.length; at++) sum = (sum * 31 + text.charCodeAt(at)) | 0;
+  for (let index = 0; index < text.length; index++) sum = (sum * 31 + text.charCodeAt(index)) | 0;
   return sum;
 }
 
-/** The least of several, because whatever else the machine does only ever adds to it. */
-async function least(work: TextPath, text: string, known: number, times: number): Promise<number> {
-  let best = known;
-  for (let n = 0; n < times; n++) best = Math.min(best, await cost(work, text));
-  return best;
+/** Returns the least cost of several runs, because other load on the machine only adds to it. */
+async function least(work: TextPath, text: string, best: number, times: number): Promise<number> {
+  let lowest = best;
+  for (let n = 0; n < times; n++) lowest = Math.min(lowest, await cost(work, text));
+  return lowest;
 }
 
-/** What one character costs to walk over: the measure of all else, taken on the same machine. */
+/** The cost of one character in a loop, measured on this machine. */
 let perCharacter = 0;
 
 async function growthOf(work: TextPath, texts: string[]): Promise<Omit<GrowthFault, 'filler'> | undefined> {
-  let before: { text: string; cost: number } | undefined;
+  let previous: { text: string; cost: number } | undefined;
   for (const text of texts) {
-    // What the longer text is compared with is measured twice: a hiccup there would hide growth.
+    // Measures the shorter texts twice: an outlier there would hide growth.
     let spent = await least(work, text, Number.POSITIVE_INFINITY, text === texts.at(-1) ? 1 : 2);
-    const floor = PLAIN_WALKS * perCharacter * text.length;
-    const isFast = (than: number): boolean => spent <= floor || spent <= MOST_GROWTH * than;
-    if (before && !isFast(before.cost)) {
-      for (let n = 0; n < REPETITIONS && !isFast(before.cost); n++) spent = await least(work, text, spent, 1);
-      // Measured again: the first time, with less text, may have been a lucky one.
-      const small = await least(work, before.text, Number.POSITIVE_INFINITY, 3);
-      if (!isFast(Math.max(before.cost, small))) return { ratio: Math.round(spent / small), length: text.length };
+    const floor = MIN_LOOPS * perCharacter * text.length;
+    const isFast = (base: number): boolean => spent <= floor || spent <= MAX_GROWTH * base;
+    if (previous && !isFast(previous.cost)) {
+      for (let n = 0; n < REPETITIONS && !isFast(previous.cost); n++) spent = await least(work, text, spent, 1);
+      // Measures the shorter text again, whose first result may have been an outlier.
+      const small = await least(work, previous.text, Number.POSITIVE_INFINITY, 3);
+      if (!isFast(Math.max(previous.cost, small))) return { ratio: Math.round(spent / small), length: text.length };
     }
-    before = { text, cost: spent };
+    previous = { text, cost: spent };
   }
   return undefined;
 }
 
 const texts = Object.entries(fillers).map(([filler, fill], n) => ({
   filler,
-  texts: [...LENGTHS, ...(n % LONG_EVERY === 0 ? LONG : [])].map(fill),
+  texts: [...LENGTHS, ...(n % LONG_EVERY === 0 ? LONG_LENGTHS : [])].map(fill),
 }));
 
-async function examine(name: string): Promise<GrowthFault[]> {
+async function measure(name: string): Promise<GrowthFault[]> {
   const work = textPaths[name] ?? lengthPaths[name] ?? controls[name];
   if (!work) throw new Error(`There is no text path "${name}"`);
-  const faults: GrowthFault[] = [];
-  // Patterns are compiled at their second use.
+  const violations: GrowthFault[] = [];
+  // V8 compiles regular expressions at their second use.
   for (let n = 0; n < 3; n++) await work(WARM_UP);
-  const isShort = name in lengthPaths || name in controls;
-  for (const { filler, texts: filled } of isShort ? texts.slice(0, 1) : texts) {
+  const needsOneFiller = name in lengthPaths || name in controls;
+  for (const { filler, texts: filled } of needsOneFiller ? texts.slice(0, 1) : texts) {
     send({ kind: 'filler', filler });
     const growth = await growthOf(work, filled);
-    if (growth) faults.push({ filler, ...growth });
+    if (growth) violations.push({ filler, ...growth });
   }
-  return faults;
+  return violations;
 }
 
 const sample = 'x'.repeat(65_536);
-least(walk, sample, Number.POSITIVE_INFINITY, 50).then((spent) => {
+least(loopOver, sample, Number.POSITIVE_INFINITY, 50).then((spent) => {
   perCharacter = spent / sample.length;
-  process.on('message', (name: string) => void examine(name).then((faults) => send({ kind: 'done', faults })));
+  process.on('message', (name: string) => void measure(name).then((faults) => send({ kind: 'done', faults })));
   process.on('disconnect', () => process.exit());
   send({ kind: 'ready' });
 });

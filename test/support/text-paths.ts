@@ -1,5 +1,5 @@
-// Every way that text of customers or strangers takes through a main thread, each as a function of that text. What it
-// gives back does not matter here, nor whether it refuses the text: only how the work grows with the text's length.
+// Every function that processes text of customers or third parties on a main thread. Results and refusals do not matter
+// here, only how the work grows with the length of the text.
 import { generateKeyPairSync } from 'node:crypto';
 import { stringify } from 'csv-stringify/sync';
 import type joi from 'joi';
@@ -12,7 +12,7 @@ import { cookieValue } from '../../api/http/session-cookie.ts';
 import { subject } from '../../api/http/subject.ts';
 import { readAddress, readMailbox } from '../../platform/address.ts';
 import { openCursor } from '../../platform/cursor.ts';
-import { bodyHash, withSignature } from '../../platform/dkim.ts';
+import { bodyHash, signWithDkim } from '../../platform/dkim.ts';
 import { inAttribute, linkTarget, replaceLinks } from '../../platform/html-links.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import { composeMail, type MailAttachment, MailSkeleton, type OutgoingMail } from '../../platform/mime.ts';
@@ -24,7 +24,7 @@ import { renderMail } from '../../platform/renderer/mail.ts';
 import { plainText } from '../../platform/renderer/plain-text.ts';
 import { answerText, providerIdOf } from '../../platform/send-outcome.ts';
 import { openToken } from '../../platform/signed-token.ts';
-import { readyForWire } from '../../platform/wire-lines.ts';
+import { toSmtpData } from '../../platform/wire-lines.ts';
 import { keysOf } from '../../services/conditions/field-path.ts';
 import { momentOf } from '../../services/conditions/instants.ts';
 import { parseCondition } from '../../services/conditions/parse.ts';
@@ -60,8 +60,8 @@ const mail = (change: Partial<OutgoingMail>): OutgoingMail => ({
   dkim,
   ...change,
 });
-/** An address that our own writer leaves to nodemailer. */
-const UNUSUAL = { email: 'jörg@example.com' };
+/** An address that needs nodemailer. */
+const NODEMAILER_ADDRESS = { email: 'jörg@example.com' };
 const compose = (change: Partial<OutgoingMail>) => composeMail(mail(change)).catch(() => {});
 const file = (contentType: string, text: string): MailAttachment => ({
   filename: 'file',
@@ -106,12 +106,12 @@ const names = (text: string) => Object.assign(Object.create(null), { v: text });
 
 export const textPaths: Record<string, TextPath> = {
   'DKIM: body hash': bodyHash,
-  'DKIM: signing a body': (text) => withSignature(Buffer.from(`From: a@demo.example\r\n\r\n${text}`), dkim),
+  'DKIM: signing a body': (text) => signWithDkim(Buffer.from(`From: a@demo.example\r\n\r\n${text}`), dkim),
   'DKIM: signing a header': (text) =>
-    withSignature(Buffer.from(`From: a@demo.example\r\nSubject: ${text.replace(/[\r\n]/g, ' ')}\r\n\r\nx\r\n`), dkim),
+    signWithDkim(Buffer.from(`From: a@demo.example\r\nSubject: ${text.replace(/[\r\n]/g, ' ')}\r\n\r\nx\r\n`), dkim),
 
   'MIME: html and text': (text) => compose({ html: text, text }),
-  'MIME: html and text with known lines': (text) => compose({ html: text, text, known: new KnownLines() }),
+  'MIME: html and text with cached lines': (text) => compose({ html: text, text, known: new KnownLines() }),
   'MIME: subject': (text) => compose({ subject: text }),
   'MIME: sender name': (text) => compose({ from: { email: 'shop@demo.example', name: text } }),
   'MIME: recipient name': (text) => compose({ to: { email: 'ann@example.com', name: text } }),
@@ -121,18 +121,20 @@ export const textPaths: Record<string, TextPath> = {
   'MIME: header name': (text) => compose({ headers: { [text]: 'x' } }),
   'MIME: reply address': (text) => compose({ replyTo: text }),
   'MIME: quoted-printable': quotedPrintable,
-  'MIME: form of a campaign': (text) => QuotedForm.of([text, () => text]),
+  'MIME: precompiled body': (text) => QuotedForm.of([text, () => text]),
   'MIME: campaign skeleton': (text) => new MailSkeleton(mail({ headers: { 'X-A': text } })).fill(mail({ html: text })),
-  'MIME by nodemailer: html and text': (text) => compose({ to: UNUSUAL, html: text, text }),
-  'MIME by nodemailer: subject': (text) => compose({ to: UNUSUAL, subject: text }),
+  'MIME by nodemailer: html and text': (text) => compose({ to: NODEMAILER_ADDRESS, html: text, text }),
+  'MIME by nodemailer: subject': (text) => compose({ to: NODEMAILER_ADDRESS, subject: text }),
   'MIME by nodemailer: names': (text) =>
-    compose({ to: { ...UNUSUAL, name: text }, from: { email: 'a@demo.example', name: text } }),
-  'MIME by nodemailer: headers': (text) => compose({ to: UNUSUAL, headers: { 'X-A': text, 'List-Help': text } }),
-  'MIME by nodemailer: references': (text) => compose({ to: UNUSUAL, headers: { References: text, 'X-Id': text } }),
+    compose({ to: { ...NODEMAILER_ADDRESS, name: text }, from: { email: 'a@demo.example', name: text } }),
+  'MIME by nodemailer: headers': (text) =>
+    compose({ to: NODEMAILER_ADDRESS, headers: { 'X-A': text, 'List-Help': text } }),
+  'MIME by nodemailer: references': (text) =>
+    compose({ to: NODEMAILER_ADDRESS, headers: { References: text, 'X-Id': text } }),
   'MIME by nodemailer: message/rfc822': (text) => compose({ attachments: [file('message/rfc822', text)] }),
   'MIME by nodemailer: text/plain': (text) => compose({ attachments: [file('text/plain', text)] }),
   'MIME by nodemailer: binary': (text) => compose({ attachments: [file('application/pdf', text)] }),
-  'MIME: lines for the wire': (text) => attempt(() => readyForWire(Buffer.from(text))),
+  'MIME: SMTP data': (text) => attempt(() => toSmtpData(Buffer.from(text))),
 
   'links: in a body': (text) => replaceLinks(text, (target) => `${target}x`),
   'links: in an address': (text) => replaceLinks(`<a href="${text}">x</a>`, (target) => `${target}x`),
@@ -167,7 +169,7 @@ export const textPaths: Record<string, TextPath> = {
 
   'CSV: rows': (text) => imported(`email,a\n${text.slice(text.length * 0.9)}`),
   'CSV: one quoted cell': (text) => imported(`email,a\nann@example.com,"${text}"\n`),
-  'CSV: a cell that is never closed': (text) => imported(`email,a\nann@example.com,"${text}`),
+  'CSV: an unclosed cell': (text) => imported(`email,a\nann@example.com,"${text}`),
   'CSV: header': (text) => imported(`email,${text.slice(text.length * 0.8)}\nann@example.com\n`),
   'CSV: cells': (text) => [typedCell(text), typedCell(`1${text}`), subscribedCell(text)],
   'CSV: export': (text) => stringify([[text, `=${text}`]], { record_delimiter: '\r\n', quoted_match: /[\r\n]/ }),
@@ -258,23 +260,23 @@ export const textPaths: Record<string, TextPath> = {
   'JSON: text that cannot be stored': (text) => uncleanParts({ a: text, [text]: 'x' }),
 };
 
-/** Those that look at the length of the text alone: one filler is enough. */
+/** Paths that depend on the length of the text only, so that one filler is enough. */
 export const lengthPaths: Record<string, TextPath> = {
   'DKIM: signing many headers': (text) =>
-    withSignature(Buffer.from(`${'To: x\r\n'.repeat(text.length / 16)}From: a@demo.example\r\n\r\nx\r\n`), dkim),
+    signWithDkim(Buffer.from(`${'To: x\r\n'.repeat(text.length / 16)}From: a@demo.example\r\n\r\nx\r\n`), dkim),
   'CSV: many columns and many rows': (text) =>
     imported(`email${',a'.repeat(text.length / 16)}\n${'a@b.co\n'.repeat(text.length / 64)}`),
   'headers: many': (text) =>
     validate(mailHeaders(), Object.fromEntries(Array.from({ length: text.length / 32 }, (_, n) => [`x${n}`, 'x']))),
 };
 
-/** What the measurement must find fault with. */
+/** Quadratic functions that the measurement must detect. */
 export const controls: Record<string, TextPath> = {
   'control: quadratic pattern': (text) => text.replace(/[ \t]+(?=\r\n|$)/g, ''),
-  'control: goes over all that came before': (text) => {
+  'control: quadratic loop': (text) => {
     let sum = 0;
-    for (let at = 0; at < text.length; at += 8)
-      for (let before = 0; before < at; before++) sum ^= text.charCodeAt(before);
+    for (let end = 0; end < text.length; end += 8)
+      for (let index = 0; index < end; index++) sum ^= text.charCodeAt(index);
     return sum;
   },
 };
@@ -339,13 +341,13 @@ const COMBINED = [
   ],
 ];
 
-const run = (piece: string, length: number): string => piece.repeat(Math.ceil(length / piece.length));
+const repeatTo = (piece: string, length: number): string => piece.repeat(Math.ceil(length / piece.length));
 
-/** Long runs of each character that means something somewhere, with something behind that no pattern expects. */
+/** Long runs of each special character, followed by a character that no pattern expects. */
 export const fillers: Record<string, (length: number) => string> = Object.fromEntries([
-  ...SINGLE.map((piece) => [`${JSON.stringify(piece)}… x`, (length: number) => `${run(piece, length)}x`]),
+  ...SINGLE.map((piece) => [`${JSON.stringify(piece)}… x`, (length: number) => `${repeatTo(piece, length)}x`]),
   ...[...SINGLE, ...COMBINED].map((piece) => [
     `x ${JSON.stringify(piece)}… x`,
-    (length: number) => `x${run(piece, length)}x`,
+    (length: number) => `x${repeatTo(piece, length)}x`,
   ]),
 ]);

@@ -8,7 +8,7 @@ describe('AddressLimiter', () => {
     expect(limiter.take('203.0.113.1').allowed).to.equal(false);
   });
 
-  it('remembers a bounded number of networks under a flood of distinct addresses', () => {
+  it('keeps a bounded number of networks under a flood of distinct addresses', () => {
     const limiter = new AddressLimiter(1, 100);
     for (let n = 0; n < 10_000; n++) expect(limiter.take(`10.0.${n >> 8}.${n & 255}`).allowed).to.equal(true);
     expect(limiter.size).to.equal(100);

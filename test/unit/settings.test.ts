@@ -2,18 +2,18 @@ import { expect } from 'chai';
 import { readSettings, SettingsError } from '../../platform/settings.ts';
 
 describe('settings', () => {
-  it('has a default for everything that development needs', () => {
+  it('has defaults for development', () => {
     const settings = readSettings({});
     expect(settings).to.include({ port: 3000, host: '127.0.0.1', baseUrl: 'http://localhost:3000', production: false });
     expect(settings.rateLimitPerMinute).to.equal(1000);
     expect(settings.databaseUrl).to.equal(undefined);
   });
 
-  it('takes an empty variable for an unset one', () => {
+  it('treats an empty variable as unset', () => {
     expect(readSettings({ PORT: '', DATABASE_URL: '' }).port).to.equal(3000);
   });
 
-  it('reads numbers, flags and lists', () => {
+  it('parses numbers, flags and lists', () => {
     const settings = readSettings({
       PORT: '0',
       TRUST_PROXY: '1',
@@ -24,7 +24,7 @@ describe('settings', () => {
     expect(settings.corsOrigins).to.deep.equal(['http://localhost:0', 'https://a.example', 'https://b.example']);
   });
 
-  it('tells all that is wrong in one message', () => {
+  it('reports all violations in one error', () => {
     const read = () =>
       readSettings({ PORT: 'ninety', SMTP_URL: 'http://x', SECRET_KEY: 'short', LOG_LEVEL: 'loud' }, ['DATABASE_URL']);
     expect(read)
@@ -37,13 +37,13 @@ describe('settings', () => {
       .and.includes('"DATABASE_URL" is required');
   });
 
-  it('never repeats a secret that it cannot use', () => {
-    const faults = () => readSettings({ SECRET_KEY: 'hush-hush' });
-    expect(faults).to.throw(SettingsError, /SECRET_KEY.*at least 16 characters/);
-    expect(faults).not.to.throw(/hush-hush/);
+  it('reports an invalid secret without its value', () => {
+    const read = () => readSettings({ SECRET_KEY: 'hush-hush' });
+    expect(read).to.throw(SettingsError, /SECRET_KEY.*at least 16 characters/);
+    expect(read).not.to.throw(/hush-hush/);
   });
 
-  it('refuses the development secret in production, also in a list', () => {
+  it('rejects the development secret in production, also in a list', () => {
     expect(() => readSettings({ NODE_ENV: 'production' })).to.throw(/SECRET_KEY.*development value/);
     const list = `${'k'.repeat(32)},everpost-development-secret-key`;
     expect(() => readSettings({ NODE_ENV: 'production', SECRET_KEY: list })).to.throw(/SECRET_KEY/);
@@ -51,7 +51,7 @@ describe('settings', () => {
     expect(own).to.include({ production: true, host: '0.0.0.0' });
   });
 
-  it('signs with the first key of a list and accepts all', () => {
+  it('splits SECRET_KEY into a list of keys', () => {
     const settings = readSettings({ SECRET_KEY: `${'a'.repeat(16)}, ${'b'.repeat(16)}` });
     expect(settings.secretKeys).to.deep.equal(['a'.repeat(16), 'b'.repeat(16)]);
   });

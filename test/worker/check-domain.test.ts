@@ -8,7 +8,7 @@ import type { DomainWithRecords } from '../../services/domains/find.ts';
 import { loopOf } from '../../services/domains/loop.ts';
 import { checkDomainNow } from '../../temporal/check-domain.ts';
 import { createTemporal } from '../../temporal/connection.ts';
-import { domainsDuty, workflowsDuty } from '../../worker/task-queue-options.ts';
+import { domainsQueueOptions, workflowsDuty } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { testKeys } from '../support/keys.ts';
@@ -16,7 +16,7 @@ import { testRenderer } from '../support/renderer.ts';
 import { bareNamespace, type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
-describe('asking the loop of a domain to check it now', () => {
+describe('checkDomainNow', () => {
   let world: World;
   let dns: DnsStandIn;
   let resolver: Resolver;
@@ -35,7 +35,7 @@ describe('asking the loop of a domain to check it now', () => {
       temporal,
       duties: [
         await workflowsDuty({ db: world.db, renderer: testRenderer(), now: () => new Date(), keys: testKeys }),
-        domainsDuty({ db: world.db, resolver, settings }),
+        domainsQueueOptions({ db: world.db, resolver, settings }),
       ],
       log: silent,
     });
@@ -56,7 +56,7 @@ describe('asking the loop of a domain to check it now', () => {
   };
   const statusOf = async ({ domain }: DomainWithRecords) => (await Domain.query(world.db).findById(domain.id))?.status;
 
-  it('starts it where it is not there, waits for the result, and finds it the next time', async function () {
+  it('starts the workflow, waits for the result, and uses the running workflow the next time', async function () {
     this.timeout(60_000);
     const domain = await add();
     const loop = loopOf(domain.domain);
@@ -70,7 +70,7 @@ describe('asking the loop of a domain to check it now', () => {
     expect((await temporal.client.workflow.getHandle(loop.workflowId).describe()).runId).to.equal(runId);
   });
 
-  it('brings it back when somebody has ended it by hand', async function () {
+  it('restarts a workflow that was terminated by hand', async function () {
     this.timeout(60_000);
     const domain = await add();
     const loop = loopOf(domain.domain);
@@ -81,15 +81,15 @@ describe('asking the loop of a domain to check it now', () => {
     expect(await statusOf(domain)).to.equal('VERIFIED');
   });
 
-  it('is late where no worker answers, and away where there is no Temporal', async function () {
+  it('returns late when no worker responds, and away when Temporal is unavailable', async function () {
     this.timeout(60_000);
     const { domain } = await add();
     const idle = await bareNamespace();
     const unmarked = { ...loopOf(domain), projectId: '', resourceId: '' };
     expect(await checkDomainNow(idle, unmarked, 1_500)).to.equal('late');
     await idle.close();
-    const nobody = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));
-    expect(await checkDomainNow(nobody, loopOf(domain), 1_500)).to.equal('away');
-    await nobody.close();
+    const unreachable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));
+    expect(await checkDomainNow(unreachable, loopOf(domain), 1_500)).to.equal('away');
+    await unreachable.close();
   });
 });

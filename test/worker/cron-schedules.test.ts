@@ -6,7 +6,7 @@ import { bareNamespace } from '../support/temporal-work.ts';
 describe('the Schedule of a workflow', () => {
   const wanted = { paused: true, workflowType: 'cronTick', args: [] };
 
-  it('comes on the day of the month and on the day of the week, as a crontab has it', async () => {
+  it('fires on the day of the month and on the day of the week, as a crontab does', async () => {
     const temporal = await bareNamespace();
     await ensureSearchAttributes(temporal);
     const nextOf = async (cron: string, timezone = 'UTC') => {
@@ -19,7 +19,7 @@ describe('the Schedule of a workflow', () => {
     expect(days.filter((day) => day.getUTCDay() !== 1 && day.getUTCDate() !== 1)).to.deep.equal([]);
     for (const day of await nextOf('0 9 * * 1')) expect(day.getUTCDay()).to.equal(1);
     for (const day of await nextOf('0 9 1 * *')) expect(day.getUTCDate()).to.equal(1);
-    // However its time zone is written.
+    // In any spelling of the time zone.
     expect(await nextOf('0 9 1 7 *', 'europe/berlin')).to.deep.equal(await nextOf('0 7 1 7 *', 'utc'));
     await temporal.close();
   });

@@ -14,14 +14,14 @@ import { makeProject, openWorld, type TestProject, type World } from '../support
 const NAME = 'Ännchen';
 const EMAIL = 'aennchen.private@example.com';
 
-/** Every text and every payload, wherever it stands. */
+/** Collects every text and payload of a history. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (value instanceof Uint8Array) return [Buffer.from(value).toString()];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-describe('an execution, as the Web UI of Temporal shows it', () => {
+describe('an execution in the Temporal Web UI', () => {
   let world: World;
   let project: TestProject;
   let temporal: OwnNamespace;
@@ -94,7 +94,7 @@ describe('an execution, as the Web UI of Temporal shows it', () => {
     expect(await found(`ResourceId = '${workflow.id}' AND StepType = 'DELAY'`)).to.deep.equal([]);
   });
 
-  it('says what it is, which steps it has taken, what it waits for and until when', async () => {
+  it('shows its workflow, its steps, what it waits for and until when', async () => {
     const description = await handle().describe();
     expect(await description.staticSummary()).to.equal(`workflow ${workflow.id}, version 1`);
     const metadata = await handle().query<{ currentDetails?: string }>('__temporal_workflow_metadata');
@@ -117,7 +117,7 @@ describe('an execution, as the Web UI of Temporal shows it', () => {
     for (const { userMetadata } of summarized) expect(userMetadata?.summary?.data?.length ?? 0).to.be.above(0);
   });
 
-  it('carries no personal data: neither the address nor anything that somebody wrote', async () => {
+  it('contains no personal data: neither the address nor customer texts', async () => {
     const history = textsIn((await handle().fetchHistory()).events).join('\n');
     const metadata = JSON.stringify(await handle().query('__temporal_workflow_metadata'));
     for (const text of [history, metadata]) {

@@ -8,7 +8,7 @@ import { type Env, withoutSettings } from '../support/processes.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A worker that is expected to end by itself. */
+/** Runs a worker that is expected to exit. */
 async function start(args: string[], env: Env): Promise<{ code: unknown; output: string }> {
   const file = join(await program(), 'worker/main.js');
   return new Promise((done) => {
@@ -28,13 +28,13 @@ describe('the worker refuses to start', function () {
   });
   after(() => empty.drop());
 
-  it('in a role that it does not know', async () => {
+  it('with an unknown role', async () => {
     const { code, output } = await start(['--roles', 'mail,post'], {});
     expect(code).to.equal(1);
     expect(output.trim()).to.equal('There is no role "post". The roles are workflows, mail, bulk, relay.');
   });
 
-  it('without what its roles need, all told in one message', async () => {
+  it('without the settings of its roles, all named in one message', async () => {
     const all = await start([], {});
     expect(all.code).to.equal(1);
     for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SMTP_URL']) expect(all.output).to.include(`"${name}"`);
@@ -42,7 +42,7 @@ describe('the worker refuses to start', function () {
     expect(relay.output).to.include('"TEMPORAL_ADDRESS"').and.not.include('"SMTP_URL"');
   });
 
-  it('on a database that lacks migrations', async () => {
+  it('on a database with pending migrations', async () => {
     const env = {
       DATABASE_URL: empty.url,
       TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,

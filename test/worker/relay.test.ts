@@ -53,7 +53,7 @@ describe('the relay', () => {
   const start = (workflowId: string, first = 'started'): Intent => {
     return { queue: 'starts', projectId: project, workflowId, action: 'start', workflowType: 'probe', args: [first] };
   };
-  const note = (workflowId: string, text: string): Intent => {
+  const signal = (workflowId: string, text: string): Intent => {
     return { queue: 'control', projectId: project, workflowId, action: 'signal', signal: 'note', args: [text] };
   };
   const cancel = (workflowId: string): Intent => ({
@@ -62,25 +62,25 @@ describe('the relay', () => {
     workflowId,
     action: 'cancel',
   });
-  const write = (...intents: Intent[]) =>
+  const write = (...messages: Intent[]) =>
     inTransaction(db, async (trx) => {
-      for (const intent of intents) await writeOutboxMessage(trx, intent);
+      for (const message of messages) await writeOutboxMessage(trx, message);
     });
   const emptied = () => eventually(async () => (await db('outbox')).length === 0, { what: 'an empty outbox' });
   const id = () => `probe/${project}/${newId()}`;
 
-  it('starts, signals and cancels one workflow in the order of writing, across queues', async () => {
+  it('starts, signals and cancels one workflow in the order of writing across queues', async () => {
     const workflowId = id();
-    await write(start(workflowId), note(workflowId, 'one'), note(workflowId, 'two'), cancel(workflowId));
+    await write(start(workflowId), signal(workflowId, 'one'), signal(workflowId, 'two'), cancel(workflowId));
     await startRelay();
     await emptied();
     expect(await temporal.client.workflow.result(workflowId)).to.deep.equal(['started', 'one', 'two', 'cancelled']);
   });
 
-  it('starts a workflow once, also when it is over', async () => {
+  it('starts a workflow id once, even after it has completed', async () => {
     const workflowId = id();
     await startRelay();
-    await write(start(workflowId, 'first'), note(workflowId, 'end'), start(workflowId, 'second'));
+    await write(start(workflowId, 'first'), signal(workflowId, 'end'), start(workflowId, 'second'));
     await emptied();
     expect(await temporal.client.workflow.result(workflowId)).to.deep.equal(['first', 'end']);
     await write(start(workflowId, 'third'));
@@ -88,17 +88,17 @@ describe('the relay', () => {
     expect(await temporal.client.workflow.result(workflowId)).to.deep.equal(['first', 'end']);
   });
 
-  it('is done with a signal or a cancel for a workflow that is over, or never was', async () => {
+  it('drops a signal or a cancel for a workflow that has ended or never existed', async () => {
     const workflowId = id();
     await startRelay();
     await write(start(workflowId, 'end'));
     await emptied();
     expect(await temporal.client.workflow.result(workflowId)).to.deep.equal(['end']);
-    await write(note(workflowId, 'late'), cancel(workflowId), note(id(), 'to nobody'), cancel(id()));
+    await write(signal(workflowId, 'late'), cancel(workflowId), signal(id(), 'to none'), cancel(id()));
     await emptied();
   });
 
-  it('lets a workflow be found by its project and its resource', async () => {
+  it('sets the search attributes for project and resource', async () => {
     const [workflowId, resourceId] = [id(), newId()];
     await startRelay();
     await write({ ...start(workflowId), resourceId } as Intent);
@@ -108,7 +108,7 @@ describe('the relay', () => {
     expect(typedSearchAttributes.get(attributeKeys.resourceId)).to.equal(resourceId);
   });
 
-  it('counts a failure of the row against it, and carries out the others', async () => {
+  it('counts an attempt of a failing message, and sends the others', async () => {
     const [poison, healthy] = [id(), id()];
     await write(start(poison, 'x'.repeat(3_000_000)), start(healthy));
     await startRelay();
@@ -121,24 +121,26 @@ describe('the relay', () => {
     expect((await temporal.client.workflow.getHandle(healthy).describe()).type).to.equal('probe');
   });
 
-  it('counts nothing against a row while Temporal is away, and carries it out when it is there', async () => {
+  it('counts no attempt while Temporal is unavailable, and sends the message afterwards', async () => {
     const workflowId = id();
-    await write(start(workflowId), note(workflowId, 'end'));
-    const away = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`, temporal.namespace));
-    await startRelay(away);
-    const told = () => db('outbox').whereNotNull('lastError').first();
-    const row = await eventually(told, { timeoutMs: 25_000, what: 'a try at carrying it out' });
+    await write(start(workflowId), signal(workflowId, 'end'));
+    const unavailable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`, temporal.namespace));
+    await startRelay(unavailable);
+    const failedRow = () => db('outbox').whereNotNull('lastError').first();
+    const row = await eventually(failedRow, { timeoutMs: 25_000, what: 'an attempt to send it' });
     expect(row).to.include({ workflowId, attempts: 0, parkedAt: null });
     await stopRelays();
     await startRelay();
     await emptied();
     expect(await temporal.client.workflow.result(workflowId)).to.deep.equal(['started', 'end']);
-    await away.close();
+    await unavailable.close();
   });
 
-  it('shares the work with other relays, each intent carried out once', async () => {
+  it('sends each message once when three relays run', async () => {
     const ids = Array.from({ length: 30 }, id);
-    await write(...ids.flatMap((workflowId) => [start(workflowId), note(workflowId, 'a'), note(workflowId, 'end')]));
+    await write(
+      ...ids.flatMap((workflowId) => [start(workflowId), signal(workflowId, 'a'), signal(workflowId, 'end')]),
+    );
     await Promise.all([startRelay(), startRelay(), startRelay()]);
     await emptied();
     const results = await Promise.all(ids.map((workflowId) => temporal.client.workflow.result(workflowId)));

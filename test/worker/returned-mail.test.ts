@@ -42,7 +42,7 @@ describe('the listener for returned mail', () => {
       (error: { responseCode?: number }) => error.responseCode,
     );
 
-  it('takes a bounce and a complaint', async () => {
+  it('accepts a bounce and a complaint', async () => {
     const [bounced, disliked] = [await sent(), await sent()];
     await handOver(listener.port, { to: [bounced.path], raw: bounceReport({ to: bounced.path }) });
     await handOver(listener.port, { to: [disliked.path], raw: complaintReport({ to: disliked.path }) });
@@ -50,28 +50,28 @@ describe('the listener for returned mail', () => {
     expect(await stateOf(disliked.id)).to.equal('COMPLAINED');
   });
 
-  it('takes the report with a whole mail of ten megabytes behind it, and reads the report', async () => {
+  it('reads the report of a bounce that returns ten megabytes of mail', async () => {
     const { id, path } = await sent();
     const raw = bounceReport({ to: path, headers: `Subject: Hello\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(150_000)}` });
     await handOver(listener.port, { to: [path], raw });
     expect(await stateOf(id)).to.equal('BOUNCED');
   });
 
-  it('refuses what is addressed to nobody, with a forged token too', async () => {
+  it('rejects unknown recipients and forged tokens', async () => {
     const { id } = await sent();
-    const forged = returnPath(returnToken(['somebody else’s secret key'], id), 'bounce.shop.example');
+    const forged = returnPath(returnToken(['the secret key of another installation'], id), 'bounce.shop.example');
     for (const to of [forged, 'ann@bounce.shop.example', `b-${newId()}@bounce.shop.example`])
       expect(await codeOf(handOver(listener.port, { to: [to], raw: bounceReport({ to }) }))).to.equal(550);
     expect(await stateOf(id)).to.equal('SENT');
   });
 
-  it('takes a report about one mail, not about hundreds', async () => {
+  it('accepts a report to a hundred recipients for the first five only', async () => {
     const to = Array.from({ length: 100 }, (_, n) => `${['abuse', 'fbl'][n % 2]}@d${n}.example`);
     const transport = handOver(listener.port, { to, raw: complaintReport({ to: 'abuse@d0.example' }) });
     expect(await transport).to.match(/^250/);
   });
 
-  it('answers politely to what is no report, and to a mail that is not there', async () => {
+  it('accepts and ignores what is no report, and reports about unknown mails', async () => {
     const { id, path } = await sent();
     expect(await codeOf(handOver(listener.port, { to: [path], raw: 'Subject: Re: Hello\r\n\r\nThanks' }))).to.equal(
       250,
@@ -81,7 +81,7 @@ describe('the listener for returned mail', () => {
     expect(await codeOf(handOver(listener.port, { to: [gone], raw: bounceReport({ to: gone }) }))).to.equal(250);
   });
 
-  it('asks to come again while the database is away', async () => {
+  it('answers 451 while the database is unavailable', async () => {
     const closed = await openWorld(2);
     const other = await listenForReturnedMail({ port: 0, host: '127.0.0.1', db: closed.db, keys, log: silent });
     await closed.close();
@@ -90,7 +90,7 @@ describe('the listener for returned mail', () => {
     await other.stop();
   });
 
-  it('ends while a client holds its connection open', async () => {
+  it('stops while a client keeps its connection open', async () => {
     const other = await listenForReturnedMail({ port: 0, host: '127.0.0.1', db: world.db, keys, log: silent });
     const socket = connect(other.port, '127.0.0.1').on('error', () => {});
     await new Promise((resolve) => socket.once('data', resolve));

@@ -5,17 +5,17 @@ import { ensureSearchAttributes } from '../../temporal/search-attributes.ts';
 import { bareNamespace, temporalSettings } from '../support/temporal-work.ts';
 
 describe('the connection to Temporal', () => {
-  it('tells whether Temporal answers for our namespace', async () => {
+  it('checks whether Temporal responds for our namespace', async () => {
     const there = await bareNamespace();
     expect(await there.check()).to.equal(true);
     const nameless = createTemporal(temporalSettings(there.address, 'no-such-namespace'));
     expect(await nameless.check()).to.equal(false);
-    const away = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));
-    expect(await away.check()).to.equal(false);
-    await Promise.all([there.close(), nameless.close(), away.close()]);
+    const unavailable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));
+    expect(await unavailable.check()).to.equal(false);
+    await Promise.all([there.close(), nameless.close(), unavailable.close()]);
   });
 
-  it('registers the search attributes once, also when several workers start at the same moment', async () => {
+  it('registers the search attributes once when several workers start at the same time', async () => {
     const temporal = await bareNamespace();
     const answers = await Promise.all(Array.from({ length: 3 }, () => ensureSearchAttributes(temporal)));
     expect(answers).to.include('added');
@@ -25,7 +25,7 @@ describe('the connection to Temporal', () => {
     await temporal.close();
   });
 
-  it('says so when an attribute is there with another type', async () => {
+  it('throws when an attribute exists with another type', async () => {
     const temporal = await bareNamespace();
     await temporal.connection.operatorService.addSearchAttributes({
       namespace: temporal.namespace,

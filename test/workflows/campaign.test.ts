@@ -9,6 +9,7 @@ import { sendCampaign } from '../../services/campaigns/send.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
+import { signalNames } from '../../services/outbox/signals.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import type { campaign } from '../../workflows/index.ts';
@@ -83,16 +84,16 @@ describe('the campaign workflow', () => {
     return { id, run: await start(campaign) };
   };
   const statusOf = async (id: string) => (await Campaign.query(world.db).findById(id))?.status;
-  const lookAgain = (run: WorkflowHandle) => run.signal('lookAgain');
+  const refresh = (run: WorkflowHandle) => run.signal(signalNames.refresh);
 
-  it('sends a campaign and tells how it went', async () => {
+  it('sends a campaign and returns a summary', async () => {
     const campaign = await startCampaign(world.db, project);
     const run = await start(campaign);
     expect(await run.result()).to.equal('SENT, 5 of 5 done, 5 sent');
     expect(await statusOf(campaign.id)).to.equal('SENT');
   });
 
-  it('waits for months until its time, and sends to who is there by then', async () => {
+  it('waits for months until its start time, and sends to the contacts of that time', async () => {
     const { id, run } = await scheduled(200);
     await env.sleep(199 * DAY);
     expect(await statusOf(id)).to.equal('SCHEDULED');
@@ -103,38 +104,38 @@ describe('the campaign workflow', () => {
     expect(await standing(world.db, project, id)).to.include({ sent: 7 });
   });
 
-  it('is put off: the time that was said last counts', async () => {
+  it('starts later when it is postponed', async () => {
     const { id, run } = await scheduled(30);
     await schedule(id, await inDays(90));
-    await lookAgain(run);
+    await refresh(run);
     await env.sleep(60 * DAY);
     expect(await statusOf(id)).to.equal('SCHEDULED');
     await run.result();
     expect(await statusOf(id)).to.equal('SENT');
   });
 
-  it('is brought forward, even to now', async () => {
+  it('starts at once when it is moved forward to now', async () => {
     const { id, run } = await scheduled(365);
     await env.sleep(DAY);
     await sendCampaign(world.db, project.access, id, undefined);
-    await lookAgain(run);
+    await refresh(run);
     await run.result();
     expect(await statusOf(id)).to.equal('SENT');
     expect((await env.currentTimeMs()) - Date.now()).to.be.greaterThan(0);
   });
 
-  it('is cancelled while it waits: nobody gets it, and the run ends', async () => {
+  it('sends nothing and ends when it is cancelled while it waits', async () => {
     const { id, run } = await scheduled(100);
     await env.sleep(10 * DAY);
     await cancelCampaign(world.db, project.access, id);
-    await lookAgain(run);
+    await refresh(run);
     await run.result();
     expect(await statusOf(id)).to.equal('CANCELLED');
     expect(smtp.mails).to.deep.equal([]);
     expect(await standing(world.db, project, id)).to.include({ pending: 0, cancelled: 0 });
   });
 
-  it('stands still while it is paused, for as long as that takes, and goes on when told', async () => {
+  it('sends nothing while it is paused, and continues when it is resumed', async () => {
     const campaign = await startCampaign(world.db, project);
     await pauseCampaign(world.db, project.access, campaign.id);
     const run = await start(campaign);
@@ -142,12 +143,12 @@ describe('the campaign workflow', () => {
     expect(smtp.mails).to.deep.equal([]);
     expect(await statusOf(campaign.id)).to.equal('SENDING');
     await resumeCampaign(world.db, project.access, campaign.id);
-    await lookAgain(run);
+    await refresh(run);
     await run.result();
     expect(await standing(world.db, project, campaign.id)).to.include({ sent: 5 });
   });
 
-  it('goes on by itself when what held it is gone', async () => {
+  it('continues by itself when it is no longer blocked', async () => {
     const campaign = await startCampaign(world.db, project);
     await world.db('projects').where({ id: project.id }).update({ disabled: true });
     const run = await start(campaign);
@@ -163,7 +164,7 @@ describe('the campaign workflow', () => {
     expect(await standing(world.db, project, campaign.id)).to.include({ sent: 5 });
   });
 
-  it('ends without a word when a later run has taken over', async () => {
+  it('ends without changes when a run with a later generation exists', async () => {
     const campaign = await startCampaign(world.db, project);
     await world.db('campaigns').where({ id: campaign.id }).update({ generation: 2 });
     const run = await start(campaign);

@@ -66,7 +66,7 @@ describe('the delivery workflow', () => {
       args: [{ batchId }],
     });
 
-  it('sends a batch and tells what became of it', async () => {
+  it('sends a batch and returns its results', async () => {
     const batchId = await addBatch(world.db);
     await addMails(world.db, 3, { project, batchId });
     await addMail(world.db, { project, batchId, to: 'nobody@example.com' });
@@ -75,7 +75,7 @@ describe('the delivery workflow', () => {
     expect(await run.result()).to.deep.equal({ ...noCounts(), sent: 3, failed: 1 });
   });
 
-  it('holds on while the SMTP server is away for a day: no attempt burnt, no mail lost, none sent twice', async function () {
+  it('survives a day without SMTP server: counts no attempt, loses no mail, sends none twice', async function () {
     this.timeout(180_000);
     const { db } = world;
     const batchId = await addBatch(db);

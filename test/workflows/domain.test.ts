@@ -10,6 +10,7 @@ import { createDomain } from '../../services/domains/create.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
 import type { DomainWithRecords } from '../../services/domains/find.ts';
 import { loopOf } from '../../services/domains/loop.ts';
+import { updateNames } from '../../services/outbox/signals.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
@@ -77,7 +78,7 @@ describe('the domain workflow', () => {
   const state = async ({ id }: Domain) => (await Domain.query(world.db).findById(id))?.status;
   const checksOf = ({ id }: Domain) => checks.filter((checked) => checked === id).length;
 
-  it('looks every 5 minutes while pending and every hour once verified, over days', async function () {
+  it('checks every 5 minutes while pending and every hour once verified', async function () {
     this.timeout(120_000);
     const added = await add();
     const { domain } = added;
@@ -94,7 +95,7 @@ describe('the domain workflow', () => {
     await run.terminate();
   });
 
-  it('goes on as new before its history grows too long, and through an outage of a week', async function () {
+  it('continues as new before its history grows too long, and survives an outage of a week', async function () {
     this.timeout(240_000);
     const added = await add();
     const { domain } = added;
@@ -113,7 +114,7 @@ describe('the domain workflow', () => {
     await env.client.workflow.getHandle(run.workflowId).terminate();
   });
 
-  it('loses a verification with the third failed check, two hours after the first', async function () {
+  it('loses its verification on the third failed check, two hours after the first', async function () {
     this.timeout(60_000);
     const added = await add();
     const { domain } = added;
@@ -133,7 +134,7 @@ describe('the domain workflow', () => {
     await run.terminate();
   });
 
-  it('checks at once when asked, and folds those who ask together into one', async function () {
+  it('checks at once on request, and shares one check between concurrent requests', async function () {
     this.timeout(60_000);
     const added = await add();
     const { domain } = added;
@@ -142,19 +143,19 @@ describe('the domain workflow', () => {
     publish(added);
     await eventually(async () => (await Domain.query(world.db).findById(domain.id))?.lastCheckedAt != null);
     const before = checksOf(domain);
-    // The check is held up, so that all of them ask while it is under way.
+    // Delays the check, so that all requests arrive while it runs.
     dns.fail(dkimOf(added).name, 'silence');
-    const asked = Array.from({ length: 5 }, () => run.executeUpdate('checkNow'));
+    const asked = Array.from({ length: 5 }, () => run.executeUpdate(updateNames.checkDomain));
     await eventually(() => checksOf(domain) > before);
     dns.fail(dkimOf(added).name, undefined);
     await Promise.all(asked);
     expect(checksOf(domain) - before).to.be.within(1, 2);
-    await run.executeUpdate('checkNow');
+    await run.executeUpdate(updateNames.checkDomain);
     expect(await state(domain)).to.equal('VERIFIED');
     await run.terminate();
   });
 
-  it('starts with the question where it was not there', async function () {
+  it('starts with the request when it is not running', async function () {
     this.timeout(60_000);
     const added = await add();
     publish(added);
@@ -165,13 +166,13 @@ describe('the domain workflow', () => {
       taskQueue: taskQueues.workflows,
       workflowIdConflictPolicy: 'USE_EXISTING',
     });
-    await env.client.workflow.executeUpdateWithStart('checkNow', { startWorkflowOperation, args: [] });
+    await env.client.workflow.executeUpdateWithStart(updateNames.checkDomain, { startWorkflowOperation, args: [] });
     expect(await state(added.domain)).to.equal('VERIFIED');
     expect(checksOf(added.domain)).to.equal(1);
     await env.client.workflow.getHandle(workflowId).terminate();
   });
 
-  it('ends when the domain is deleted, and when a newer loop has taken over', async function () {
+  it('ends when the domain is deleted, and when a run with a later generation exists', async function () {
     this.timeout(60_000);
     const [first, second] = [await add(), await add()];
     const runs = [await start(first.domain), await start(second.domain)];

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Contact } from '../../db/models/contact.ts';
 import { Email } from '../../db/models/email.ts';
+import { signalNames } from '../../services/outbox/signals.ts';
 import { createTemplate } from '../../services/templates/save.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import { retryExecution } from '../../services/workflows/executions/retry.ts';
@@ -38,7 +39,7 @@ describe('the execution workflow', () => {
     id: string;
     email: string;
     workflow: Drawn;
-    /** Awaiting it lets time pass. */
+    /** Awaiting it lets virtual time pass. */
     result(generation?: number): Promise<unknown>;
   }
 
@@ -52,14 +53,14 @@ describe('the execution workflow', () => {
   const rests = (id: string) =>
     eventually(async () => (await walker.execution(id)).status === 'WAITING', { what: 'rest' });
 
-  /** How much virtual time a run took, by Temporal's own account: the server's clock may run on afterwards. */
+  /** Returns the virtual duration of a run from its description, because the server's clock may run on afterwards. */
   const lasted = async (id: string): Promise<number> => {
     const { events } = await skipped.handle(id).fetchHistory();
     const [first, last] = [events?.at(0), events?.at(-1)].map((event) => Number(event?.eventTime?.seconds ?? 0));
     return ((last ?? 0) - (first ?? 0)) * 1000;
   };
 
-  it('goes through UPDATE_CONTACT, CONDITION, SEND_EMAIL and EXIT in one workflow task', async () => {
+  it('takes UPDATE_CONTACT, CONDITION, SEND_EMAIL and EXIT in one workflow task', async () => {
     const template = await createTemplate(world.db, project.access, {
       name: 'Hello',
       subject: 'Hello',
@@ -90,7 +91,7 @@ describe('the execution workflow', () => {
     expect(events?.filter((event) => event.activityTaskScheduledEventAttributes)).to.have.length(0);
   });
 
-  it('leaves a step that does not succeed at once to an activity, which tries until it does', async () => {
+  it('retries a step in an activity when the local activity fails', async () => {
     const { db } = world;
     await db.raw('alter table execution_steps rename to elsewhere');
     const { id, result } = await begin({ steps: { out: ['EXIT'] } });
@@ -110,7 +111,7 @@ describe('the execution workflow', () => {
     expect(await walker.way(id)).to.deep.equal(['rest: COMPLETED', 'out: COMPLETED']);
   });
 
-  it('sleeps until the contact’s own date', async () => {
+  it('sleeps until a date of the contact', async () => {
     const email = 'own-date@example.com';
     const date = new Date((await skipped.env.currentTimeMs()) + 40 * DAY);
     await walker.contact(email, { trialEnds: date.toISOString() });
@@ -135,7 +136,7 @@ describe('the execution workflow', () => {
     expect(await walker.execution(id)).to.include({ status: 'EXITED', exitReason: 'gave up' });
   });
 
-  it('takes the event branch when the event comes, and needs no more than the signal to look again', async () => {
+  it('takes the event branch on a signal after the event', async () => {
     const { id, email, result } = await begin(waiting({ amount: 18, unit: 'months' }));
     await rests(id);
     await walker.track(email, 'bought', { amount: 3 });
@@ -145,29 +146,29 @@ describe('the execution workflow', () => {
     expect(await walker.execution(id)).to.deep.include({ exitReason: 'came', context: { amount: 3 } });
   });
 
-  it('is not disturbed by events and signals that do not count', async () => {
+  it('goes on resting on events and signals that do not concern it', async () => {
     const { id, email, result } = await begin(waiting());
     await rests(id);
-    await skipped.handle(id).signal('lookAgain');
+    await skipped.handle(id).signal(signalNames.refresh);
     await walker.track(email, 'something else');
-    await skipped.handle(id).signal('lookAgain');
+    await skipped.handle(id).signal(signalNames.refresh);
     await walker.track(email, 'bought');
     await skipped.relay();
     await result();
     expect(await walker.execution(id)).to.include({ exitReason: 'came' });
   });
 
-  it('goes round in a loop with a DELAY until its condition holds', async () => {
+  it('loops through a DELAY until its condition holds', async () => {
     const email = 'loop@example.com';
     const { id, result } = await begin(
       {
         steps: {
-          note: ['UPDATE_CONTACT', { data: { seen: true } }],
+          mark: ['UPDATE_CONTACT', { data: { seen: true } }],
           rest: ['DELAY', { amount: 1, unit: 'days' }],
           ask: ['CONDITION', { field: 'data.ready', operator: 'equals', value: true }],
           out: ['EXIT', { reason: 'ready' }],
         },
-        arrows: ['note -> rest', 'rest -> ask', 'ask -no-> rest', 'ask -yes-> out'],
+        arrows: ['mark -> rest', 'rest -> ask', 'ask -no-> rest', 'ask -yes-> out'],
       },
       email,
     );
@@ -184,7 +185,7 @@ describe('the execution workflow', () => {
       steps: { call: ['WEBHOOK', { url: `${receiver.url}${path}` }], out: ['EXIT', { reason: 'called' }] },
     });
 
-    it('is called until it answers, honouring Retry-After, under one webhook-id', async () => {
+    it('is retried until it succeeds, honours Retry-After, and keeps its webhook-id', async () => {
       let calls = 0;
       receiver.answer(() => {
         calls++;
@@ -202,7 +203,7 @@ describe('the execution workflow', () => {
       expect(step?.output).to.include({ status: 200, body: '{"taken":true}' });
     });
 
-    it('fails the execution at once on another 4xx, and goes on from there when it is retried', async () => {
+    it('fails the execution at once on another 4xx, and continues from there on retry', async () => {
       receiver.answer({ status: 410 }, '/gone');
       const { id, workflow, result } = await begin(calling('/gone'));
       await result();
@@ -225,7 +226,7 @@ describe('the execution workflow', () => {
     });
   });
 
-  it('ends when it is cancelled, and no step is taken after', async () => {
+  it('ends when it is cancelled, and takes no further step', async () => {
     const { id, workflow, result } = await begin({
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }], out: ['EXIT'] },
     });
@@ -238,7 +239,7 @@ describe('the execution workflow', () => {
     expect(await walker.way(id)).to.deep.equal(['rest: CANCELLED']);
   });
 
-  it('leaves its rest at once when it is skipped ahead', async () => {
+  it('leaves its step at once when it is skipped', async () => {
     const { id, workflow, result } = await begin({
       steps: { rest: ['DELAY', { amount: 9, unit: 'months' }], out: ['EXIT'] },
     });

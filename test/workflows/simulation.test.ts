@@ -8,7 +8,7 @@ import { startExecution } from '../../services/workflows/executions/start.ts';
 import type { Graph } from '../../services/workflows/graph.ts';
 import { matchEvents } from '../../services/workflows/match-events.ts';
 import { type Simulation, simulate } from '../../services/workflows/simulation/simulate.ts';
-import { World as Made } from '../../services/workflows/simulation/world.ts';
+import { SimulationState } from '../../services/workflows/simulation/world.ts';
 import { Walker } from '../support/executions.ts';
 import { graphs, type ScriptedAfter, scripts } from '../support/random-graphs.ts';
 import { testRenderer } from '../support/renderer.ts';
@@ -17,7 +17,7 @@ import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const COUNT = 8;
-/** The server's clock stands still while something is tried again after a failure: on a busy machine that takes its time. */
+/** The server's clock stands still during retries, which take long on a busy machine. */
 const PATIENCE_MS = 150_000;
 const MINUTE = 60_000;
 const limits = { steps: 15, years: 1, ms: 60_000 };
@@ -30,7 +30,7 @@ interface Case {
   executionId: string;
 }
 
-describe('a simulation, beside executions on a server that skips time', () => {
+describe('a simulation, compared with executions on a time-skipping server', () => {
   let world: World;
   let project: TestProject;
   let skipped: SkippedExecutions;
@@ -46,7 +46,7 @@ describe('a simulation, beside executions on a server that skips time', () => {
     await world?.close();
   });
 
-  /** Each with a contact of its own; only those that come to an end, or to a wait without one, before long. */
+  /** Each has its own contact. Keeps simulations that soon end, or soon reach a wait without time-out. */
   async function cases(start: Date): Promise<Omit<Case, 'executionId'>[]> {
     const found: Omit<Case, 'executionId'>[] = [];
     for (const [graph, events] of fc.sample(fc.tuple(graphs(), scripts), 200)) {
@@ -59,8 +59,8 @@ describe('a simulation, beside executions on a server that skips time', () => {
         graph,
         limits,
         webhookAllowedHosts: [],
-        world: new Made({ now: start, contact, context: {}, script }),
-        around: {
+        state: new SimulationState({ now: start, contact, context: {}, script }),
+        environment: {
           ...{ db: world.db, renderer: testRenderer(), projectId: project.id, isReal: true, baseUrl: '' },
           ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId() },
         },
@@ -88,7 +88,7 @@ describe('a simulation, beside executions on a server that skips time', () => {
       { what: 'rest', timeoutMs: PATIENCE_MS },
     );
 
-  /** Tracked as always, at the time of the server that skips it. */
+  /** Tracks an event at the virtual time of the server. */
   const happen = (tracked: Parameters<typeof trackEvent>[2], createdAt: Date): Promise<string> =>
     inTransaction(world.db, async (trx) => {
       const { eventId } = await trackEvent(trx, project.access, tracked);
@@ -97,8 +97,8 @@ describe('a simulation, beside executions on a server that skips time', () => {
       return eventId;
     });
 
-  /** Whoever waited for an event has seen it. */
-  const heard = (eventId: string) =>
+  /** Resolves when no execution still waits for an event that has happened. */
+  const matched = (eventId: string) =>
     eventually(
       async () => {
         const { rows } = await world.db.raw(
@@ -108,10 +108,10 @@ describe('a simulation, beside executions on a server that skips time', () => {
         );
         return rows.length === 0;
       },
-      { what: 'an event to be heard', timeoutMs: PATIENCE_MS },
+      { what: 'an event to be matched', timeoutMs: PATIENCE_MS },
     );
 
-  it('takes the way that they take', async function () {
+  it('takes the same steps', async function () {
     this.timeout(400_000);
     const { env } = skipped;
     const start = new Date(await env.currentTimeMs());
@@ -133,7 +133,7 @@ describe('a simulation, beside executions on a server that skips time', () => {
       const eventId = await happen({ email, event: name, data }, new Date(await env.currentTimeMs()));
       while ((await matchEvents(world.db)).events > 0);
       await skipped.relay();
-      await heard(eventId);
+      await matched(eventId);
     }
     const last = Math.max(...all.map(({ simulation }) => simulation.world.now.getTime()));
     await passTo((last - start.getTime()) / MINUTE + 60);

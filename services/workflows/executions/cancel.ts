@@ -8,24 +8,24 @@ import { requireOpenProject } from '../../access/open-project.ts';
 import { findWorkflow } from '../find.ts';
 import { executionNotFound } from './find.ts';
 
-/** The reason on executions and mail of a deleted contact. */
+/** Reason of executions and mail that end because their contact was deleted. */
 export const CONTACT_DELETED = 'contact deleted';
 
-const cancelling = (name: string, which: string) =>
+const cancelStatement = (name: string, which: string) =>
   statement<{ cancelled: number }>(
     name,
     `select cancel_executions(array(
        select id from executions where status in ('RUNNING', 'WAITING') and ${which}), $1::text) as cancelled`,
   );
 
-const cancelOne = cancelling('execution-cancel', 'id = $2::uuid');
-const cancelAll = cancelling('executions-cancel-all', 'workflow_id = $2::uuid');
-const cancelOfContacts = cancelling(
+const cancelOne = cancelStatement('execution-cancel', 'id = $2::uuid');
+const cancelAll = cancelStatement('executions-cancel-all', 'workflow_id = $2::uuid');
+const cancelOfContacts = cancelStatement(
   'executions-cancel-contacts',
   'project_id = $2::uuid and contact_id = any ($3::uuid[])',
 );
 
-/** Final when this commits: no step is taken any more. */
+/** No step runs after this commits. */
 export async function cancelExecution(
   db: Db,
   project: ProjectAccess,
@@ -48,7 +48,7 @@ export async function cancelExecution(
   });
 }
 
-/** All that are active, in one statement, however many they are. Gives back how many they were. */
+/** Cancels all active executions in one statement. Returns how many. */
 export async function cancelAllExecutions(db: Db, project: ProjectAccess, workflowId: string): Promise<number> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
@@ -59,15 +59,15 @@ export async function cancelAllExecutions(db: Db, project: ProjectAccess, workfl
   );
 }
 
-// Whatever became of them: contexts and outputs are made of what the contact did and has.
+// Ended executions too: contexts and outputs contain data of the contact.
 const erase = `
-  with own as (
+  with erased as (
     update executions set context = '{}' where project_id = ? and contact_id = any (?::uuid[]) returning id
   )
-  update execution_steps s set output = null, request = null from own
-  where s.execution_id = own.id and (s.output is not null or s.request is not null)`;
+  update execution_steps s set output = null, request = null from erased
+  where s.execution_id = erased.id and (s.output is not null or s.request is not null)`;
 
-/** For contacts that are locked and going to be deleted: nothing runs for them, and nothing is known of them. */
+/** Cancels the executions of contacts that are locked and about to be deleted, and erases their personal data. */
 export async function endExecutionsOf(trx: Db, projectId: string, contactIds: string[], reason: string): Promise<void> {
   await cancel(trx, () => cancelOfContacts(trx, [reason, projectId, contactIds]));
   await trx.raw(erase, [projectId, contactIds]);
@@ -75,10 +75,10 @@ export async function endExecutionsOf(trx: Db, projectId: string, contactIds: st
 
 async function cancel(
   trx: Db,
-  carryOut: () => Promise<{ cancelled: number }[]>,
+  execute: () => Promise<{ cancelled: number }[]>,
   ifNone: () => void = () => {},
 ): Promise<number> {
-  const [row] = await carryOut();
+  const [row] = await execute();
   const cancelled = row?.cancelled ?? 0;
   if (cancelled === 0) ifNone();
   else wake(trx, 'control');

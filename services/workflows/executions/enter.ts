@@ -3,23 +3,23 @@ import { statement } from '../../../db/statement.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Data } from '../../contacts/data.ts';
 
-/** A contact that shall enter a workflow. */
+/** A contact that is to enter a workflow. */
 export interface Entry {
   projectId: string;
   workflowId: string;
-  /** The newest one that is valid, while the workflow's row is locked. */
+  /** The newest valid version, read while the workflow's row is locked. */
   version: number;
   contactId: string;
   context: Data;
-  /** Position of the event that caused it; without one, events count from now on. */
+  /** Position of the event that triggered it. Null: only events from now on can end waits. */
   afterPosition: string | null;
   depth: number;
   /** The workflow does not allow re-entry. */
   oncePerContact: boolean;
 }
 
-// In one order, whoever enters: two who bring the same contacts wait for each other, and not in a circle. Of several
-// events of a contact the first one counts.
+// Inserts in a fixed order, so that two transactions with the same contacts cannot deadlock. Of several events of a contact
+// the first one starts the execution.
 const insert = statement<{ id: string }>(
   'executions-enter',
   `with entry as (
@@ -35,7 +35,7 @@ const insert = statement<{ id: string }>(
      on conflict do nothing
      returning id, project_id, workflow_id, version, contact_id, generation
    ),
-   intent as (
+   message as (
      insert into outbox (queue, project_id, workflow_id, action, payload)
      select 'starts', project_id, workflow_id('execution', project_id::text, id::text, generation::text), 'start',
        jsonb_build_object('workflowType', 'execution', 'contactId', contact_id, 'resourceId', workflow_id,
@@ -47,8 +47,8 @@ const insert = statement<{ id: string }>(
 );
 
 /**
- * Starts executions, all that the rules of re-entry allow, in one statement; the others are passed over. The caller's
- * transaction has the workflows' rows locked, so that none is disabled or edited meanwhile.
+ * Starts executions in one statement, and ignores entries that the re-entry rules forbid. The caller has locked the
+ * workflows' rows, so that none is disabled or edited meanwhile.
  */
 export async function enter(trx: Db, entries: Entry[]): Promise<string[]> {
   if (entries.length === 0) return [];

@@ -17,16 +17,16 @@ export interface ExecutionsQuery {
 
 export interface FoundExecution {
   execution: Execution;
-  /** Null when it has been deleted. */
+  /** Null when the contact was deleted. */
   contact: Contact | null;
   workflow: Workflow;
-  /** In the order of the way. */
+  /** In the order of the visits. */
   steps: ExecutionStep[];
 }
 
 export const executionNotFound = () => notFound('execution');
 
-/** The newest first. */
+/** Returns executions, newest first. */
 export async function listExecutions(
   db: Db,
   projectId: string,
@@ -41,7 +41,7 @@ export async function listExecutions(
   return { data: results, total, page, pageSize, totalPages: Math.ceil(total / pageSize) };
 }
 
-/** All of it is in Postgres: it is the same while Temporal is away, and after Temporal has forgotten. */
+/** Reads Postgres only, so it works while Temporal is unavailable and after Temporal's retention. */
 export async function findExecution(
   db: Db,
   projectId: string,

@@ -3,15 +3,15 @@ import type { Db } from '../../../db/connect.ts';
 const CHUNK = 1_000;
 
 const removeChunk = `
-  with gone as (
+  with deleted as (
     delete from executions where id in (select id from executions where workflow_id = ? limit ?) returning id
   ), steps as (
-    delete from execution_steps s using gone where s.execution_id = gone.id
+    delete from execution_steps s using deleted where s.execution_id = deleted.id
   )
-  select count(*)::integer as count from gone`;
+  select count(*)::integer as count from deleted`;
 
-/** What is left of deleted workflows, some at a time. Their mail and events stay. */
-export async function removeLeftExecutions(db: Db): Promise<number> {
+/** Deletes executions of deleted workflows in chunks. Keeps their mail and events. */
+export async function deleteLeftoverExecutions(db: Db): Promise<number> {
   const removals = await db('workflowRemovals').select<{ workflowId: string }[]>('workflowId').limit(10);
   let removed = 0;
   for (const { workflowId } of removals) {

@@ -7,9 +7,9 @@ import { requireOpenProject } from '../../access/open-project.ts';
 import { workflowIds } from '../../outbox/ids.ts';
 import { writeOutboxMessage } from '../../outbox/write.ts';
 import { executionNotFound } from './find.ts';
-import { reentry } from './start.ts';
+import { reentryError } from './start.ts';
 
-/** Has a FAILED execution try its failed step again, on the version that it has been on, and go on from there. */
+/** Retries the failed step of a FAILED execution, on the version that it was on. */
 export async function retryExecution(
   db: Db,
   project: ProjectAccess,
@@ -26,13 +26,13 @@ export async function retryExecution(
       throw new ApiError(409, 'CONFLICT', `Only a FAILED execution can be tried again; this one is ${status}.`);
     return resume(trx, execution);
   }).catch((error: unknown) => {
-    // The contact has entered again meanwhile, which is active.
-    if (error instanceof UniqueViolationError) throw reentry(true);
+    // The contact has entered again, and that execution is active.
+    if (error instanceof UniqueViolationError) throw reentryError(true);
     throw error;
   });
 }
 
-/** Starts it again from its stored place, as a workflow of its own to Temporal. Its row is locked. */
+/** Restarts an execution at its current step, as a new Temporal workflow. The caller has locked its row. */
 export async function resume(trx: Db, execution: Execution): Promise<Execution> {
   const { id, projectId, workflowId, version, contactId } = execution;
   const generation = execution.generation + 1;

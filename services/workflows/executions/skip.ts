@@ -5,14 +5,15 @@ import { ApiError } from '../../../platform/errors.ts';
 import type { ProjectAccess } from '../../access/keys.ts';
 import { requireOpenProject } from '../../access/open-project.ts';
 import { workflowIds } from '../../outbox/ids.ts';
+import { signalNames } from '../../outbox/signals.ts';
 import { writeOutboxMessage } from '../../outbox/write.ts';
-import { leaveSleep } from '../advance.ts';
+import { leaveByTime } from '../advance.ts';
 import { lockExecution } from '../execution-state.ts';
-import { storedGraph } from '../stored-graph.ts';
+import { storedGraph } from '../versions.ts';
 import { findStep } from '../walk.ts';
 import { executionNotFound } from './find.ts';
 
-/** Has an execution leave its DELAY now, or its wait as if the time were over. */
+/** Ends a delay now, or a wait as if its time-out had passed. */
 export async function skipExecution(
   db: Db,
   project: ProjectAccess,
@@ -32,11 +33,11 @@ export async function skipExecution(
       const graph = await storedGraph(trx, workflowId, execution.version);
       const step = graph && findStep(graph, currentStepId ?? '');
       if (!graph || !step) throw new ApiError(409, 'CONFLICT', 'The graph of this execution is gone.');
-      await leaveSleep(trx, { execution, graph, step }, null, { status: 'SKIPPED' });
+      await leaveByTime(trx, { execution, graph, step }, null, { status: 'SKIPPED' });
       await writeOutboxMessage(trx, {
         queue: 'control',
         action: 'signal',
-        signal: 'lookAgain',
+        signal: signalNames.refresh,
         workflowId: workflowIds.execution(projectId, id, generation),
         projectId,
       });

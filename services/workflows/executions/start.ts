@@ -15,7 +15,7 @@ export interface StartInput {
   context?: Data | undefined;
 }
 
-/** Has one contact enter: 400 while the workflow is disabled, 409 where the contact may not enter (again). */
+/** Starts an execution for one contact: 400 while the workflow is disabled, 409 when the contact may not enter (again). */
 export async function startExecution(
   db: Db,
   project: ProjectAccess,
@@ -27,10 +27,10 @@ export async function startExecution(
     await requireOpenProject(trx, project);
     const workflow = await Workflow.query(trx).findOne({ projectId, id: workflowId }).forShare();
     if (!workflow) throw notFound('workflow', 'WORKFLOW_NOT_FOUND');
-    const who = contactId === undefined ? { email: email ?? '' } : { id: contactId };
-    // It cannot be deleted until the execution is there for whoever deletes it.
+    const filter = contactId === undefined ? { email: email ?? '' } : { id: contactId };
+    // Blocks a deletion of the contact until it can see the execution.
     const contact = await Contact.query(trx)
-      .findOne({ projectId, ...who })
+      .findOne({ projectId, ...filter })
       .forKeyShare();
     if (!contact) throw contactNotFound();
     const { enabled, validVersion: version, allowReentry } = workflow;
@@ -38,12 +38,12 @@ export async function startExecution(
       throw badRequest('This workflow is disabled.', { suggestion: 'Enable it with PATCH /workflows/:id.' });
     const entry = { projectId, workflowId, version, contactId: contact.id, context, afterPosition: null, depth: 0 };
     const [id] = await enter(trx, [{ ...entry, oncePerContact: !allowReentry }]);
-    if (!id) throw reentry(allowReentry);
+    if (!id) throw reentryError(allowReentry);
     return Execution.query(trx).findById(id).throwIfNotFound();
   });
 }
 
-export const reentry = (allowReentry: boolean): ApiError =>
+export const reentryError = (allowReentry: boolean): ApiError =>
   allowReentry
     ? new ApiError(409, 'CONFLICT', 'The contact is on its way through this workflow already.')
     : new ApiError(409, 'CONFLICT', 'The contact has entered this workflow before, and it does not allow re-entry.', {

@@ -1,24 +1,24 @@
 import type { Step } from '../graph.ts';
-import type { SimulatedStep } from './simulate.ts';
+import type { SimulatedStep } from './simulated-step.ts';
 
-/** What one simulation may cost, for its whole answer. */
-export interface Limits {
+/** Limits of one simulation. */
+export interface SimulationLimits {
   steps: number;
   /** Of virtual time. */
   years: number;
   /** Of real time. */
   ms: number;
-  /** Bytes of the answer for the texts of mails and requests. What comes after is left out. */
+  /** Bytes of the answer for bodies of mails and requests. Later bodies are omitted. */
   bodyBytes: number;
-  /** Bytes of the answer for everything else that is told of steps. */
+  /** Bytes of the answer for everything else about steps. */
   stepBytes: number;
-  /** Bytes that are read and rendered, whether they are shown or not. */
+  /** Bytes that are read and rendered, whether they are in the answer or not. */
   workBytes: number;
 }
 
 const MB = 1024 * 1024;
 
-export const LIMITS: Limits = {
+export const LIMITS: SimulationLimits = {
   steps: 1_000,
   years: 10,
   ms: 10_000,
@@ -27,16 +27,16 @@ export const LIMITS: Limits = {
   workBytes: 32 * MB,
 };
 
-/** Where an answer was cut first, and why. */
+/** The first omission in an answer, and its reason. */
 export interface Truncation {
   at: { stepId: string; visit: number };
   reason: string;
 }
 
-/** Keeps count of what a simulation costs. Sizes are those of the JSON that is answered. */
+/** Counts the cost of a simulation. Sizes are those of the answer's JSON. */
 export class Budget {
   truncated: Truncation | undefined;
-  private readonly limits: Limits;
+  private readonly limits: SimulationLimits;
   private readonly deadline: number;
   private readonly configSizes = new Map<string, number>();
   private steps = 0;
@@ -44,12 +44,12 @@ export class Budget {
   private stepBytes = 0;
   private workBytes = 0;
 
-  constructor(limits: Limits) {
+  constructor(limits: SimulationLimits) {
     this.limits = limits;
     this.deadline = performance.now() + limits.ms;
   }
 
-  /** Why there may not be one more step; undefined: it may be taken. */
+  /** Returns why no further step may be taken, or undefined when one may. */
   refusal(): string | undefined {
     const { steps, workBytes } = this.limits;
     if (this.steps >= steps) return `after ${steps} steps`;
@@ -58,7 +58,7 @@ export class Budget {
     return undefined;
   }
 
-  /** Counts a step that was taken and drops texts for which there is no room. Undefined: there is no room for it. */
+  /** Counts a step and omits bodies that do not fit. Returns undefined when the step itself does not fit. */
   admit(taken: SimulatedStep): SimulatedStep | undefined {
     this.steps++;
     const { email, webhook } = taken;
@@ -77,7 +77,7 @@ export class Budget {
     return this.stepBytes > this.limits.stepBytes ? undefined : shown;
   }
 
-  /** The first cut counts: nothing after it is complete. */
+  /** Keeps the first call only: the answer is incomplete from there on. */
   cut({ id: stepId }: Pick<Step, 'id'>, visit: number, reason: string): void {
     this.truncated ??= { at: { stepId, visit }, reason };
   }
@@ -91,7 +91,7 @@ export class Budget {
       this.bodyBytes += size;
       return text;
     }
-    // Not even a short one later on: what is shown is what came first.
+    // Omits shorter bodies later on too, so that the answer has all bodies up to a point.
     this.bodyBytes = bodyBytes;
     this.cut(
       step,

@@ -2,15 +2,15 @@ import type { Db } from '../../../db/connect.ts';
 import { badRequest } from '../../../platform/errors.ts';
 import type { Data } from '../../contacts/data.ts';
 import { refusalOfConnection } from '../connections.ts';
-import type { Branch, Graph, StepTypeName } from '../graph.ts';
+import type { Branch, Graph } from '../graph.ts';
 import { readConfig, type StepRules } from '../step-config.ts';
-import { type GraphViolation, graphViolations, requireNoFaults } from '../violations.ts';
+import { graphViolations, requireNoViolations } from '../violations.ts';
 
-/** A graph that is not stored anywhere; its ids are whatever its author likes. */
+/** A graph that is not stored. The client chooses the ids. */
 export interface Draft {
   steps: {
     id: string;
-    type: StepTypeName;
+    type: string;
     name?: string | undefined;
     config?: Data | undefined;
     templateId?: string | null | undefined;
@@ -18,7 +18,7 @@ export interface Draft {
   transitions: { fromStepId: string; toStepId: string; branch: Branch | null }[];
 }
 
-/** Held to the rules for a graph that is built step by step. */
+/** Applies the rules of stored graphs. */
 export function readDraft({ steps, transitions }: Draft, rules: Pick<StepRules, 'webhookAllowedHosts'>): Graph {
   const graph: Graph = {
     steps: steps.map(({ id, type, name, config, templateId }, n) => ({
@@ -41,6 +41,5 @@ export function readDraft({ steps, transitions }: Draft, rules: Pick<StepRules, 
 }
 
 export async function requireRunnable(db: Db, projectId: string, graph: Graph): Promise<void> {
-  const faults: GraphViolation[] = await graphViolations(db, projectId, graph);
-  requireNoFaults(faults, 'run');
+  requireNoViolations(await graphViolations(db, projectId, graph), 'run');
 }

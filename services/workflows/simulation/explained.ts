@@ -9,23 +9,23 @@ interface Filter {
   count?: unknown;
 }
 
-/** A filter as it stands in the condition, with what it answered. */
+/** A filter of the condition with its result. */
 export type ExplainedFilter = Filter & FilterAnswer;
 
-/** So much of a value is repeated in words; `filters` has all of it. */
+/** Characters of a value in the reason; `filters` has all of it. */
 const MAX_VALUE = 200;
 
 export const explainFilters = (config: Data, answers: FilterAnswer[]): ExplainedFilter[] =>
   answers.map((answer) => ({ ...filterAt(config, answer.path), ...answer }));
 
-/** The filter that stands at a path of the condition; a config without groups is one filter itself. */
+/** Returns the filter at a path of the condition. A config without groups is itself a filter. */
 function filterAt(config: Data, path: string): Filter {
   const found = 'groups' in config ? path.split('.').reduce<unknown>((at, key) => (at as Data)[key], config) : config;
   const { field = null, operator = null, value = null, unit, count } = found as Partial<Filter>;
   return { field, operator, value, ...(unit !== undefined && { unit }), ...(count !== undefined && { count }) };
 }
 
-/** Why a condition took its way, in words. */
+/** Describes the filters that decided a condition. */
 export function conditionReason(filters: ExplainedFilter[]): string | null {
   const decisive = filters.filter((filter) => filter.decisive);
   if (decisive.length === 0) return null;

@@ -13,9 +13,12 @@ import { showStep } from '../sealed-headers.ts';
 import { after, type Span } from '../spans.ts';
 import { type Draft, readDraft, requireRunnable } from './draft.ts';
 import { type Simulation, simulate } from './simulate.ts';
-import { type ScriptedEvent, World } from './world.ts';
+import { type ScriptedEvent, SimulationState } from './world.ts';
 
-/** Stored: by its id, or by its address alone. What else is said of it is assumed; with an address, all of it. */
+/**
+ * With `id`, or `email` alone, the stored contact; other values override its own. `email` with other values describes an
+ * invented contact.
+ */
 export interface SimulatedContact {
   id?: string | undefined;
   email?: string | undefined;
@@ -25,12 +28,12 @@ export interface SimulatedContact {
 
 export interface SimulationInput {
   contact: SimulatedContact;
-  /** Each at its time, or so long after the start; without either at the start. */
+  /** Each `at` a time or `after` a span from the start; without both at the start. */
   events?:
     | { name: string; data?: Data | undefined; at?: string | undefined; after?: number | Span | undefined }[]
     | undefined;
   graph?: Draft | undefined;
-  /** What the event that starts it brings along. */
+  /** Data of the event that starts the execution. */
   context?: Data | undefined;
   startAt?: string | undefined;
 }
@@ -41,7 +44,7 @@ export interface SimulationDeps {
   settings: Pick<Settings, 'webhookAllowedHosts' | 'baseUrl' | 'secretKeys'> & Partial<Pick<Settings, 'limits'>>;
 }
 
-/** What would happen to a contact in a workflow. Nothing is sent and nothing is stored. */
+/** Runs a workflow for a contact without sending or storing anything. */
 export async function simulateWorkflow(
   { db, renderer, settings }: SimulationDeps,
   projectId: string,
@@ -55,11 +58,11 @@ export async function simulateWorkflow(
   const now = input.startAt === undefined ? new Date() : new Date(input.startAt);
   const { contact, isReal } = await contactOf(db, projectId, input.contact, now);
   const context = input.context ?? {};
-  const world = new World({ now, contact, context, script: scriptOf(input, now) });
+  const state = new SimulationState({ now, contact, context, script: scriptOf(input, now) });
   const { eventName } = workflow.triggerConfig;
-  if (workflow.triggerType === 'EVENT' && eventName) world.record(eventName, context, now);
-  const around = { db, renderer, projectId, workflow, executionId: newId(), isReal, baseUrl, limits };
-  return simulate({ around, world, graph, webhookAllowedHosts });
+  if (workflow.triggerType === 'EVENT' && eventName) state.record(eventName, context, now);
+  const environment = { db, renderer, projectId, workflow, executionId: newId(), isReal, baseUrl, limits };
+  return simulate({ environment, state, graph, webhookAllowedHosts });
 }
 
 async function openGraph(db: Db, keys: SigningKeys, { id, projectId }: Workflow): Promise<Graph> {
@@ -87,9 +90,9 @@ const findByEmail = (db: Db, projectId: string, email: string): PromiseLike<Cont
   Contact.query(db).findOne({ projectId, email });
 
 function scriptOf({ events = [] }: SimulationInput, start: Date): ScriptedEvent[] {
-  return events.map(({ name, data, at, after: wait }) => {
+  return events.map(({ name, data, at, after: delay }) => {
     if (at !== undefined) return { name, data, at: new Date(at) };
-    if (wait === undefined) return { name, data, at: start };
-    return { name, data, at: after(start, typeof wait === 'number' ? { amount: wait, unit: 'seconds' } : wait) };
+    if (delay === undefined) return { name, data, at: start };
+    return { name, data, at: after(start, typeof delay === 'number' ? { amount: delay, unit: 'seconds' } : delay) };
   });
 }

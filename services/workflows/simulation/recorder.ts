@@ -12,8 +12,8 @@ import { footerFor } from '../../templates/footer.ts';
 import { variablesOf } from '../../templates/variables.ts';
 import { renderText } from '../real-run.ts';
 import { planStepEmail } from '../send-step-email.ts';
-import type { MailResult, Run, StepMail } from '../steps/step-type.ts';
-import type { World } from './world.ts';
+import type { MailResult, StepEnvironment, StepMail } from '../steps/step-type.ts';
+import type { SimulationState } from './world.ts';
 
 export interface SimulatedEmail {
   templateId: string;
@@ -22,39 +22,38 @@ export interface SimulatedEmail {
   fromName: string | null;
   replyTo: string | null;
   subject: string;
-  /** Null where there was no room for it; so is the text. */
+  /** Null, like the text, when the answer had no room for it. */
   html: string | null;
   text: string | null;
 }
 
-export interface Surroundings {
+export interface SimulationEnvironment {
   db: Db;
   renderer: Pick<Renderer, 'render'>;
   projectId: string;
   workflow: { id: string; name: string };
   executionId: string;
-  /** The contact is stored, and has a history. */
+  /** The contact is stored, so its past events count. */
   isReal: boolean;
   baseUrl: string;
   limits?: Limits | undefined;
 }
 
-/** What a step has done in a world that does not exist. */
+/** Records what a simulated step does. */
 export class Recorder {
   email: SimulatedEmail | undefined;
   filters: FilterAnswer[] | undefined;
-  private readonly around: Surroundings;
-  private readonly world: World;
+  private readonly environment: SimulationEnvironment;
+  private readonly state: SimulationState;
 
-  constructor(around: Surroundings, world: World) {
-    this.around = around;
-    this.world = world;
+  constructor(environment: SimulationEnvironment, state: SimulationState) {
+    this.environment = environment;
+    this.state = state;
   }
 
-  /** The same that steps act through when they run, but for what comes of it. */
-  get run(): Run {
-    const { workflow, executionId } = this.around;
-    const { now, contact, context } = this.world;
+  get env(): StepEnvironment {
+    const { workflow, executionId } = this.environment;
+    const { now, contact, context } = this.state;
     return {
       now,
       contact,
@@ -63,24 +62,24 @@ export class Recorder {
       execution: { id: executionId },
       sendEmail: (mail) => this.sendEmail(mail),
       updateContact: async (change) => {
-        const fault = this.around.limits && keysFault(change.data, this.around.limits);
-        if (fault) return { refused: fault.message };
+        const violation = this.environment.limits && keysFault(change.data, this.environment.limits);
+        if (violation) return { refused: violation.message };
         const size = Buffer.byteLength(JSON.stringify({ ...contact.data, ...change.data }));
         if (size > MAX_DATA_BYTES) return { refused: mergedTooLarge.message };
-        this.world.change(change, now);
+        this.state.change(change, now);
         return {};
       },
       decide: (condition) => this.decide(condition),
       render: async (texts) => {
         const item = await this.variables({ event: context });
-        return Promise.all(texts.map((text) => renderText(this.around.renderer, text, item)));
+        return Promise.all(texts.map((text) => renderText(this.environment.renderer, text, item)));
       },
     };
   }
 
   private async sendEmail(mail: StepMail): Promise<MailResult> {
-    const { db, renderer, projectId } = this.around;
-    const { contact, context } = this.world;
+    const { db, renderer, projectId } = this.environment;
+    const { contact, context } = this.state;
     const plan = await planStepEmail(db, { projectId, contact }, mail);
     if (!('template' in plan)) return plan;
     const { template, from } = plan;
@@ -103,8 +102,8 @@ export class Recorder {
   }
 
   private async decide(parsed: ParsedCondition): Promise<boolean> {
-    const { db, projectId, isReal } = this.around;
-    const { now, contact, context, recorded } = this.world;
+    const { db, projectId, isReal } = this.environment;
+    const { now, contact, context, recorded } = this.state;
     const resolved = await resolveCondition(db, projectId, parsed);
     const wanted = { projectId, contactIds: [contact.id], uses: resolved.uses, segmentIds: staticSegmentsOf(resolved) };
     const known = isReal ? (await loadFacts(db, wanted)).get(contact.id) : undefined;
@@ -122,22 +121,22 @@ export class Recorder {
   }
 
   private async variables(sources: { passing?: { event: unknown }; event?: unknown }) {
-    const { baseUrl } = this.around;
+    const { baseUrl } = this.environment;
     const page = (name: string) => `${baseUrl}/${name}/simulated`;
-    // No link of a mail that was never sent leads anywhere.
+    // Placeholders: pages of the contact need a mail that was sent.
     const links = {
       unsubscribeUrl: page('unsubscribe'),
       subscribeUrl: page('subscribe'),
       manageUrl: page('manage'),
     };
-    return variablesOf({ contact: this.world.contact, links, language: await this.language(), ...sources });
+    return variablesOf({ contact: this.state.contact, links, language: await this.language(), ...sources });
   }
 
   private async language(): Promise<string> {
-    const { db, projectId } = this.around;
+    const { db, projectId } = this.environment;
     return (await Project.query(db).findById(projectId))?.language ?? 'en';
   }
 }
 
-/** As the database has it for all that is stored on a contact. */
+/** The database's limit for the data of a contact. */
 const MAX_DATA_BYTES = 128 * 1024;

@@ -1,29 +1,39 @@
 import joi from 'joi';
-import { type ParseOptions, parseCondition } from '../../conditions/parse.ts';
+import type { Db } from '../../../db/connect.ts';
+import type { Fault } from '../../../platform/errors.ts';
+import { parseCondition } from '../../conditions/parse.ts';
 import type { ParseResult } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
+import { referenceViolations } from '../../segments/references.ts';
 import { fail, leaveBy, type StepType } from './step-type.ts';
 
 /** A condition tree, or one filter. */
 export type ConditionConfig = Data;
 
+/** Path of the only filter of a config without groups. */
 const FLAT = 'groups.0.filters.0';
 
 export const condition: StepType<ConditionConfig> = {
   type: 'CONDITION',
+  label: 'Condition',
   exits: ['yes', 'no'],
+  runsUnlocked: true,
   config: joi.object().unknown(),
-  refusals: (config) => {
+  configErrors: (config) => {
     const tree = treeOf(config);
     if (!tree) return [];
-    const { faults = [] } = parse(tree);
-    return tree === config ? faults : faults.map((fault) => ({ ...fault, ...flattened(fault) }));
+    const { faults: errors = [] } = parse(tree);
+    return tree === config ? errors : errors.map((error) => ({ ...error, ...flattened(error) }));
   },
-  faults: ({ config }) => {
+  referenceErrors: async (db, projectId, config, before) =>
+    config === before ? [] : findReferenceErrors(db, projectId, config),
+  violations: ({ config }) => {
     const tree = treeOf(config);
     if (!tree) return ['asks for nothing'];
     return (parse(tree).faults ?? []).map(({ message }) => message);
   },
+  referenceViolations: async ({ config }, { db, projectId }) =>
+    (await findReferenceErrors(db, projectId, config)).map(({ message }) => `has a fault: ${message}`),
   uses: ({ config }) => {
     const { parsed } = parseConditionConfig(config);
     if (!parsed) return {};
@@ -34,28 +44,33 @@ export const condition: StepType<ConditionConfig> = {
       segments: [...segments.keys()],
     };
   },
-  run: async ({ config }, run) => {
+  run: async ({ config }, env) => {
     const { parsed } = parseConditionConfig(config);
     if (!parsed) return fail('the condition of the step cannot be read');
-    return leaveBy((await run.decide(parsed)) ? 'yes' : 'no');
+    return leaveBy((await env.decide(parsed)) ? 'yes' : 'no');
   },
 };
 
-/** For whoever needs to know what it refers to. */
-export function parseConditionConfig(config: ConditionConfig, options?: ParseOptions): Partial<ParseResult> {
-  const tree = treeOf(config);
-  return tree ? parse(tree, options) : {};
+async function findReferenceErrors(db: Db, projectId: string, config: ConditionConfig): Promise<Fault[]> {
+  const { parsed } = parseConditionConfig(config);
+  return parsed ? referenceViolations(db, projectId, parsed, '') : [];
 }
 
-const parse = (tree: unknown, options?: ParseOptions) => parseCondition(tree, { ...options, inExecution: true });
+function parseConditionConfig(config: ConditionConfig): Partial<ParseResult> {
+  const tree = treeOf(config);
+  return tree ? parse(tree) : {};
+}
 
-/** Undefined while nothing has been filled in yet. */
+const parse = (tree: unknown) => parseCondition(tree, { inExecution: true });
+
+/** Returns undefined while the config is empty. */
 function treeOf(config: ConditionConfig): Data | undefined {
   if ('groups' in config || 'logic' in config) return config;
   if ('field' in config || 'operator' in config) return { logic: 'AND', groups: [{ filters: [config] }] };
   return undefined;
 }
 
+/** Removes the path that the author of a single filter has not written. */
 const flattened = ({ field, message }: { field: string; message: string }) => ({
   field: field.replace(`${FLAT}.`, ''),
   message: message.replace(`${FLAT}.`, ''),

@@ -6,18 +6,20 @@ import { after, type Span, spanKeys } from '../spans.ts';
 import { fail, type StepType, sleepUntil } from './step-type.ts';
 
 export interface DelayConfig extends Partial<Span> {
-  /** A date, or `data.<key>` for the contact's own. */
+  /** A date, or `data.<key>` for a date of the contact. */
   until?: string;
 }
 
 export const delay: StepType<DelayConfig> = {
   type: 'DELAY',
+  label: 'Delay',
   exits: ['next'],
+  waits: true,
   config: joi
     .object({ ...spanKeys, until: joi.string().custom(dateOrPath) })
     .oxor('amount', 'until')
     .unknown(),
-  faults: ({ config: { amount, unit, until } }) => {
+  violations: ({ config: { amount, unit, until } }) => {
     if (until !== undefined) return [];
     if (amount === undefined) return ['says neither how long nor until when'];
     return unit === undefined ? ['has no unit of time'] : [];
@@ -30,7 +32,7 @@ export const delay: StepType<DelayConfig> = {
   },
 };
 
-/** A contact without its date is nobody's guess: sending at once could be as wrong as never. */
+/** Fails without a date: neither leaving at once nor waiting for ever would be right for every workflow. */
 function sleepUntilDate(until: string, data: Data) {
   const path = pathOf(until);
   const value = path ? valueAt(data, path) : until;

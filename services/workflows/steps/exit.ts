@@ -7,8 +7,10 @@ export interface ExitConfig {
 
 export const exit: StepType<ExitConfig> = {
   type: 'EXIT',
+  label: 'Exit',
   exits: [],
+  runsUnlocked: true,
   config: joi.object({ reason: joi.string().max(500).allow('', null) }).unknown(),
-  faults: () => [],
+  violations: () => [],
   run: ({ config: { reason } }) => end(reason || null),
 };

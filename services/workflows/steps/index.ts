@@ -1,4 +1,3 @@
-import type { StepTypeName } from '../graph.ts';
 import { condition } from './condition.ts';
 import { delay } from './delay.ts';
 import { exit } from './exit.ts';
@@ -8,8 +7,8 @@ import { updateContact } from './update-contact.ts';
 import { waitForEvent } from './wait-for-event.ts';
 import { webhook } from './webhook.ts';
 
-/** The types of steps that there are. */
-export const stepTypes: Record<StepTypeName, StepType> = {
+/** The table of step types. Nothing else in the program lists them. */
+export const stepTypes = {
   SEND_EMAIL: stepType(sendEmail),
   DELAY: stepType(delay),
   WAIT_FOR_EVENT: stepType(waitForEvent),
@@ -18,3 +17,13 @@ export const stepTypes: Record<StepTypeName, StepType> = {
   UPDATE_CONTACT: stepType(updateContact),
   EXIT: stepType(exit),
 };
+
+export type StepTypeName = keyof typeof stepTypes;
+export const stepTypeNames = Object.keys(stepTypes) as StepTypeName[];
+
+/** Throws when the type is unknown, as after a rollback to a version that lacks it. */
+export function stepTypeOf({ type }: { type: string }): StepType {
+  const found = (stepTypes as Record<string, StepType | undefined>)[type];
+  if (!found) throw new Error(`Unknown step type: ${type}`);
+  return found;
+}

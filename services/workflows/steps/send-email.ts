@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { addressRule, NOT_IN_A_LINE, readMailbox } from '../../../platform/address.ts';
-import type { Step } from '../graph.ts';
-import { fail, leaveBy, type StepType, skip } from './step-type.ts';
+import { requireVerifiedSender } from '../../domains/verified-sender.ts';
+import { fail, leaveBy, type Step, type StepType, skip } from './step-type.ts';
 
 export interface SendEmailConfig {
   templateId?: string | null;
@@ -13,7 +13,9 @@ export interface SendEmailConfig {
 
 export const sendEmail: StepType<SendEmailConfig> = {
   type: 'SEND_EMAIL',
+  label: 'Send e-mail',
   exits: ['next'],
+  runsUnlocked: true,
   config: joi
     .object({
       templateId: joi.string().guid({ separator: '-', wrapper: false }).allow(null),
@@ -27,19 +29,30 @@ export const sendEmail: StepType<SendEmailConfig> = {
     })
     .unknown()
     .custom(withName),
-  faults: (step) => {
+  referenceErrors: async (db, projectId, { from }, before) => {
+    if (typeof from === 'string' && from !== before?.from) await requireVerifiedSender(db, projectId, from);
+    return [];
+  },
+  violations: (step) => {
     const { recipient } = step.config;
     return [
       ...(templateOf(step) ? [] : ['has no template']),
       ...(recipient?.type === 'CUSTOM' && !recipient.email ? ['does not say to whom it goes'] : []),
     ];
   },
+  referenceViolations: (step, { templates }) => {
+    const templateId = templateOf(step);
+    if (!templateId) return [];
+    const template = templates.get(templateId);
+    if (!template) return ['uses a template that is not there'];
+    return template.fromEmail || step.config.from ? [] : ['has no sender: neither it nor its template says from whom'];
+  },
   uses: (step) => ({ templates: [templateOf(step) ?? []].flat() }),
-  run: async (step, run) => {
+  run: async (step, env) => {
     const { from, fromName, replyTo, recipient } = step.config;
     const templateId = templateOf(step);
     if (!templateId) return fail('the step has no template');
-    const result = await run.sendEmail({
+    const result = await env.sendEmail({
       templateId,
       from: from ?? undefined,
       fromName: fromName || undefined,
@@ -51,6 +64,7 @@ export const sendEmail: StepType<SendEmailConfig> = {
   },
 };
 
+/** The config's template wins over the one beside it. */
 export const templateOf = ({ templateId, config }: Step<SendEmailConfig>): string | undefined =>
   config.templateId ?? templateId ?? undefined;
 
@@ -58,7 +72,7 @@ function mailbox(text: string, helpers: joi.CustomHelpers) {
   return readMailbox(text) ? text : helpers.error('string.email');
 }
 
-/** `Name <address>` is a way to give both. */
+/** Splits `Name <address>` into `from` and `fromName`. */
 function withName(config: SendEmailConfig): SendEmailConfig {
   const { email, name } = readMailbox(config.from ?? '') ?? {};
   if (email === undefined) return config;

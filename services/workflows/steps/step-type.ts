@@ -1,18 +1,35 @@
 import type joi from 'joi';
+import type { Db } from '../../../db/connect.ts';
 import type { ContactRecord } from '../../../db/models/contact.ts';
+import type { Template } from '../../../db/models/template.ts';
 import type { Fault } from '../../../platform/errors.ts';
 import type { ParsedCondition } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
-import type { Exit, Step, StepTypeName } from '../graph.ts';
 import type { WebhookRequest } from '../webhook-call.ts';
 
-/** What a step has come to. */
+export const branches = ['yes', 'no', 'event', 'timeout'] as const;
+export type Branch = (typeof branches)[number];
+
+/** The way out of a step. `next` takes the transition without a branch. */
+export type Exit = 'next' | Branch;
+
+export interface Step<Config = Data> {
+  id: string;
+  /** A key of the table in `index.ts`. */
+  type: string;
+  name: string;
+  config: Config;
+  templateId: string | null;
+}
+
+/** The result of running a step. */
 export type Outcome =
   | { kind: 'leave'; exit: Exit; status: 'COMPLETED' | 'SKIPPED'; output: Data | undefined }
-  /** Then it leaves by `next`. */
+  /** Leaves by `next` at that time. */
   | { kind: 'sleep'; until: Date }
-  /** It leaves by `event` or by `timeout`; without a time it waits for ever. */
+  /** Leaves by `event` or by `timeout`. Without `until` the wait has no time-out. */
   | { kind: 'wait'; event: string; until: Date | undefined }
+  /** Leaves by `next` once the receiver has accepted the request. */
   | { kind: 'webhook'; request: WebhookRequest }
   | { kind: 'end'; status: 'EXITED' | 'FAILED'; reason: string | null };
 
@@ -34,31 +51,31 @@ export interface StepMail {
   from?: string | undefined;
   fromName?: string | undefined;
   replyTo?: string | undefined;
-  /** Somebody else than the contact. */
+  /** Replaces the contact's address. */
   to?: string | undefined;
 }
 
 export type MailResult = { emailId: string } | { skipped: string } | { failed: string };
 
 /**
- * The world as a step sees it, and all that it may do to it: the database where executions run, a recorder where they
- * are simulated.
+ * Everything a running step may read and do. Executions implement it with the database, simulations with a recorder
+ * that stores nothing.
  */
-export interface Run {
+export interface StepEnvironment {
   readonly now: Date;
   readonly contact: ContactRecord;
   readonly context: Data;
   readonly workflow: { id: string; name: string };
   readonly execution: { id: string };
   sendEmail(mail: StepMail): Promise<MailResult>;
-  /** Why it could not be done, or nothing. */
+  /** Returns the reason when the change is refused. */
   updateContact(change: { data: Data; subscribed: boolean | undefined }): Promise<{ refused?: string }>;
   decide(condition: ParsedCondition): Promise<boolean>;
-  /** Fills variables into texts, which stay what they are: nothing is escaped. */
+  /** Fills in variables as plain text: nothing is escaped. */
   render(texts: string[]): Promise<string[]>;
 }
 
-/** What a step names, for whoever asks where a template, field, event or segment is used. */
+/** What a step refers to. Answers where a template, field, event or segment is used. */
 export interface StepUses {
   templates: string[];
   /** As in conditions: `email`, `data.<key>`. */
@@ -67,20 +84,51 @@ export interface StepUses {
   segments: string[];
 }
 
-/** A type of step: one file, one entry in the table. */
-export interface StepType<Config = Data> {
-  type: StepTypeName;
-  /** In the order of drawing. A transition without a branch serves those of a wait that have none of their own. */
-  exits: readonly Exit[];
-  /** The shape of its config: what breaks it is a 422 on saving. Unknown keys are kept. */
-  config: joi.ObjectSchema;
-  /** What of a well-shaped config is refused with 400 on saving. Fields are paths inside the config. */
-  refusals?(config: Config): Fault[];
-  /** What keeps the workflow from being enabled, in words that go on from the step's name. */
-  faults(step: Step<Config>): string[];
-  uses?(step: Step<Config>): Partial<StepUses>;
-  run(step: Step<Config>, run: Run): Promise<Outcome> | Outcome;
+/** Settings of the installation that configs are checked against. */
+export interface ConfigRules {
+  /** `host:port` of private targets that webhooks may call. */
+  webhookAllowedHosts: string[];
+  /** Path of the config in the request body. */
+  path: string;
 }
 
-/** For the table: configs are checked when they are saved, and trusted from then on. */
+/** What the checks on enabling may read. `templates` has those that the graph's steps use, if they exist. */
+export interface EnablingContext {
+  db: Db;
+  projectId: string;
+  templates: ReadonlyMap<string, Template>;
+}
+
+/** A step type: one file, and one entry in the table of `index.ts`. See docs/adding-a-step.md. */
+export interface StepType<Config = Data> {
+  /** Its key in the table. */
+  type: string;
+  /** Name of a new step that was given none. */
+  label: string;
+  /**
+   * In drawing order. A transition without a branch serves every exit of a wait that has no transition of its own. A
+   * type with the exit `timeout` leaves by it when its time is over, every other type by `next`.
+   */
+  exits: readonly Exit[];
+  /** Time passes in it, so that a circle of transitions may lead through it. */
+  waits?: true;
+  /** The outcome depends on the contact and the context alone, so the step first runs without locks. */
+  runsUnlocked?: true;
+  /** It calls a webhook: its config may have `headers`, which are stored sealed, and its request is called once. */
+  callsWebhook?: true;
+  /** Shape of the config. A violation is a 422 on saving. Unknown keys are kept. */
+  config: joi.ObjectSchema;
+  /** Errors of a well-shaped config: a 400 on saving. Fields are paths inside the config. */
+  configErrors?(config: Config, rules: ConfigRules): Fault[];
+  /** Errors that only the database can tell: a 400 on saving. `before` is the config that this one replaces. */
+  referenceErrors?(db: Db, projectId: string, config: Config, before: Config | undefined): Promise<Fault[]>;
+  /** What keeps the workflow from being enabled. Each text continues a sentence that starts with the step's name. */
+  violations(step: Step<Config>): string[];
+  /** The same for what lies outside the step. */
+  referenceViolations?(step: Step<Config>, context: EnablingContext): Promise<string[]> | string[];
+  uses?(step: Step<Config>): Partial<StepUses>;
+  run(step: Step<Config>, env: StepEnvironment): Promise<Outcome> | Outcome;
+}
+
+/** Erases the config's type for the table: configs are validated when they are saved, and trusted from then on. */
 export const stepType = <Config extends object>(type: StepType<Config>): StepType => type as unknown as StepType;

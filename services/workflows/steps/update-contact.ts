@@ -4,29 +4,31 @@ import { fail, leaveBy, type StepType } from './step-type.ts';
 
 export interface UpdateContactConfig {
   data?: Data;
-  /** The same under another name. */
+  /** An alias of `data`, which wins. */
   updates?: Data;
   subscribed?: boolean;
 }
 
 export const updateContact: StepType<UpdateContactConfig> = {
   type: 'UPDATE_CONTACT',
+  label: 'Update contact',
   exits: ['next'],
+  runsUnlocked: true,
   config: joi
     .object({ data: joi.object().unknown(), updates: joi.object().unknown(), subscribed: joi.boolean().strict() })
     .unknown(),
-  refusals: (config) => {
+  configErrors: (config) => {
     const broken = limitBrokenBy(dataOf(config));
     return broken ? [{ field: 'data', message: `"data" ${broken}`, code: 'too_big' }] : [];
   },
-  faults: ({ config }) =>
+  violations: ({ config }) =>
     Object.keys(dataOf(config)).length === 0 && config.subscribed === undefined ? ['changes nothing'] : [],
   uses: ({ config }) => {
     const { patch, deletes } = readData(dataOf(config));
     return { fields: [...Object.keys(patch), ...deletes].map((key) => `data.${key}`) };
   },
-  run: async ({ config }, run) => {
-    const { refused } = await run.updateContact({ data: dataOf(config), subscribed: config.subscribed });
+  run: async ({ config }, env) => {
+    const { refused } = await env.updateContact({ data: dataOf(config), subscribed: config.subscribed });
     return refused ? fail(refused) : leaveBy('next');
   },
 };

@@ -4,24 +4,26 @@ import { fail, type StepType, waitFor } from './step-type.ts';
 
 export interface WaitForEventConfig {
   eventName?: string;
-  /** In seconds, where it is a number. */
+  /** A number means seconds. */
   timeout?: number | Span;
 }
 
 export const waitForEvent: StepType<WaitForEventConfig> = {
   type: 'WAIT_FOR_EVENT',
+  label: 'Wait for event',
   exits: ['event', 'timeout'],
+  waits: true,
   config: joi
     .object({
       eventName: joi.string().min(1).max(255),
       timeout: joi.alternatives().conditional(joi.object(), {
-        // biome-ignore lint/suspicious/noThenProperty: joi calls it so
+        // biome-ignore lint/suspicious/noThenProperty: the name is joi's
         then: joi.object({ amount: spanKeys.amount.required(), unit: spanKeys.unit.required() }).unknown(),
         otherwise: joi.number().greater(0).max(MAX_SECONDS),
       }),
     })
     .unknown(),
-  faults: ({ config }) => (config.eventName ? [] : ['does not say which event it waits for']),
+  violations: ({ config }) => (config.eventName ? [] : ['does not say which event it waits for']),
   uses: ({ config: { eventName } }) => ({ events: eventName ? [eventName] : [] }),
   run: ({ config: { eventName, timeout } }, { now }) => {
     if (!eventName) return fail('the step does not say which event it waits for');

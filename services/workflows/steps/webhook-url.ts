@@ -1,24 +1,24 @@
 import { randomInt } from 'node:crypto';
 
-// Variables in the URL of a webhook. Their values come from whoever tracks events, so each is percent-encoded where it
-// stands, and none may stand where it could say which host is called.
+// Variables in the URL of a webhook. Their values come from event data that clients send, so each is percent-encoded in
+// its place, and none may stand where it could choose the host.
 
 export type RenderedUrl = { url: string } | { refused: string };
 
-/** Scheme, login, host and port, written out. A backslash would be read as a slash. */
+/** Literal scheme, login, host and port. A backslash would be read as a slash. */
 const FIXED_ORIGIN = /^\s*https?:\/\/[^/?#\\{}\s]+(?=[/?#]|\s*$)/i;
 const HAS_TAG = /\{[{%#]/;
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 
-// Put around each `{{ … }}`, so that values can be told from text after rendering. Digits, which no filter changes, and
-// unknown to those who write values.
+// Surrounds each `{{ … }}`, to tell values from text after rendering. Made of digits, which no filter changes, and random,
+// so that no value can contain it.
 const mark = String(randomInt(2 ** 47));
 const [START, ESCAPED, END] = [`\u{E0A0}${mark}\u{E0A1}`, `\u{E0A0}${mark}\u{E0A2}`, `\u{E0A0}${mark}\u{E0A3}`];
 
 export interface UrlTemplate {
-  /** What is to be rendered. */
+  /** Input of the renderer. */
   text: string;
-  /** What comes of it. */
+  /** Reads the renderer's output. */
   read(rendered: string): RenderedUrl;
 }
 
@@ -46,7 +46,7 @@ function variableHost(rendered: string): string {
   return `the host of the URL comes from a variable${host}; variables may stand in its path and query only`;
 }
 
-/** Filters that make a value safe by themselves; what they give is not encoded twice. */
+/** Filters that encode a value themselves; their output is not encoded twice. */
 const URL_ENCODED = /\|\s*urlencode\s*-?$/;
 
 function withMarks(template: string): string {
@@ -71,7 +71,7 @@ function withMarks(template: string): string {
 
 const CLOSING: Record<string, string> = { '{': '}}', '%': '%}', '#': '#}' };
 
-/** Where the tag that begins at `start` ends; -1 where none does, or it is never closed. */
+/** Returns the end of the tag that begins at `start`, or -1 when there is none or it is never closed. */
 function tagEnd(template: string, start: number): number {
   const kind = template[start + 1] ?? '';
   const closing = CLOSING[kind];
@@ -95,7 +95,7 @@ function stringEnd(template: string, start: number, quote: string): number {
   return -1;
 }
 
-/** Undefined where marks were lost on the way, as in a filter over a whole block. */
+/** Returns undefined when rendering lost a mark, as a filter over a whole block does. */
 function encodeValues(marked: string): string | undefined {
   let text = '';
   let from = 0;
@@ -106,7 +106,7 @@ function encodeValues(marked: string): string | undefined {
     const end = marked.indexOf(END, start);
     if (end < 0 || (!escaped && !marked.startsWith(START, start))) return undefined;
     const value = marked.slice(start + START.length, end);
-    // A macro that is printed has marks inside its own.
+    // The output of a macro has marks inside the marks of its own tag.
     if (value.includes(mark)) return undefined;
     text += marked.slice(from, start) + (escaped ? encodeRest(value) : encode(value));
     from = end + END.length;
@@ -115,12 +115,12 @@ function encodeValues(marked: string): string | undefined {
 
 const isClean = (text: string, from: number): boolean => text.indexOf(mark, from) < 0;
 
-/** Everything but letters, digits, `-`, `.`, `_` and `~`. */
+/** Encodes everything but letters, digits, `-`, `.`, `_` and `~` (RFC 3986, 2.3). */
 const encode = (value: string): string =>
   encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\u{FFFD}')).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** What may not stand in a path segment or a query value, in a text that is already encoded. */
+/** Encodes what an already encoded text may not have in a path segment or a query value. */
 const encodeRest = (value: string): string => value.replace(/[^A-Za-z0-9\-._~%&=+]+/g, encode);

@@ -1,24 +1,29 @@
 import joi from 'joi';
+import { type Fault, validationError } from '../../../platform/errors.ts';
+import { isAllowed } from '../../../platform/outbound-http.ts';
+import { literalOf, refusalOf } from '../../../platform/public-address.ts';
 import type { Data } from '../../contacts/data.ts';
-import { callWebhook, fail, type Run, type StepType } from './step-type.ts';
+import { type ConfigRules, callWebhook, fail, type StepEnvironment, type StepType } from './step-type.ts';
 import { urlTemplate } from './webhook-url.ts';
 
 export interface WebhookConfig {
   url?: string;
   method?: string;
   headers?: Record<string, string> | null;
-  /** Text, or JSON whose texts are rendered. */
+  /** Text, or JSON whose strings are rendered. */
   body?: unknown;
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-/** Header names as RFC 9110 has them. */
+/** Header names (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const MAX_BYTES = 256 * 1024;
 
 export const webhook: StepType<WebhookConfig> = {
   type: 'WEBHOOK',
+  label: 'Webhook',
   exits: ['next'],
+  callsWebhook: true,
   config: joi
     .object({
       url: joi.string().max(2_000).allow(''),
@@ -30,19 +35,16 @@ export const webhook: StepType<WebhookConfig> = {
       body: joi.any(),
     })
     .unknown(),
-  refusals: (config) =>
-    Buffer.byteLength(JSON.stringify(config)) > MAX_BYTES
-      ? [{ field: 'body', message: `"body" is larger than ${MAX_BYTES / 1024} KB`, code: 'too_big' }]
-      : [],
-  faults: ({ config }) => (config.url ? [] : ['has no address to call']),
-  run: async ({ config }, run) => {
+  configErrors: (config, rules) => [...sizeErrors(config), ...targetErrors(config, rules)],
+  violations: ({ config }) => (config.url ? [] : ['has no address to call']),
+  run: async ({ config }, env) => {
     const { url, method = 'POST', headers, body } = config;
     if (!url) return fail('the step has no address to call');
     const template = urlTemplate(url);
-    const rendered = await renderAll({ url: template.text, headers: headers ?? {}, body }, run);
+    const rendered = await renderAll({ url: template.text, headers: headers ?? {}, body }, env);
     const target = template.read(oneLine(rendered.url));
     if ('refused' in target) return fail(`The request was not made: ${target.refused}.`);
-    const sent = body == null ? defaultBody(run) : rendered.body;
+    const sent = body == null ? defaultBody(env) : rendered.body;
     const lines = Object.entries(rendered.headers).map(([name, value]) => [name.toLowerCase(), oneLine(value)]);
     return callWebhook({
       url: target.url,
@@ -56,7 +58,7 @@ export const webhook: StepType<WebhookConfig> = {
 const contentType = (body: unknown): string =>
   typeof body === 'string' && !/^\s*[{[]/.test(body) ? 'text/plain; charset=utf-8' : 'application/json';
 
-export const defaultBody = ({ contact, workflow, execution, context }: Run): Data => ({
+export const defaultBody = ({ contact, workflow, execution, context }: StepEnvironment): Data => ({
   contact: {
     ...contact,
     createdAt: contact.createdAt.toISOString(),
@@ -73,15 +75,15 @@ interface Texts {
   body: unknown;
 }
 
-async function renderAll(texts: Texts, run: Run): Promise<Texts> {
-  const asked = new Set<string>();
+async function renderAll(texts: Texts, env: StepEnvironment): Promise<Texts> {
+  const sources = new Set<string>();
   mapTexts(texts, (text) => {
-    if (/\{[{%#]/.test(text)) asked.add(text);
+    if (/\{[{%#]/.test(text)) sources.add(text);
     return text;
   });
-  const templates = [...asked];
-  const answers = templates.length > 0 ? await run.render(templates) : [];
-  const filled = new Map(templates.map((template, place) => [template, answers[place] ?? '']));
+  const templates = [...sources];
+  const rendered = templates.length > 0 ? await env.render(templates) : [];
+  const filled = new Map(templates.map((template, index) => [template, rendered[index] ?? '']));
   return mapTexts(texts, (text) => filled.get(text) ?? text) as Texts;
 }
 
@@ -94,3 +96,37 @@ function mapTexts(value: unknown, change: (text: string) => unknown): unknown {
 }
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+
+function sizeErrors(config: WebhookConfig): Fault[] {
+  if (Buffer.byteLength(JSON.stringify(config)) <= MAX_BYTES) return [];
+  return [{ field: 'body', message: `"body" is larger than ${MAX_BYTES / 1024} KB`, code: 'too_big' }];
+}
+
+/** Variables before the path. */
+const HOST_VARIES = /^[^/?#]*(?:\/\/[^/?#]*)?\{[{%#]/;
+
+/** Checks the target as far as it does not depend on variables. Every call checks it again. */
+function targetErrors({ url = '' }: WebhookConfig, { webhookAllowedHosts, path }: ConfigRules): Fault[] {
+  const text = url.trim();
+  if (!text || HOST_VARIES.test(text)) return [];
+  const field = `${path}.url`;
+  if (!isWeb(text))
+    throw validationError([{ field, message: `"${field}" must be an http or https URL`, code: 'invalid_string' }]);
+  const refusal = targetRefusal(text, webhookAllowedHosts);
+  return refusal
+    ? [{ field: 'url', message: `"url" leads to an address that may not be called: ${refusal}`, code: 'custom' }]
+    : [];
+}
+
+const isWeb = (text: string): boolean =>
+  URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol) && new URL(text).hostname !== '';
+
+/** Returns why a URL may not be called, as far as the URL itself shows it. */
+export function targetRefusal(text: string, allowedHosts: string[]): string | undefined {
+  if (!isWeb(text)) return 'the URL cannot be read';
+  const target = new URL(text);
+  const literal = literalOf(target);
+  if (!literal || isAllowed(target, allowedHosts)) return undefined;
+  const refusal = refusalOf(literal);
+  return refusal && `${literal} ${refusal}`;
+}

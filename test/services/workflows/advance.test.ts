@@ -14,12 +14,12 @@ import { makeProject, openWorld, type TestProject, type World } from '../../supp
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe('carrying an execution forward', () => {
+describe('advancing an execution', () => {
   let world: World;
   let project: TestProject;
   let walker: Walker;
   let people = 0;
-  const somebody = () => `person${++people}@example.com`;
+  const newEmail = () => `person${++people}@example.com`;
 
   before(async () => {
     world = await openWorld();
@@ -28,7 +28,7 @@ describe('carrying an execution forward', () => {
   });
   after(() => world?.close());
 
-  const begin = async (sketch: Sketch, email = somebody(), context = {}) =>
+  const begin = async (sketch: Sketch, email = newEmail(), context = {}) =>
     walker.start(await draw(world.db, project, sketch), email, context);
 
   const template = async (change: object = {}) => {
@@ -43,15 +43,15 @@ describe('carrying an execution forward', () => {
     return id;
   };
 
-  it('ends COMPLETED where no transition leads on', async () => {
-    const id = await begin({ steps: { note: ['UPDATE_CONTACT', { data: { seen: true } }] } });
+  it('ends COMPLETED when no transition leaves the step', async () => {
+    const id = await begin({ steps: { mark: ['UPDATE_CONTACT', { data: { seen: true } }] } });
     expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
     const execution = await walker.execution(id);
     expect(execution).to.include({ status: 'COMPLETED', exitReason: null, error: null, visit: 1 });
     expect(execution.completedAt).to.be.instanceOf(Date);
   });
 
-  it('has nothing more to do once it has ended, or for a run of an older generation', async () => {
+  it('changes nothing after the end, or for a run with an older generation', async () => {
     const id = await begin({ steps: { out: ['EXIT'] } });
     await walker.advance(id);
     expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
@@ -60,15 +60,15 @@ describe('carrying an execution forward', () => {
     expect(await advance(deps, { executionId: id, generation: 0 })).to.deep.equal({ kind: 'end', status: 'OVER' });
   });
 
-  it('takes each step once when several carry it forward at the same time', async () => {
+  it('takes each step once under concurrent calls', async () => {
     const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId: await template() }], out: ['EXIT'] } });
     await Promise.all(Array.from({ length: 8 }, () => walker.advance(id)));
     expect(await walker.way(id)).to.deep.equal(['send: COMPLETED', 'out: COMPLETED']);
     expect(await Email.query(world.db).where({ executionId: id })).to.have.length(1);
   });
 
-  it('cancels itself where its contact is gone', async () => {
-    const email = somebody();
+  it('ends CANCELLED when the contact was deleted', async () => {
+    const email = newEmail();
     const id = await begin({ steps: { out: ['EXIT'] } }, email);
     await world.db('contacts').where({ email }).del();
     expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'CANCELLED' });
@@ -85,8 +85,8 @@ describe('carrying an execution forward', () => {
   });
 
   describe('UPDATE_CONTACT', () => {
-    it('writes data by the rules of contacts, and a change of subscription is an event one deeper', async () => {
-      const email = somebody();
+    it('updates the contact, and records a change of subscription as an event with depth + 1', async () => {
+      const email = newEmail();
       const change = {
         data: { plan: 'pro', old: null, email: 'x@example.com' },
         updates: { team: 3 },
@@ -101,8 +101,8 @@ describe('carrying an execution forward', () => {
       expect(event).to.include({ depth: 1 });
     });
 
-    it('fails with the reason where the contact would grow too large, and changes nothing', async () => {
-      const email = somebody();
+    it('fails with the reason and changes nothing when the contact would grow too large', async () => {
+      const email = newEmail();
       await walker.contact(email, { a: 'x'.repeat(60_000) });
       await walker.contact(email, { b: 'x'.repeat(60_000) });
       const id = await begin({ steps: { change: ['UPDATE_CONTACT', { data: { c: 'x'.repeat(60_000) } }] } }, email);
@@ -120,14 +120,14 @@ describe('carrying an execution forward', () => {
       arrows: ['ask -yes-> yes', 'ask -no-> no'],
     });
     const answer = async (config: object, data: object, context: object = {}) => {
-      const email = somebody();
+      const email = newEmail();
       await walker.contact(email, { ...data });
       const id = await begin(asking(config), email, context);
       await walker.advance(id);
       return (await walker.execution(id)).exitReason;
     };
 
-    it('takes the branch that the contact’s data decides, by a flat filter or a tree', async () => {
+    it('takes the branch that matches the contact’s data, for a single filter and for a tree', async () => {
       const flat = { field: 'data.plan', operator: 'equals', value: 'pro' };
       expect(await answer(flat, { plan: 'pro' })).to.equal('yes');
       expect(await answer(flat, { plan: 'free' })).to.equal('no');
@@ -141,12 +141,12 @@ describe('carrying an execution forward', () => {
       expect(await answer(config, {}, { amount: 10 })).to.equal('no');
     });
 
-    it('asks whether an event has happened', async () => {
+    it('evaluates whether an event has happened', async () => {
       expect(await answer({ field: 'event.arrived', operator: 'triggered' }, {})).to.equal('yes');
       expect(await answer({ field: 'event.never', operator: 'triggered' }, {})).to.equal('no');
     });
 
-    it('is COMPLETED where the branch leads nowhere', async () => {
+    it('ends COMPLETED when the branch has no transition', async () => {
       const config = { field: 'email', operator: 'contains', value: 'nobody' };
       const id = await begin({ steps: { ask: ['CONDITION', config], yes: ['EXIT'] }, arrows: ['ask -yes-> yes'] });
       expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
@@ -155,8 +155,8 @@ describe('carrying an execution forward', () => {
   });
 
   describe('SEND_EMAIL', () => {
-    it('writes the mail into the ledger, with the context as `event` and the priority of workflows', async () => {
-      const email = somebody();
+    it('writes the mail to the ledger with the context as `event` and priority 1', async () => {
+      const email = newEmail();
       const templateId = await template();
       const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId }] } }, email, { plan: 'pro' });
       await walker.advance(id);
@@ -176,8 +176,8 @@ describe('carrying an execution forward', () => {
       expect(step).to.deep.include({ status: 'COMPLETED', output: { emailId: mail.id } });
     });
 
-    it('skips MARKETING mail to an unsubscribed contact, and goes on', async () => {
-      const email = somebody();
+    it('skips MARKETING mail to an unsubscribed contact and continues', async () => {
+      const email = newEmail();
       const templateId = await template({ type: 'MARKETING' });
       await walker.contact(email);
       await world.db('contacts').where({ email }).update({ subscribed: false });
@@ -187,7 +187,7 @@ describe('carrying an execution forward', () => {
       expect(await Email.query(world.db).where({ executionId: id })).to.deep.equal([]);
     });
 
-    it('takes sender and recipient from its config', async () => {
+    it('uses sender and recipient of its config', async () => {
       const config = {
         templateId: await template(),
         from: `sales@${project.senderDomain}`,
@@ -206,7 +206,7 @@ describe('carrying an execution forward', () => {
       });
     });
 
-    it('fails where the sender’s domain is none of the project’s', async () => {
+    it('fails when the sender’s domain is not one of the project’s', async () => {
       const config = { templateId: await template(), from: 'me@elsewhere.example' };
       const id = await begin({ steps: { send: ['SEND_EMAIL', config] } });
       await walker.advance(id);
@@ -215,7 +215,7 @@ describe('carrying an execution forward', () => {
   });
 
   describe('DELAY', () => {
-    it('sleeps for its time, shows until when, and goes on then', async () => {
+    it('rests for its time, records when it ends, and then continues', async () => {
       const id = await begin({ steps: { rest: ['DELAY', { amount: 2, unit: 'hours' }], out: ['EXIT'] } });
       const next = await walker.advance(id);
       expect(next).to.include({ kind: 'rest', stepType: 'DELAY' });
@@ -229,8 +229,8 @@ describe('carrying an execution forward', () => {
       expect(await walker.way(id)).to.deep.equal(['rest: COMPLETED', 'out: COMPLETED']);
     });
 
-    it('sleeps until a date, or until the contact’s own', async () => {
-      const email = somebody();
+    it('rests until a fixed date, or until a date of the contact', async () => {
+      const email = newEmail();
       await walker.contact(email, { trial: { ends: '2031-05-04' } });
       for (const until of ['2031-05-04T00:00:00Z', 'data.trial.ends']) {
         const id = await begin({ steps: { rest: ['DELAY', { until }] } }, email);
@@ -238,7 +238,7 @@ describe('carrying an execution forward', () => {
       }
     });
 
-    it('does not sleep when the date is past, and fails where the contact has none', async () => {
+    it('continues at once when the date is past, and fails when the contact has none', async () => {
       const past = await begin({ steps: { rest: ['DELAY', { until: '2020-01-01' }] } });
       expect(await walker.advance(past)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
       const none = await begin({ steps: { rest: ['DELAY', { until: 'data.birthday' }] } });
@@ -257,8 +257,8 @@ describe('carrying an execution forward', () => {
       arrows: ['wait -event-> came', 'wait -timeout-> late'],
     });
 
-    it('waits for the event, whose data is merged into the context', async () => {
-      const email = somebody();
+    it('leaves by event when it happens, and merges its data into the context', async () => {
+      const email = newEmail();
       const id = await begin(waiting(), email, { plan: 'pro', amount: 1 });
       expect(await walker.advance(id)).to.deep.equal({
         kind: 'rest',
@@ -273,7 +273,7 @@ describe('carrying an execution forward', () => {
       expect(await walker.way(id)).to.deep.equal(['wait: COMPLETED by event', 'came: COMPLETED']);
     });
 
-    it('takes the timeout branch when the time is over', async () => {
+    it('leaves by timeout when the time is over', async () => {
       const id = await begin(waiting({ timeout: { amount: 3, unit: 'days' } }));
       await walker.advance(id);
       walker.later(3 * DAY);
@@ -281,19 +281,19 @@ describe('carrying an execution forward', () => {
       expect(await walker.execution(id)).to.include({ exitReason: 'late' });
     });
 
-    it('counts no event from before the start, but one that came before the wait was reached', async () => {
-      const email = somebody();
+    it('ignores events before the start, and accepts one from before the wait was reached', async () => {
+      const email = newEmail();
       await walker.track(email, 'bought');
       const id = await begin(waiting(), email);
       expect(await walker.advance(id)).to.include({ kind: 'rest' });
-      const early = somebody();
+      const early = newEmail();
       const second = await begin(waiting(), early);
       await walker.track(early, 'bought');
       expect(await walker.advance(second)).to.deep.equal({ kind: 'end', status: 'EXITED' });
     });
 
-    it('does not count the event that started the execution', async () => {
-      const email = somebody();
+    it('ignores the event that started the execution', async () => {
+      const email = newEmail();
       const { id } = await draw(world.db, project, {
         ...waiting(),
         workflow: { triggerConfig: JSON.stringify({ eventName: 'bought' }) },
@@ -304,8 +304,8 @@ describe('carrying an execution forward', () => {
       await world.db('workflows').where({ id }).update({ enabled: false });
     });
 
-    it('counts no event from before the end of a DELAY, nor one that ended an earlier wait', async () => {
-      const email = somebody();
+    it('ignores events before the end of a DELAY, and the event that ended an earlier wait', async () => {
+      const email = newEmail();
       const id = await begin(
         {
           steps: {
@@ -326,22 +326,22 @@ describe('carrying an execution forward', () => {
       expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
     });
 
-    it('misses no event that is tracked while the wait is entered', async function () {
+    it('misses no event that is tracked while the wait begins', async function () {
       this.timeout(30_000);
       for (let round = 0; round < 25; round++) {
-        const email = somebody();
+        const email = newEmail();
         const id = await begin(waiting(), email);
         const [next] = await Promise.all([walker.advance(id), walker.track(email, 'bought')]);
         const signals = await world.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`);
-        // Either the wait saw the event, or the event saw the wait.
+        // Either the wait found the event, or matching the event found the wait.
         expect(next.kind === 'end' || signals.length > 0).to.equal(true);
       }
     });
   });
 
   describe('WEBHOOK', () => {
-    it('writes down what it asks for, with variables filled in, and leaves the call to its caller', async () => {
-      const email = somebody();
+    it('stores the rendered request once and returns `webhook`', async () => {
+      const email = newEmail();
       const config = {
         url: 'https://hooks.example.com/{{ event.plan }}',
         headers: { 'X-Who': '{{ email }}' },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import { cancelAllExecutions, cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { migrateExecutions } from '../../../services/workflows/executions/migrate.ts';
-import { removeLeftExecutions } from '../../../services/workflows/executions/remove.ts';
+import { deleteLeftoverExecutions } from '../../../services/workflows/executions/remove.ts';
 import { retryExecution } from '../../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../../services/workflows/executions/skip.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
@@ -21,7 +21,7 @@ describe('control over executions', () => {
   let other: TestProject;
   let walker: Walker;
   let people = 0;
-  const somebody = () => `person${++people}@example.com`;
+  const newEmail = () => `person${++people}@example.com`;
 
   before(async () => {
     world = await openWorld();
@@ -30,7 +30,7 @@ describe('control over executions', () => {
   });
   after(() => world?.close());
 
-  const begin = async (sketch: Sketch = resting, email = somebody()) => {
+  const begin = async (sketch: Sketch = resting, email = newEmail()) => {
     const workflow = await draw(world.db, project, sketch);
     const id = await walker.start(workflow, email);
     await walker.advance(id);
@@ -42,7 +42,7 @@ describe('control over executions', () => {
     );
 
   describe('start', () => {
-    it('is refused for a disabled workflow, an unknown contact, and a contact that may not enter', async () => {
+    it('rejects a disabled workflow, an unknown contact, and a contact that may not enter', async () => {
       const { workflow, email } = await begin();
       const start = (input: object) => startExecution(world.db, project.access, workflow.id, input);
       await refused(start({ email }), 409);
@@ -52,9 +52,9 @@ describe('control over executions', () => {
       await refused(startExecution(world.db, other.access, workflow.id, { email }), 404);
     });
 
-    it('makes one execution of twenty at the same time', async () => {
+    it('starts one execution for twenty concurrent requests', async () => {
       const workflow = await draw(world.db, project, resting);
-      const contactId = await walker.contact(somebody());
+      const contactId = await walker.contact(newEmail());
       const starts = Array.from({ length: 20 }, () =>
         startExecution(world.db, project.access, workflow.id, { contactId }).then(
           () => 201,
@@ -67,7 +67,7 @@ describe('control over executions', () => {
   });
 
   describe('cancel', () => {
-    it('is final at once: nothing is done any more, whatever Temporal asks for', async () => {
+    it('takes effect at once: later calls of advance change nothing', async () => {
       const { workflow, id } = await begin();
       const cancelled = await cancelExecution(world.db, project.access, workflow.id, id);
       expect(cancelled).to.include({ status: 'CANCELLED' });
@@ -79,20 +79,20 @@ describe('control over executions', () => {
       await refused(cancelExecution(world.db, other.access, workflow.id, id), 404);
     });
 
-    it('ends either before or after a step that is being taken, and leaves no visit open', async () => {
+    it('ends before or after a concurrent step, and leaves no visit open', async () => {
       for (let round = 0; round < 15; round++) {
         const workflow = await draw(world.db, project, resting);
-        const id = await walker.start(workflow, somebody());
+        const id = await walker.start(workflow, newEmail());
         await Promise.all([walker.advance(id), cancelExecution(world.db, project.access, workflow.id, id)]);
         expect(await walker.execution(id)).to.include({ status: 'CANCELLED', awaitedEvent: null, wakeAt: null });
         for (const step of await walker.steps(id)) expect(step.status).to.equal('CANCELLED');
       }
     });
 
-    it('cancels all that are active, and only those of the workflow', async () => {
+    it('cancels all active executions of the workflow, and no others', async () => {
       const workflow = await draw(world.db, project, resting);
       const ids: string[] = [];
-      for (let n = 0; n < 5; n++) ids.push(await walker.start(workflow, somebody()));
+      for (let n = 0; n < 5; n++) ids.push(await walker.start(workflow, newEmail()));
       for (const id of ids.slice(2)) await walker.advance(id);
       await world.db('executions').where({ id: ids[0] }).update({ status: 'COMPLETED' });
       const bystander = await begin();
@@ -103,7 +103,7 @@ describe('control over executions', () => {
       await refused(cancelAllExecutions(world.db, other.access, workflow.id), 404);
     });
 
-    it('comes with the deletion of the contact, which takes what is known of it along', async () => {
+    it('cancels when the contact is deleted, and erases its personal data', async () => {
       const { id, email } = await begin({
         steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'x' }], rest: ['DELAY', { amount: 1, unit: 'days' }] },
       });
@@ -126,7 +126,7 @@ describe('control over executions', () => {
   describe('retry', () => {
     const failing: Sketch = { steps: { rest: ['DELAY', { until: 'data.date' }], out: ['EXIT', { reason: 'done' }] } };
 
-    it('has a FAILED execution try its step again under a new generation', async () => {
+    it('repeats the step of a FAILED execution under a new generation', async () => {
       const { workflow, id, email } = await begin(failing);
       expect(await walker.execution(id)).to.include({ status: 'FAILED', currentStepId: workflow.steps.rest });
       await walker.contact(email, { date: '2020-01-01' });
@@ -138,7 +138,7 @@ describe('control over executions', () => {
       expect((await walker.steps(id))[0]).to.include({ attempt: 2, error: null });
     });
 
-    it('is refused with 409 for one that has not failed, or whose contact has entered again', async () => {
+    it('rejects an execution that has not failed, or whose contact has entered again, with 409', async () => {
       const { workflow, id } = await begin();
       await refused(retryExecution(world.db, project.access, workflow.id, id), 409);
       const again = await begin({ ...failing, workflow: { allowReentry: true } });
@@ -163,14 +163,14 @@ describe('control over executions', () => {
       expect(await walker.way(wait.id)).to.deep.equal(['wait: SKIPPED by timeout', 'late: COMPLETED']);
     });
 
-    it('is refused with 409 for one that does not rest', async () => {
+    it('rejects an execution that is not WAITING with 409', async () => {
       const { workflow, id } = await begin({ steps: { out: ['EXIT'] } });
       await refused(skipExecution(world.db, project.access, workflow.id, id), 409);
       await refused(skipExecution(world.db, other.access, workflow.id, id), 404);
     });
   });
 
-  describe('a graph that is edited while executions are on their way', () => {
+  describe('a graph that is edited while executions are active', () => {
     const edit = async (workflow: Drawn, sketch: Sketch, names: Record<string, string>) => {
       const graph = graphOf(sketch, { ...workflow.steps, ...names });
       await world.db('workflowVersions').insert({ workflowId: workflow.id, version: 2, graph: JSON.stringify(graph) });
@@ -185,10 +185,10 @@ describe('control over executions', () => {
     };
     const extra = '0190f0f0-0000-7000-8000-00000000000e';
 
-    it('does not concern those who are on it; who starts later takes the new one', async () => {
+    it('keeps active executions on their version, and starts later ones on the new one', async () => {
       const { workflow, id } = await begin();
       await edit(workflow, longer, { extra });
-      const later = await walker.start(workflow, somebody());
+      const later = await walker.start(workflow, newEmail());
       await walker.advance(later);
       walker.later(86_400_000);
       await walker.advance(id);
@@ -197,9 +197,9 @@ describe('control over executions', () => {
       expect(await walker.way(later)).to.deep.equal(['rest: COMPLETED', 'extra: COMPLETED', 'out: COMPLETED']);
     });
 
-    it('moves those whose step still exists, when asked to, and says who stayed', async () => {
+    it('migrates executions whose step still exists, and lists those that stayed', async () => {
       const { workflow, id } = await begin();
-      const gone = await walker.start(workflow, somebody());
+      const gone = await walker.start(workflow, newEmail());
       await world
         .db('executions')
         .where({ id: gone })
@@ -219,12 +219,12 @@ describe('control over executions', () => {
     });
   });
 
-  it('removes what is left of a deleted workflow, and nothing else', async () => {
+  it('deletes executions of a deleted workflow only', async () => {
     const { workflow, id } = await begin({ steps: { out: ['EXIT'] } });
     const bystander = await begin();
     await world.db('workflows').where({ id: workflow.id }).del();
     await world.db('workflowRemovals').insert({ workflowId: workflow.id });
-    expect(await removeLeftExecutions(world.db)).to.equal(1);
+    expect(await deleteLeftoverExecutions(world.db)).to.equal(1);
     expect(await world.db('executionSteps').where({ executionId: id })).to.deep.equal([]);
     expect(await walker.steps(bystander.id)).to.have.length(1);
     expect(await world.db('workflowRemovals')).to.deep.equal([]);

@@ -29,14 +29,14 @@ describe('limits of executions', () => {
     return { status: (await walker.execution(id)).status, error: step?.error ?? null };
   }
 
-  it('fails an UPDATE_CONTACT step whose data has too many keys, and changes nothing', async () => {
+  it('fails an UPDATE_CONTACT step with too many keys, and changes nothing', async () => {
     const { status, error } = await walked({ a: 1, b: 2, c: 3, d: 4 }, 'keys@example.com');
     expect(status).to.equal('FAILED');
     expect(error).to.equal('"data" has more than 3 keys');
     expect(await dataOf('keys@example.com')).to.deep.equal({});
   });
 
-  it('fails an UPDATE_CONTACT step whose new fields do not fit, and carries out one with known fields', async () => {
+  it('fails an UPDATE_CONTACT step whose new fields exceed the limit, and runs one with known fields', async () => {
     await walker.contact('known@example.com', { a: 1, b: 2 });
     await aggregateContactCounts(world.db);
     const refused = await walked({ a: 2, other: 1 }, 'fields@example.com');

@@ -30,7 +30,7 @@ describe('events that start workflows', () => {
   const executionsOf = ({ id }: Drawn): Promise<Execution[]> => world.db('executions').where({ workflowId: id });
   const queued = async () => Number((await world.db('eventQueue').count())[0]?.count);
 
-  it('has the contact enter with the event’s data as its context, and Temporal told in the same breath', async () => {
+  it('starts an execution with the event’s data as context, and its outbox message in the same transaction', async () => {
     const event = trigger();
     const workflow = await startedBy(event);
     await walker.track('ann@example.com', event, { plan: 'pro', once: { value: 'x', persistent: false } });
@@ -48,7 +48,7 @@ describe('events that start workflows', () => {
     ]);
   });
 
-  it('does nothing at all for an event that nobody wants', async () => {
+  it('starts and signals nothing for an event without a workflow', async () => {
     await startedBy(trigger());
     await startedBy(trigger(), { enabled: false });
     await trackEvent(world.db, project.access, { email: 'ann@example.com', event: `event ${names}` });
@@ -56,7 +56,7 @@ describe('events that start workflows', () => {
     expect(await queued()).to.equal(0);
   });
 
-  it('passes a contact over that has entered before, unless re-entry is allowed', async () => {
+  it('ignores a contact that has entered before, unless re-entry is allowed', async () => {
     const [once, again] = [trigger(), trigger()];
     const first = await startedBy(once);
     const second = await startedBy(again, { allowReentry: true });
@@ -69,7 +69,7 @@ describe('events that start workflows', () => {
     expect(await executionsOf(second)).to.have.length(2);
   });
 
-  it('makes one execution of 50 concurrent tracks of one contact', async () => {
+  it('starts one execution for 50 concurrent events of one contact', async () => {
     const event = trigger();
     const workflow = await startedBy(event, { allowReentry: true });
     const tracks = Array.from(
@@ -85,7 +85,7 @@ describe('events that start workflows', () => {
     expect(await queued()).to.equal(0);
   });
 
-  it('has every contact of a flood enter once', async () => {
+  it('starts one execution per contact for a large batch of events', async () => {
     const event = trigger();
     const workflow = await startedBy(event);
     const emails = Array.from({ length: 300 }, (_, n) => `flood${n}@example.com`);
@@ -95,7 +95,7 @@ describe('events that start workflows', () => {
     expect(await executionsOf(workflow)).to.have.length(300);
   });
 
-  it('starts nothing more past the bound of a cascade', async () => {
+  it('starts nothing for an event beyond the maximum depth', async () => {
     const event = trigger();
     const workflow = await startedBy(event);
     for (const [email, depth] of [
@@ -110,7 +110,7 @@ describe('events that start workflows', () => {
     expect((await executionsOf(workflow)).map(({ depth }) => depth)).to.deep.equal([MAX_DEPTH]);
   });
 
-  it('carries the depth on: what an execution changes is one deeper than what caused it', async () => {
+  it('gives events that an execution causes a depth of one more than its own', async () => {
     const { db } = world;
     const [first, second] = [await startedBy('contact.unsubscribed'), await startedBy('contact.subscribed')];
     await db('workflowVersions')
@@ -141,7 +141,7 @@ describe('events that start workflows', () => {
     transitions: [],
   });
 
-  it('carries the depth through segments: an entry that an execution causes is one deeper too', async () => {
+  it('increases the depth of segment entries that an execution causes', async () => {
     const { db } = world;
     const filter = { field: 'data.level', operator: 'equals', value: 'gold' };
     await createSegment(db, project.access, {
@@ -158,12 +158,12 @@ describe('events that start workflows', () => {
     expect((await executionsOf(promoted)).map(({ depth }) => depth)).to.deep.equal([1]);
   });
 
-  it('leaves contacts alone that have been deleted since', async () => {
+  it('ignores events of contacts that were deleted since', async () => {
     const event = trigger();
     const workflow = await startedBy(event);
     await trackEvent(world.db, project.access, { email: 'eve@example.com', event });
     await world.db('contacts').where({ email: 'eve@example.com' }).del();
-    expect(await matchEvents(world.db)).to.deep.equal({ events: 1, started: 0, nudged: 0 });
+    expect(await matchEvents(world.db)).to.deep.equal({ events: 1, started: 0, signalled: 0 });
     expect(await executionsOf(workflow)).to.deep.equal([]);
   });
 });

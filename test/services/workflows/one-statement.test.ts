@@ -8,7 +8,7 @@ import { StaleExecution, writeExecutionStep } from '../../../services/workflows/
 import { type Drawn, draw, Walker } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
-describe('a step that is decided without locks', () => {
+describe('a step that runs without locks', () => {
   let world: World;
   let project: TestProject;
   let walker: Walker;
@@ -35,24 +35,24 @@ describe('a step that is decided without locks', () => {
   async function begin() {
     const email = `seen${++people}@example.com`;
     const id = await walker.start(workflow, email);
-    const seen = await readExecution(world.db, id);
-    if (!seen) throw new Error('it is not there');
-    return { id, email, seen };
+    const state = await readExecution(world.db, id);
+    if (!state) throw new Error('it is not there');
+    return { id, email, state };
   }
 
-  const send = (seen: ExecutionState, subject = 'Hello') =>
+  const send = (state: ExecutionState, subject = 'Hello') =>
     writeExecutionStep(
       world.db,
-      seen,
+      state,
       { id: workflow.steps.send ?? '', type: 'SEND_EMAIL', name: 'send' },
       { status: 'COMPLETED', output: { emailId: '' } },
-      { status: 'RUNNING', stepId: workflow.steps.out ?? '', visit: seen.visit + 1 },
+      { status: 'RUNNING', stepId: workflow.steps.out ?? '', visit: state.visit + 1 },
       {
         mail: {
           id: crypto.randomUUID(),
           priority: 1,
           templateId,
-          to: seen.contact?.email ?? '',
+          to: state.contact?.email ?? '',
           from: `hello@${project.senderDomain}`,
           fromName: null,
           replyTo: null,
@@ -71,38 +71,38 @@ describe('a step that is decided without locks', () => {
     expect(await walker.execution(id)).to.include({ visit: 1, currentStepId: null });
   }
 
-  it('is not taken when the contact has changed since, and is then decided anew', async () => {
-    const { id, email, seen } = await begin();
+  it('runs again when the contact has changed since it was read', async () => {
+    const { id, email, state } = await begin();
     await trackEvent(world.db, project.access, { email, event: 'left', subscribed: false });
-    await isUntouched(id, send(seen));
+    await isUntouched(id, send(state));
     await walker.advance(id);
     expect(await walker.way(id)).to.deep.equal(['send: SKIPPED', 'out: COMPLETED']);
   });
 
-  it('is not taken when the execution has been cancelled since', async () => {
-    const { id, seen } = await begin();
+  it('changes nothing when the execution was cancelled since it was read', async () => {
+    const { id, state } = await begin();
     await cancelExecution(world.db, project.access, workflow.id, id);
-    await isUntouched(id, send(seen));
+    await isUntouched(id, send(state));
   });
 
-  it('is not held up by what others record of the contact', async () => {
-    const { id, email, seen } = await begin();
+  it('is taken even if an event of the contact was recorded since it was read', async () => {
+    const { id, email, state } = await begin();
     await trackEvent(world.db, project.access, { email, event: 'looked around' });
-    await send(seen);
+    await send(state);
     expect(await walker.execution(id)).to.include({ visit: 2, currentStepId: workflow.steps.out });
   });
 
-  it('is taken once, whoever decides it at the same time', async () => {
-    const { id, seen } = await begin();
-    const results = await Promise.allSettled(Array.from({ length: 10 }, () => send(seen)));
+  it('is taken once under concurrent calls', async () => {
+    const { id, state } = await begin();
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => send(state)));
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     expect(await walker.steps(id)).to.have.length(1);
     expect(await Email.query(world.db).where({ executionId: id })).to.have.length(1);
   });
 
-  it('gives back what the next one is decided on', async () => {
-    const { id, seen } = await begin();
-    const after = await send(seen);
+  it('returns the state that the next step runs on', async () => {
+    const { id, state } = await begin();
+    const after = await send(state);
     expect(after).to.deep.equal(await readExecution(world.db, id));
   });
 });

@@ -28,7 +28,7 @@ describe('sealed headers of webhooks', () => {
     );
     return JSON.stringify(rows);
   };
-  /** Stored plain, as before headers were sealed, and one execution that waits for its call. */
+  /** A workflow with plain headers, as older versions stored them, and an execution with a pending request. */
   const plain = async (email: string) => {
     const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', config], out: ['EXIT'] } });
     const id = await walker.start(workflow, email);
@@ -37,7 +37,7 @@ describe('sealed headers of webhooks', () => {
   };
   const requestOf = async (id: string) => (await walker.steps(id))[0]?.request ?? {};
 
-  it('run from a plain config, and leave no rendered value in the execution', async () => {
+  it('work from a plain config, and leave no rendered value in the execution', async () => {
     const { id } = await plain('plain@example.com');
     const request = await requestOf(id);
     expect(JSON.stringify(request)).to.not.include('top secret');
@@ -46,7 +46,7 @@ describe('sealed headers of webhooks', () => {
     });
   });
 
-  it('are sealed where they are stored plain, once, and run from there', async () => {
+  it('are sealed once when they are stored plain, and still work', async () => {
     const { workflow } = await plain('before@example.com');
     expect(await stored()).to.include('top secret');
     expect(await resealHeaders(world.db, testKeys)).to.be.at.least(2);
@@ -60,19 +60,19 @@ describe('sealed headers of webhooks', () => {
     );
   });
 
-  it('are sealed anew with the first key, in steps, versions and waiting requests', async () => {
+  it('are resealed with the first key in steps, versions and pending requests', async () => {
     const { id } = await plain('rotated@example.com');
     await resealHeaders(world.db, testKeys);
     expect(await resealHeaders(world.db, [NEW, ...testKeys])).to.be.at.least(3);
     expect(await resealHeaders(world.db, [NEW, ...testKeys])).to.equal(0);
     expect(openHeaders([NEW], project.id, await requestOf(id))).to.have.nested.property('headers.x-token');
-    // What no key opens stays as it is.
+    // Headers that no key opens stay unchanged.
     const before = await stored();
     expect(await resealHeaders(world.db, ['quite another key'])).to.equal(0);
     expect(await stored()).to.equal(before);
   });
 
-  it('fail the execution at the step when no key opens them', async () => {
+  it('fail the execution when no key opens them', async () => {
     const sealed = sealHeaders([NEW], project.id, config);
     const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', sealed], out: ['EXIT'] } });
     const id = await walker.start(workflow, 'lost@example.com');

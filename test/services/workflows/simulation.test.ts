@@ -9,7 +9,7 @@ import { advance } from '../../../services/workflows/advance.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
 import type { Graph } from '../../../services/workflows/graph.ts';
 import { type Simulation, simulate } from '../../../services/workflows/simulation/simulate.ts';
-import { World as Made, type ScriptedEvent } from '../../../services/workflows/simulation/world.ts';
+import { type ScriptedEvent, SimulationState } from '../../../services/workflows/simulation/world.ts';
 import { graphViolations } from '../../../services/workflows/violations.ts';
 import { MAX_STEPS } from '../../../services/workflows/walk.ts';
 import { testKeys } from '../../support/keys.ts';
@@ -20,7 +20,7 @@ import { makeProject, openWorld, type TestProject, type World } from '../../supp
 const VISITS = 25;
 const limits = { steps: VISITS, years: 100, ms: 60_000 };
 
-/** What a visit came to, for comparison. */
+/** The result of a visit, for comparison. */
 interface Visit {
   name: string;
   status: string;
@@ -63,14 +63,14 @@ describe('a simulation', function () {
         ? limits
         : { steps: MAX_STEPS + 1, years: 1000, ms: 60_000, stepBytes: Infinity, workBytes: Infinity },
       webhookAllowedHosts: [],
-      world: new Made({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
-      around: {
+      state: new SimulationState({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
+      environment: {
         ...{ db: world.db, renderer: testRenderer(), projectId: project.id, isReal: contact !== undefined },
         ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId(), baseUrl: 'http://app.test' },
       },
     });
 
-  it('of any graph that may be enabled comes to an end', async () => {
+  it('ends for every graph that may be enabled', async () => {
     await fc.assert(
       fc.asyncProperty(graphs(), scripts, async (graph, events) => {
         expect(await graphViolations(world.db, project.id, graph)).to.deep.equal([]);
@@ -83,7 +83,7 @@ describe('a simulation', function () {
     );
   });
 
-  it('takes the way of a real execution: the same steps, branches, times and changes', async () => {
+  it('matches a real execution in steps, branches, times and changes', async () => {
     await fc.assert(
       fc.asyncProperty(graphs(templateIds), scripts, async (graph, events) => {
         const email = `person${++people}@example.com`;
@@ -116,7 +116,7 @@ describe('a simulation', function () {
     return { data, subscribed };
   };
 
-  /** On the database, by the code that workers run, with a clock that is set from one moment of interest to the next. */
+  /** Runs an execution on the database with the workers' code, and moves the clock from one due time to the next. */
   async function realRun(graph: Graph, email: string, start: Date, script: ScriptedEvent[]) {
     const { db } = world;
     const workflowId = newId();
@@ -159,7 +159,7 @@ describe('a simulation', function () {
     };
   }
 
-  /** Tracked as always, at a time of our own. */
+  /** Tracks an event and sets its time. */
   async function happen(email: string, { name, data = {}, at }: ScriptedEvent): Promise<void> {
     const { eventId } = await trackEvent(world.db, project.access, { email, event: name, data });
     await world.db('events').where({ id: eventId }).update({ createdAt: at });

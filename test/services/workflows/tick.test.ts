@@ -6,7 +6,7 @@ import { updateWorkflow } from '../../../services/workflows/update.ts';
 import { type Drawn, draw, Walker } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
-describe('workflows with a schedule', () => {
+describe('SCHEDULE workflows', () => {
   let world: World;
   let project: TestProject;
   let walker: Walker;
@@ -31,13 +31,13 @@ describe('workflows with a schedule', () => {
   const tick = ({ id }: Drawn, name = 'first') => enterAtTick(world.db, id, name, () => false);
   const executionsOf = ({ id }: Drawn) => world.db('executions').where({ workflowId: id });
 
-  it('have every contact of the project enter on a tick', async () => {
+  it('start an execution for every contact of the project on a tick', async () => {
     const workflow = await scheduled();
     expect(await tick(workflow)).to.deep.equal({ ended: true, entered: 5 });
     expect(await executionsOf(workflow)).to.have.length(5);
   });
 
-  it('have the contacts of their segment enter', async () => {
+  it('start executions for the members of their segment only', async () => {
     const condition = {
       logic: 'AND',
       groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
@@ -49,7 +49,7 @@ describe('workflows with a schedule', () => {
     expect(await tick(gone)).to.deep.equal({ ended: true, entered: 0 });
   });
 
-  it('have nobody enter twice when a tick is carried out again, and do on the next one where that is allowed', async () => {
+  it('start none twice when a tick is repeated, and again on the next tick if re-entry is allowed', async () => {
     const workflow = await scheduled({}, { allowReentry: true });
     await Promise.all([tick(workflow), tick(workflow), tick(workflow)]);
     await world.db('executions').where({ workflowId: workflow.id }).update({ status: 'COMPLETED' });
@@ -61,15 +61,15 @@ describe('workflows with a schedule', () => {
     expect(await tick(once, 'second')).to.include({ entered: 0 });
   });
 
-  it('have nobody enter once they are disabled, although a tick may still come', async () => {
+  it('start none once they are disabled, even if a tick still runs', async () => {
     const workflow = await scheduled();
     await updateWorkflow(world.db, project.access, workflow.id, { enabled: false });
     expect(await tick(workflow)).to.deep.equal({ ended: true, entered: 0 });
   });
 
-  it('have their Schedule follow them: changed, paused, removed', async () => {
+  it('change, pause and delete their Schedule with the workflow', async () => {
     const workflow = await scheduled();
-    const told = async () =>
+    const scheduleMessages = async () =>
       (
         await world
           .db('outbox')
@@ -83,7 +83,11 @@ describe('workflows with a schedule', () => {
     await update({ triggerConfig: { cron: '0 9 * * 1', timezone: 'Europe/Berlin' } });
     await update({ enabled: false });
     await update({ triggerType: 'MANUAL' });
-    expect(await told()).to.deep.equal(['0 9 * * 1 Europe/Berlin', '0 9 * * 1 Europe/Berlin paused', 'unschedule']);
+    expect(await scheduleMessages()).to.deep.equal([
+      '0 9 * * 1 Europe/Berlin',
+      '0 9 * * 1 Europe/Berlin paused',
+      'unschedule',
+    ]);
     expect(await Workflow.query(world.db).findById(workflow.id)).to.include({ triggerType: 'MANUAL' });
   });
 });

@@ -14,7 +14,7 @@ describe('walking a graph', () => {
     arrows: ['wait -> ask', 'wait -timeout-> c', 'ask -yes-> a', 'ask -no-> b'],
   });
 
-  it('begins where no transition leads to', () => {
+  it('starts at the step that no transition leads to', () => {
     expect(entriesOf(branching).map(({ id }) => id)).to.deep.equal(['wait']);
   });
 
@@ -23,23 +23,23 @@ describe('walking a graph', () => {
     expect(target(branching, 'ask', 'no')).to.equal('b');
   });
 
-  it('lets a plain transition serve both exits of a wait, and one with a branch win over it', () => {
+  it('uses the transition without a branch for both exits of a wait, unless one has its own', () => {
     expect(target(branching, 'wait', 'event')).to.equal('ask');
     expect(target(branching, 'wait', 'timeout')).to.equal('c');
   });
 
-  it('takes no plain transition out of a condition', () => {
+  it('ignores a transition without a branch on a condition', () => {
     const drawn = graph({ steps: { ask: ['CONDITION'], a: ['EXIT'] }, arrows: ['ask -> a'] });
     expect(target(drawn, 'ask', 'yes')).to.equal(undefined);
   });
 
-  it('is completed where nothing leads on', () => {
+  it('completes when no transition leaves the step', () => {
     expect(leave(branching, { stepId: 'a', visit: 3 }, 'next')).to.deep.equal({ kind: 'completed' });
     const drawn = graph({ steps: { ask: ['CONDITION'], a: ['EXIT'] }, arrows: ['ask -yes-> a'] });
     expect(leave(drawn, { stepId: 'ask', visit: 1 }, 'no')).to.deep.equal({ kind: 'completed' });
   });
 
-  it('counts its visits, and fails after ten thousand of them', () => {
+  it('counts visits, and fails after ten thousand', () => {
     const circle = graph({ steps: { a: ['DELAY'], b: ['DELAY'] }, arrows: ['a -> b', 'b -> a'] });
     expect(leave(circle, { stepId: 'a', visit: 1 }, 'next')).to.include({ kind: 'step', visit: 2 });
     expect(leave(circle, { stepId: 'a', visit: MAX_STEPS - 1 }, 'next')).to.include({ kind: 'step', visit: MAX_STEPS });

@@ -6,7 +6,7 @@ import { newWebhookSecret } from '../../../platform/standard-webhooks.ts';
 import { callWebhook, outcomeOf, type WebhookRequest } from '../../../services/workflows/webhook-call.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
 
-describe('a call of a webhook', () => {
+describe('a webhook call', () => {
   let receiver: HttpReceiver;
   let http: OutboundHttp;
   let now: Date;
@@ -18,7 +18,7 @@ describe('a call of a webhook', () => {
   });
   after(() => receiver.stop());
   beforeEach(() => {
-    // Receivers look at the clock: not that of when this file was read.
+    // The library compares the time of the call with the clock, so it is read per call.
     now = new Date();
     receiver.requests.splice(0);
     receiver.answer({});
@@ -32,7 +32,7 @@ describe('a call of a webhook', () => {
     ...change,
   });
 
-  it('is signed so that the official library verifies it, and only with the right secret', async () => {
+  it('has a signature that the official library verifies with the right secret only', async () => {
     await callWebhook(http, { id: 'msg_1', secret, now, request: request() });
     const [{ headers, body } = { headers: {}, body: '' }] = receiver.requests;
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).to.deep.equal({ name: 'Änne' });
@@ -41,7 +41,7 @@ describe('a call of a webhook', () => {
     expect(() => new Webhook(secret).verify(`${body} `, headers as Record<string, string>)).to.throw();
   });
 
-  it('has the same id on every attempt, and a time of its own', async () => {
+  it('has the same id and a new time on every attempt', async () => {
     for (const minutes of [0, 2])
       await callWebhook(http, {
         id: 'msg_1',
@@ -54,12 +54,12 @@ describe('a call of a webhook', () => {
     expect(Number(second?.headers['webhook-timestamp']) - Number(first?.headers['webhook-timestamp'])).to.equal(120);
   });
 
-  it('cannot be given a signature by its own headers', async () => {
+  it('ignores signature headers of the config', async () => {
     await callWebhook(http, { id: 'msg_1', secret, now, request: request({ headers: { 'Webhook-Id': 'forged' } }) });
     expect(receiver.requests[0]?.headers['webhook-id']).to.equal('msg_1');
   });
 
-  it('is completed by any 2xx, with the answer', async () => {
+  it('completes with the response on any 2xx', async () => {
     receiver.answer({ status: 202, body: 'thanks\0' });
     expect(await callWebhook(http, { id: '1', secret, now, request: request() })).to.deep.equal({
       kind: 'completed',
@@ -67,14 +67,14 @@ describe('a call of a webhook', () => {
     });
   });
 
-  it('keeps of a long answer only the beginning', async () => {
+  it('keeps only the beginning of a long response', async () => {
     receiver.answer({ body: 'x'.repeat(2_000_000) });
     const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
     expect(outcome).to.have.nested.property('output.truncated', true);
     expect(outcome).to.have.nested.property('output.body').with.length(16_384);
   });
 
-  it('is tried again after 408, 429, 5xx and where nobody answers', async () => {
+  it('is retried after 408, 429, 5xx and when there is no response', async () => {
     for (const status of [408, 429, 500, 502, 503]) {
       receiver.answer({ status });
       const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
@@ -85,7 +85,7 @@ describe('a call of a webhook', () => {
     expect(await callWebhook(http, { id: '1', secret, now, request: request() })).to.include({ kind: 'retry' });
   });
 
-  it('fails for good on any other 4xx, a redirect to nowhere and an address that is refused', async () => {
+  it('fails finally on any other 4xx, a redirect without target and a forbidden address', async () => {
     for (const status of [400, 401, 404, 410, 304]) {
       receiver.answer({ status });
       const outcome = await callWebhook(http, { id: '1', secret, now, request: request() });
@@ -96,7 +96,7 @@ describe('a call of a webhook', () => {
     expect(outcome).to.include({ kind: 'failed' }).and.to.have.property('reason').that.includes('127.0.0.1');
   });
 
-  it('waits as long as Retry-After says, in seconds or until a date, and at most a day', () => {
+  it('honours Retry-After in seconds or as a date, up to a day', () => {
     const waiting = (value: string) =>
       outcomeOf({ kind: 'answered', status: 503, headers: { 'retry-after': value }, body: '', cut: false }, now);
     const soon = new Date(Math.ceil(now.getTime() / 1000) * 1000 + 60_000);

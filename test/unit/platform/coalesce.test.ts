@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { coalesced } from '../../../platform/coalesce.ts';
 
 describe('coalesced', () => {
-  it('answers calls that come meanwhile together, each with its own answer', async () => {
+  it('shares one run between calls that arrive during another, each with its own result', async () => {
     const runs: number[][] = [];
     const double = coalesced(async (items: number[]) => {
       runs.push(items);
@@ -16,7 +16,7 @@ describe('coalesced', () => {
     expect(runs).to.deep.equal([[1], [2, 3, 4]]);
   });
 
-  it('never asks for more than its limit at once', async () => {
+  it('splits waiting calls into runs of at most maxItems', async () => {
     const sizes: number[] = [];
     const call = coalesced(
       async (items: number[]) => {
@@ -29,7 +29,7 @@ describe('coalesced', () => {
     expect(sizes).to.deep.equal([3, 3, 1]);
   });
 
-  it('fails the calls of a failed run alone', async () => {
+  it('rejects only the calls of the failed run', async () => {
     let runs = 0;
     const call = coalesced(async (items: string[]) => {
       if (++runs === 1) throw new Error('the first run fails');
@@ -40,7 +40,7 @@ describe('coalesced', () => {
     expect(await call('b')).to.equal('b');
   });
 
-  it('waits for company where it is told to, but not for more than is enough', async () => {
+  it('delays a run to collect more items, until enough are waiting', async () => {
     const runs: number[][] = [];
     const call = coalesced(
       async (items: number[]) => {

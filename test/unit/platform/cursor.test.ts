@@ -4,9 +4,9 @@ import { ApiError } from '../../../platform/errors.ts';
 
 const keys: SigningKeys = ['a key of the service'];
 const boundTo = ['project', 'contacts', 'createdAt', 'desc'];
-const place = { by: '2026-01-01T00:00:00.000001Z', id: 'ä', few: true };
+const position = { by: '2026-01-01T00:00:00.000001Z', id: 'ä', few: true };
 
-const refused = (work: () => unknown) => {
+const expectRefused = (work: () => unknown) => {
   try {
     work();
   } catch (error) {
@@ -16,35 +16,35 @@ const refused = (work: () => unknown) => {
   throw new Error('it was accepted');
 };
 
-describe('a cursor', () => {
-  const cursor = signCursor(keys, boundTo, place);
+describe('cursor', () => {
+  const cursor = signCursor(keys, boundTo, position);
 
-  it('gives back what it was made from', () => {
-    expect(openCursor(keys, boundTo, cursor)).to.deep.equal(place);
+  it('opens to the position that was signed', () => {
+    expect(openCursor(keys, boundTo, cursor)).to.deep.equal(position);
   });
 
   it('needs no escaping in a query string', () => {
     expect(encodeURIComponent(cursor)).to.equal(cursor);
   });
 
-  it('is refused when any character of it is changed', () => {
+  it('is refused with 400 when any character is changed', () => {
     for (let n = 0; n < cursor.length; n++) {
       const other = cursor[n] === 'A' ? 'B' : 'A';
       const changed = cursor.slice(0, n) + other + cursor.slice(n + 1);
-      // The last character of base64 has bits that say nothing.
+      // The last base64 character has unused bits.
       if (
         Buffer.from(changed.split('.')[1] ?? '', 'base64url').equals(
           Buffer.from(cursor.split('.')[1] ?? '', 'base64url'),
         )
       )
         if (changed.split('.')[0] === cursor.split('.')[0]) continue;
-      refused(() => openCursor(keys, boundTo, changed));
+      expectRefused(() => openCursor(keys, boundTo, changed));
     }
   });
 
-  it('is refused in another project, list, order or direction', () => {
-    for (const [n] of boundTo.entries()) refused(() => openCursor(keys, boundTo.with(n, 'other'), cursor));
-    refused(() => openCursor(keys, ['project', 'contactscreatedAt', 'desc'], cursor));
+  it('is refused with 400 in another project, list, order or direction', () => {
+    for (const [n] of boundTo.entries()) expectRefused(() => openCursor(keys, boundTo.with(n, 'other'), cursor));
+    expectRefused(() => openCursor(keys, ['project', 'contactscreatedAt', 'desc'], cursor));
   });
 
   for (const garbage of [
@@ -57,12 +57,12 @@ describe('a cursor', () => {
     'a.b.c',
     `${'.'.repeat(50)}`,
   ])
-    it(`is refused when it is ${JSON.stringify(garbage.slice(0, 20))}`, () => {
-      refused(() => openCursor(keys, boundTo, garbage));
+    it(`is refused with 400 when it is ${JSON.stringify(garbage.slice(0, 20))}`, () => {
+      expectRefused(() => openCursor(keys, boundTo, garbage));
     });
 
-  it('outlives a rotation of the key for as long as the old one is listed', () => {
-    expect(openCursor(['a newer key', ...keys], boundTo, cursor)).to.deep.equal(place);
-    refused(() => openCursor(['a newer key'], boundTo, cursor));
+  it('opens after a key rotation while the old key is listed', () => {
+    expect(openCursor(['a newer key', ...keys], boundTo, cursor)).to.deep.equal(position);
+    expectRefused(() => openCursor(['a newer key'], boundTo, cursor));
   });
 });

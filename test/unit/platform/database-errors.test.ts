@@ -9,9 +9,9 @@ import {
 } from '../../../platform/database-errors.ts';
 
 const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code });
-const objections = (nativeError: Error) => new DBError({ nativeError, client: 'postgres' } as never);
+const wrapped = (nativeError: Error) => new DBError({ nativeError, client: 'postgres' } as never);
 
-describe('errors of the database', () => {
+describe('database errors', () => {
   const notSent = [
     coded('ECONNREFUSED'),
     coded('57P03', 'the database system is starting up'),
@@ -28,42 +28,42 @@ describe('errors of the database', () => {
     coded('EPIPE'),
     new Error('Connection terminated unexpectedly'),
     new Error('insert into "contacts" values ($1) - Connection terminated unexpectedly'),
-    objections(coded('57P01', 'insert - terminating connection')),
-    objections(new Error('select 1 - Connection terminated unexpectedly')),
+    wrapped(coded('57P01', 'insert - terminating connection')),
+    wrapped(new Error('select 1 - Connection terminated unexpectedly')),
     new Error('the work failed', { cause: coded('08006') }),
   ];
-  const refused = [coded('23505'), coded('22P05'), coded('40P01'), objections(coded('23514'))];
+  const refused = [coded('23505'), coded('22P05'), coded('40P01'), wrapped(coded('23514'))];
 
   for (const error of notSent)
-    it(`knows that nothing was sent: ${error.message || error.name}`, () => {
+    it(`classifies as unavailable with a known outcome: ${error.message || error.name}`, () => {
       expect(isDatabaseUnavailable(error)).to.equal(true);
       expect(isOutcomeUnknown(error)).to.equal(false);
       expect(isStatementRefused(error)).to.equal(false);
     });
 
   for (const error of interrupted)
-    it(`does not know the outcome: ${error.message}`, () => {
+    it(`classifies as unavailable with an unknown outcome: ${error.message}`, () => {
       expect(isDatabaseUnavailable(error)).to.equal(true);
       expect(isOutcomeUnknown(error)).to.equal(true);
       expect(isStatementRefused(error)).to.equal(false);
     });
 
   for (const error of refused)
-    it(`knows that the server refused it: ${(error as { code?: string }).code ?? error.message}`, () => {
+    it(`classifies as a refused statement: ${(error as { code?: string }).code ?? error.message}`, () => {
       expect(isDatabaseUnavailable(error)).to.equal(false);
       expect(isStatementRefused(error)).to.equal(true);
     });
 
-  it('takes a text of a customer for no outage', () => {
+  it('does not classify a customer text that resembles an outage as unavailable', () => {
     const text = 'Connection terminated unexpectedly';
     expect(isDatabaseUnavailable(coded('22023', `bad value: ${text}`))).to.equal(false);
     expect(isDatabaseUnavailable(new Error(`${text}: said the subject`))).to.equal(false);
   });
 
-  it('tells a cancelled statement and a deadlock apart, also behind Objection', () => {
-    expect(isStatementTimeout(objections(coded('57014')))).to.equal(true);
+  it('recognises a statement timeout and a deadlock, also when wrapped by Objection', () => {
+    expect(isStatementTimeout(wrapped(coded('57014')))).to.equal(true);
     expect(isDatabaseUnavailable(coded('57014'))).to.equal(false);
     expect(isStatementRefused(coded('57014'))).to.equal(false);
-    expect(isDeadlock(objections(coded('40P01')))).to.equal(true);
+    expect(isDeadlock(wrapped(coded('40P01')))).to.equal(true);
   });
 });

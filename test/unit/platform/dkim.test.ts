@@ -2,10 +2,10 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { bodyHash, type DkimKey, withSignature } from '../../../platform/dkim.ts';
+import { bodyHash, type DkimKey, signWithDkim } from '../../../platform/dkim.ts';
 import { newId } from '../../../platform/ids.ts';
 import { composeMail, MailSkeleton, type OutgoingMail } from '../../../platform/mime.ts';
-import { readyForWire } from '../../../platform/wire-lines.ts';
+import { toSmtpData } from '../../../platform/wire-lines.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -14,7 +14,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', {
 });
 const key: DkimKey = { domain: 'demo.example', selector: 'ep1', privateKey };
 
-/** As a receiving server does, with the key from the DNS. */
+/** Verifies like a receiving server, with the key from DNS. */
 async function verify(raw: Buffer): Promise<string | undefined> {
   const { results } = await dkimVerify(raw, {
     resolver: async (name: string) => {
@@ -25,7 +25,7 @@ async function verify(raw: Buffer): Promise<string | undefined> {
   return results[0]?.status.result;
 }
 
-/** The names that the signature says it covers. */
+/** Returns the header names in the `h=` tag of the signature. */
 const covered = (raw: Buffer): string[] => (/\bh=([^;]*);/.exec(raw.toString())?.[1] ?? '').split(/[\s:]+/);
 
 const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
@@ -39,8 +39,8 @@ const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
   ...change,
 });
 
-describe('a DKIM signature', () => {
-  it('passes a receiver’s check, and covers how one gets off the list', async () => {
+describe('DKIM signature', () => {
+  it('verifies and covers the unsubscribe headers', async () => {
     const headers = {
       'List-Unsubscribe': '<https://example.com/unsubscribe/x>',
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
@@ -52,7 +52,7 @@ describe('a DKIM signature', () => {
     expect(covered(raw)).to.include('list-unsubscribe').and.include('list-unsubscribe-post');
   });
 
-  it('passes with attachments, and with addresses that only SMTPUTF8 carries', async () => {
+  it('verifies with attachments and with addresses that need SMTPUTF8', async () => {
     const file = {
       filename: 'ü.txt',
       contentType: 'text/plain',
@@ -60,11 +60,11 @@ describe('a DKIM signature', () => {
       content: Buffer.from('a \t b\n\n'),
     };
     expect(await verify((await composeMail(mail({ attachments: [file] }))).raw)).to.equal('pass');
-    const wide = await composeMail(mail({ to: { email: 'jörg@example.com', name: 'Jörg' } }));
-    expect(await verify(wide.raw)).to.equal('pass');
+    const internationalized = await composeMail(mail({ to: { email: 'jörg@example.com', name: 'Jörg' } }));
+    expect(await verify(internationalized.raw)).to.equal('pass');
   });
 
-  it('fails when a second From is put beside the first, or anything else is changed', async () => {
+  it('fails when a second From is added or any signed text is changed', async () => {
     const { raw } = await composeMail(mail());
     const text = raw.toString('latin1');
     for (const changed of [
@@ -79,23 +79,23 @@ describe('a DKIM signature', () => {
 
   it('names each oversigned header once more than the mail has it', async () => {
     const { raw } = await composeMail(mail());
-    const times = (name: string) => covered(raw).filter((one) => one === name).length;
-    expect(OVERSIGNED.map(times)).to.deep.equal([2, 2, 2, 2, 1, 2, 2]);
-    const { raw: answered } = await composeMail(mail({ replyTo: 'help@demo.example' }));
-    expect(covered(answered).filter((one) => one === 'reply-to')).to.have.length(2);
-    expect([await verify(raw), await verify(answered)]).to.deep.equal(['pass', 'pass']);
+    const countOf = (name: string) => covered(raw).filter((header) => header === name).length;
+    expect(OVERSIGNED.map(countOf)).to.deep.equal([2, 2, 2, 2, 1, 2, 2]);
+    const { raw: withReplyTo } = await composeMail(mail({ replyTo: 'help@demo.example' }));
+    expect(covered(withReplyTo).filter((header) => header === 'reply-to')).to.have.length(2);
+    expect([await verify(raw), await verify(withReplyTo)]).to.deep.equal(['pass', 'pass']);
   });
 
   for (const name of OVERSIGNED)
     it(`fails when a ${name} header is added above or below the signed ones`, async () => {
       const text = (await composeMail(mail())).raw.toString('latin1');
-      const border = text.indexOf('\r\n\r\n') + 2;
+      const headEnd = text.indexOf('\r\n\r\n') + 2;
       const added = `${name}: Eve <eve@demo.example>\r\n`;
-      for (const changed of [added + text, text.slice(0, border) + added + text.slice(border)])
+      for (const changed of [added + text, text.slice(0, headEnd) + added + text.slice(headEnd)])
         expect(await verify(Buffer.from(changed, 'latin1'))).to.not.equal('pass');
     });
 
-  it('passes for the mails of a campaign, whose head is written once, with added headers breaking it', async () => {
+  it('verifies for campaign mails with a shared head, and fails when a header is added', async () => {
     const skeleton = new MailSkeleton({ from: { email: 'shop@demo.example' }, dkim: key });
     for (const to of ['ann@example.com', 'bob@example.com']) {
       const { raw } = await skeleton.compose({ id: newId(), to: { email: to }, subject: 'x', html: '<p>a  b</p>' });
@@ -104,21 +104,21 @@ describe('a DKIM signature', () => {
     }
   });
 
-  it('covers the bytes that leave: line ends are normalised before signing', async () => {
+  it('covers the sent bytes because line ends are normalised before signing', async () => {
     const content = Buffer.from('From: a@b.co\r\rone\rtwo\n.three \t\n\r\nfour');
     const file = { filename: 'x.eml', contentType: 'message/rfc822', disposition: 'attachment' as const, content };
     const { raw } = await composeMail(mail({ attachments: [file] }));
     expect(raw.toString('latin1')).to.not.match(/\r(?!\n)|(?<!\r)\n/);
     expect(raw.toString('latin1')).to.contain('\r\none\r\ntwo\r\n.three');
     expect(await verify(raw)).to.equal('pass');
-    // A server takes the second dot away again before it verifies.
-    const received = readyForWire(raw).toString('latin1').replaceAll('\r\n..', '\r\n.');
+    // A server removes the doubled dot before it verifies.
+    const received = toSmtpData(raw).toString('latin1').replaceAll('\r\n..', '\r\n.');
     expect(await verify(Buffer.from(received, 'latin1'))).to.equal('pass');
   });
 
-  it('is as before for bodies of blanks, tabs, line ends and text in any order', () => {
+  it('hashes any mix of blanks, tabs, line ends and text like a literal RFC 6376 implementation', () => {
     const piece = fc.constantFrom(' ', '\t', '\r\n', '\r', '\n', 'x', '  ', ' \r\n');
-    /** The two rules of RFC 6376, 3.4.4, one after the other, to the letter. */
+    /** Applies the two rules of RFC 6376, 3.4.4, one after the other. */
     const reference = (body: string) => {
       const reduced = body.replace(/[ \t]+(?=\r\n|$)/g, '').replace(/[ \t]+/g, ' ');
       const text = reduced.replace(/(?:\r\n)+$/, '');
@@ -142,12 +142,12 @@ describe('a DKIM signature', () => {
     'no line end at the end': 'a',
     'spaces at the ends of lines': ' a  b\t c \r\n\t\r\nd \r\n',
   }))
-    it(`passes with ${what}`, async () => {
+    it(`verifies with ${what}`, async () => {
       const head = 'From: Shop <shop@demo.example>\r\nSubject:  a\r\n\t b \r\n';
-      expect(await verify(await withSignature(Buffer.from(`${head}\r\n${body}`), key))).to.equal('pass');
+      expect(await verify(await signWithDkim(Buffer.from(`${head}\r\n${body}`), key))).to.equal('pass');
     });
 
-  it('passes whatever the mail says', async () => {
+  it('verifies for any subject and body', async () => {
     const text = fc.string({ unit: 'binary', maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(text, text, text, async (subject, html, plain) => {
@@ -158,7 +158,7 @@ describe('a DKIM signature', () => {
     );
   });
 
-  it('has the hash of RFC 6376 for a body without text', () => {
+  it('uses the RFC 6376 hash for an empty body', () => {
     expect(bodyHash('')).to.equal('47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=');
     expect(bodyHash('\r\n\r\n')).to.equal(bodyHash(''));
   });

@@ -6,8 +6,8 @@ import { hmacHex } from '../../../platform/hmac.ts';
 const expected = (key: string, label: string, content: Uint8Array): string =>
   createHmac('sha256', key).update(label).update(content).digest('hex');
 
-describe('an HMAC', () => {
-  it('is the one that everybody else computes, of any length, with keys that take turns', () => {
+describe('hmacHex', () => {
+  it('equals createHmac for content of any length and alternating keys', () => {
     const text = fc.string({ unit: 'binary', maxLength: 200 });
     const content = fc.oneof(fc.uint8Array({ maxLength: 100 }), fc.uint8Array({ maxLength: 1500, size: 'max' }));
     fc.assert(
@@ -23,7 +23,7 @@ describe('an HMAC', () => {
     );
   });
 
-  it('is right at the edges: keys of a block and around it, content that fits and content that does not', () => {
+  it('equals createHmac for keys around the block size and content around the fast limit', () => {
     for (const length of [0, 1, 63, 64, 65, 1000])
       for (const bytes of [0, 1, 55, 56, 64, 959, 960, 961, 5000]) {
         const key = 'k'.repeat(length);

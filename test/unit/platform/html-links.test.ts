@@ -5,7 +5,7 @@ import { replaceLinks } from '../../../platform/html-links.ts';
 
 const NEW = 'https://t.example/x';
 const replaced = (html: string) => replaceLinks(html, () => NEW);
-const seen = (html: string): string[] => {
+const targetsOf = (html: string): string[] => {
   const targets: string[] = [];
   replaceLinks(html, (target) => {
     targets.push(target);
@@ -15,8 +15,8 @@ const seen = (html: string): string[] => {
 };
 
 describe('links in HTML', () => {
-  it('are left alone with a name of a character that nobody knows, whatever JavaScript knows by that name', () => {
-    expect(seen('<a href="http://a/?&constructor;">x</a><a href="http://a/?&toString;">y</a>')).to.deep.equal([]);
+  it('leaves links with unknown character references unchanged, also names of JavaScript properties', () => {
+    expect(targetsOf('<a href="http://a/?&constructor;">x</a><a href="http://a/?&toString;">y</a>')).to.deep.equal([]);
   });
 
   for (const [what, before, after] of [
@@ -31,11 +31,11 @@ describe('links in HTML', () => {
     ['slashes', '<a/href="u"/>x</a>', `<a/href="${NEW}"/>x</a>`],
     ['a map', '<area shape=rect href="u">', `<area shape=rect href="${NEW}">`],
     ['two of them', '<a href="u"></a><a href="v"></a>', `<a href="${NEW}"></a><a href="${NEW}"></a>`],
-    ['a second href, which does not count', '<a href="u" href="v">', `<a href="${NEW}" href="v">`],
+    ['a second href, which is ignored', '<a href="u" href="v">', `<a href="${NEW}" href="v">`],
     ['an empty one', '<a href="">x</a>', `<a href="${NEW}">x</a>`],
     ['text that looks like a tag', '1 < 2 <a href="u">x</a>', `1 < 2 <a href="${NEW}">x</a>`],
   ] as const)
-    it(`are replaced with ${what}`, () => {
+    it(`replaces links with ${what}`, () => {
       expect(replaced(before)).to.equal(after);
     });
 
@@ -71,11 +71,11 @@ describe('links in HTML', () => {
     '<!',
     '<!-',
   ])
-    it(`leaves ${JSON.stringify(html)} as it is`, () => {
+    it(`leaves ${JSON.stringify(html)} unchanged`, () => {
       expect(replaced(html)).to.equal(html);
     });
 
-  it('go on behind what is left alone', () => {
+  it('finds links behind comments and declarations', () => {
     for (const html of [
       '<!---->',
       '<!-->',
@@ -91,27 +91,29 @@ describe('links in HTML', () => {
       expect(replaced(`${html}<a href="u">`), html).to.equal(`${html}<a href="${NEW}">`);
   });
 
-  it('are told as a browser reads them', () => {
-    expect(seen('<a href="http://a/?b=1&amp;c=2&#38;d=&quot;&#x27;&lt;">')).to.deep.equal(['http://a/?b=1&c=2&d="\'<']);
-    expect(seen('<a href="http://a/?b=1&c=2&copy=3">')).to.deep.equal(['http://a/?b=1&c=2&copy=3']);
-    expect(seen('<a href=http://a/?b=c&amp;d=e/>')).to.deep.equal(['http://a/?b=c&d=e/']);
+  it('decodes link targets like a browser', () => {
+    expect(targetsOf('<a href="http://a/?b=1&amp;c=2&#38;d=&quot;&#x27;&lt;">')).to.deep.equal([
+      'http://a/?b=1&c=2&d="\'<',
+    ]);
+    expect(targetsOf('<a href="http://a/?b=1&c=2&copy=3">')).to.deep.equal(['http://a/?b=1&c=2&copy=3']);
+    expect(targetsOf('<a href=http://a/?b=c&amp;d=e/>')).to.deep.equal(['http://a/?b=c&d=e/']);
   });
 
-  it('are left alone where they have names for characters that we do not know, or that are none', () => {
+  it('leaves links with unknown or invalid character references unchanged', () => {
     for (const odd of ['&eacute;', '&NotEqualTilde;', '&#0;', '&#xd800;', '&#x110000;'])
       expect(replaced(`<a href="http://a/${odd}">`)).to.equal(`<a href="http://a/${odd}">`);
   });
 
-  it('are written so that they stay inside their attribute', () => {
+  it('escapes replacements so that they stay inside their attribute', () => {
     const hostile = `x" onclick='y' > <b & z`;
     for (const quote of ['"', "'", '']) {
       const html = replaceLinks(`<a href=${quote}u${quote}>x</a>`, () => hostile);
-      expect(seen(html)).to.deep.equal([hostile]);
+      expect(targetsOf(html)).to.deep.equal([hostile]);
       expect(html).to.not.contain('<b');
     }
   });
 
-  /** As another reader of HTML sees them. */
+  /** Lists links as seen by another HTML parser. */
   const links = compile({
     wordwrap: false,
     selectors: [
@@ -127,7 +129,7 @@ describe('links in HTML', () => {
   });
   const hrefs = (html: string) => [...links(html).matchAll(/\[([^\]]*)\]/g)].map(([, href]) => href);
 
-  it('are the ones that another reader of HTML sees, and nothing else changes', () => {
+  it('finds only links that another HTML parser finds, and changes nothing else', () => {
     const piece = fc.constantFrom(
       ...['<a href="http://a/1">', "<a class=x href='http://a/2'>", '<a href=http://a/3 >', '<A\nHREF = "http://a/4">'],
       ...[
@@ -151,9 +153,9 @@ describe('links in HTML', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 25 }), (pieces) => {
         const html = pieces.join('');
-        const targets = seen(html);
+        const targets = targetsOf(html);
         const expected = hrefs(html).filter((href) => href !== '');
-        // What the other one sees in a tag that never ends, or in foreign places, is its own affair.
+        // The other parser also reports links in unterminated tags, so only a subset is expected.
         for (const target of targets) expect(expected, html).to.include(target);
         const back = replaceLinks(replaced(html), () => 'http://a/1');
         expect(back.replace(/http:\/\/a\/\d/g, '#'), html).to.equal(html.replace(/http:\/\/a\/\d/g, '#'));
@@ -162,11 +164,23 @@ describe('links in HTML', () => {
     );
   });
 
-  it('are found in time that grows with the text, whatever is in it', () => {
-    const tricks = ['<', '<a ', '<!--', '<a href="', '<style>', '</', '<a href=x ', "<a '", '<?', '<x a="', '&#'];
-    for (const trick of tricks) {
-      const html = trick.repeat(200_000);
-      expect(replaced(html), trick).to.be.a('string');
+  it('takes linear time for hostile input', () => {
+    const hostilePieces = [
+      '<',
+      '<a ',
+      '<!--',
+      '<a href="',
+      '<style>',
+      '</',
+      '<a href=x ',
+      "<a '",
+      '<?',
+      '<x a="',
+      '&#',
+    ];
+    for (const piece of hostilePieces) {
+      const html = piece.repeat(200_000);
+      expect(replaced(html), piece).to.be.a('string');
     }
   });
 });

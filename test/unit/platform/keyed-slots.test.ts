@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { KeyedSlots } from '../../../platform/keyed-slots.ts';
 
-describe('keyed slots', () => {
-  it('gives one key no more than its share, and the rest to others', async () => {
+describe('KeyedSlots', () => {
+  it('gives a key at most its share when other keys wait', async () => {
     const slots = new KeyedSlots(4, 2);
     const taken: string[] = [];
     const take = async (key: string) => {
@@ -16,7 +16,7 @@ describe('keyed slots', () => {
     expect(taken).to.deep.equal(['noisy', 'noisy', 'b', 'c']);
   });
 
-  it('lets a new key wait for no more than the share of each other key', async () => {
+  it('serves a new key after at most one share of each other key', async () => {
     const slots = new KeyedSlots(2, 2);
     const taken: string[] = [];
     const take = async (key: string) => {
@@ -27,13 +27,13 @@ describe('keyed slots', () => {
     await take('noisy');
     for (let n = 0; n < 50; n++) void take('noisy');
     const other = take('other');
-    await nextTurn();
+    await nextTick();
     slots.give('noisy');
     await other;
     expect(taken).to.deep.equal(['noisy', 'noisy', 'other']);
   });
 
-  it('gives back the own slot of a key that stops waiting for a common one', async () => {
+  it('releases the slot of a key that stops waiting for a shared one', async () => {
     const slots = new KeyedSlots(1, 1);
     expect(await slots.take('a')).to.equal(true);
     const stop = new AbortController();

@@ -23,14 +23,14 @@ const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
 });
 
 async function send(mailer: Mailer, outgoing: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
-  const line = await mailer.connect(signal);
-  if ('kind' in line) return line;
-  const outcome = await line.send(outgoing);
-  await line.release();
+  const connection = await mailer.connect(signal);
+  if ('kind' in connection) return connection;
+  const outcome = await connection.send(outgoing);
+  await connection.release();
   return outcome;
 }
 
-describe('the mailer', () => {
+describe('mailer', () => {
   let smtp: SmtpStandIn;
   let mailer: Mailer;
   const timeouts = { connectMs: 1_000, greetingMs: 1_000, silenceMs: 700 };
@@ -47,7 +47,7 @@ describe('the mailer', () => {
   });
   afterEach(() => mailer.close(true));
 
-  it('sends a mail with a Message-ID made from its id and its sender’s domain', async () => {
+  it('sends a mail with a Message-ID of its id and the sender domain', async () => {
     const sent = mail();
     expect(await send(mailer, sent)).to.deep.equal({
       kind: 'sent',
@@ -59,7 +59,7 @@ describe('the mailer', () => {
     expect(received?.to).to.deep.equal(['ann@example.com']);
   });
 
-  it('writes names, subjects and bodies of any script so that they can be read back', async () => {
+  it('encodes names, subjects and bodies of any script without loss', async () => {
     await send(
       mailer,
       mail({
@@ -78,7 +78,7 @@ describe('the mailer', () => {
     expect(parsed?.html?.trim()).to.equal(`<p>Grüße</p>\n.\n<p>${'ü'.repeat(2_000)}</p>`);
   });
 
-  it('lets no line break of a name or subject start a header of its own', async () => {
+  it('adds no header for line breaks in a name or subject', async () => {
     const evil = 'x\r\nBcc: victim@example.com\r\n\r\nbody';
     await send(mailer, mail({ subject: evil, from: { email: 'shop@demo.localhost', name: evil }, replyTo: evil }));
     const [received] = smtp.mails;
@@ -90,13 +90,13 @@ describe('the mailer', () => {
     expect(head).to.not.match(/^Bcc/im);
   });
 
-  it('refuses an address that would break out of the envelope', async () => {
+  it('refuses a recipient address with an SMTP command in it', async () => {
     const outcome = await send(mailer, mail({ to: { email: 'a@b.example>\r\nRCPT TO:<victim@example.com' } }));
     expect(outcome.kind).to.equal('refused');
     expect(smtp.mails).to.deep.equal([]);
   });
 
-  it('uses a connection again, also after a refusal', async () => {
+  it('reuses a connection, also after a refusal', async () => {
     const before = smtp.connections().total;
     await send(mailer, mail());
     smtp.misbehave({ at: 'recipient', do: { code: 550, text: 'no such user' }, times: 1 });
@@ -105,57 +105,61 @@ describe('the mailer', () => {
     expect(smtp.connections().total - before).to.equal(1);
   });
 
-  describe('a line that goes on from mail to mail', () => {
-    const wired = (to: string) => composeMail(mail({ to: { email: to } }));
+  describe('with the next mail announced', () => {
+    const composed = (to: string) => composeMail(mail({ to: { email: to } }));
     const addresses = () => smtp.mails.flatMap(({ to }) => to);
     const connected = async () => {
-      const line = await mailer.connect();
-      if ('kind' in line) throw new Error(line.reason);
-      return line;
+      const connection = await mailer.connect();
+      if ('kind' in connection) throw new Error(connection.reason);
+      return connection;
     };
 
-    it('sends each of them once', async () => {
-      const mails = await Promise.all(['a@example.com', 'b@example.com', 'c@example.com'].map(wired));
-      const line = await connected();
-      for (const [place, one] of mails.entries())
-        expect((await line.send(one, mails[place + 1])).kind).to.equal('sent');
-      await line.release();
+    it('sends each mail once', async () => {
+      const mails = await Promise.all(['a@example.com', 'b@example.com', 'c@example.com'].map(composed));
+      const connection = await connected();
+      for (const [index, current] of mails.entries())
+        expect((await connection.send(current, mails[index + 1])).kind).to.equal('sent');
+      await connection.release();
       expect(addresses()).to.deep.equal(['a@example.com', 'b@example.com', 'c@example.com']);
     });
 
-    it('takes a new connection for the next one when the old one dies with a mail', async () => {
-      const [a, b] = [await wired('a@example.com'), await wired('b@example.com')];
+    it('opens a new connection for the next mail when the old one dies', async () => {
+      const [a, b] = [await composed('a@example.com'), await composed('b@example.com')];
       smtp.misbehave({ at: 'accepted', to: 'a@example.com', do: 'drop' });
-      const line = await connected();
-      expect((await line.send(a, b)).kind).to.equal('unknown');
-      expect((await line.send(b)).kind).to.equal('sent');
-      await line.release();
+      const connection = await connected();
+      expect((await connection.send(a, b)).kind).to.equal('unknown');
+      expect((await connection.send(b)).kind).to.equal('sent');
+      await connection.release();
       expect(addresses()).to.deep.equal(['a@example.com', 'b@example.com']);
     });
 
-    it('is no longer used when the next one is not sent after all, and nothing of that one arrives', async () => {
+    it('closes the connection when the announced mail is not sent, and delivers nothing of it', async () => {
       const before = smtp.connections().total;
-      const line = await connected();
-      await line.send(await wired('a@example.com'), await wired('b@example.com'));
-      await line.release();
+      const connection = await connected();
+      await connection.send(await composed('a@example.com'), await composed('b@example.com'));
+      await connection.release();
       expect((await send(mailer, mail({ to: { email: 'c@example.com' } }))).kind).to.equal('sent');
       expect(smtp.connections().total - before).to.equal(2);
       expect(addresses()).to.deep.equal(['a@example.com', 'c@example.com']);
     });
 
-    it('goes on after a refusal of the recipient', async () => {
+    it('sends the next mail after a refused recipient', async () => {
       smtp.misbehave({ at: 'recipient', to: 'a@example.com', do: { code: 550, text: 'no such user' } });
-      const line = await connected();
-      const [a, b, c] = [await wired('a@example.com'), await wired('b@example.com'), await wired('c@example.com')];
-      expect((await line.send(a, b)).kind).to.equal('refused');
-      expect((await line.send(b, c)).kind).to.equal('sent');
-      expect((await line.send(c)).kind).to.equal('sent');
-      await line.release();
+      const connection = await connected();
+      const [a, b, c] = [
+        await composed('a@example.com'),
+        await composed('b@example.com'),
+        await composed('c@example.com'),
+      ];
+      expect((await connection.send(a, b)).kind).to.equal('refused');
+      expect((await connection.send(b, c)).kind).to.equal('sent');
+      expect((await connection.send(c)).kind).to.equal('sent');
+      await connection.release();
       expect(addresses()).to.deep.equal(['b@example.com', 'c@example.com']);
     });
   });
 
-  it('takes a new connection when the server has dropped the idle one', async () => {
+  it('opens a new connection when the server closed the idle one', async () => {
     await send(mailer, mail());
     await smtp.close();
     await smtp.reopen();
@@ -163,30 +167,30 @@ describe('the mailer', () => {
     expect(smtp.mails).to.have.length(2);
   });
 
-  it('takes a new connection when the server has had enough of the old one', async () => {
+  it('opens a new connection after a 421', async () => {
     await send(mailer, mail());
     smtp.misbehave({ at: 'recipient', do: { code: 421, text: 'too many mails for one session' }, times: 1 });
     expect((await send(mailer, mail())).kind).to.equal('sent');
     expect(smtp.mails).to.have.length(2);
   });
 
-  it('is told to come again: deferred, with the server’s words', async () => {
+  it('returns deferred with the reply of the server after a 451', async () => {
     smtp.misbehave({ at: 'message', do: { code: 451, text: 'busy' }, times: 1 });
     expect(await send(mailer, mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy' });
   });
 
-  it('is told no after the whole mail: refused', async () => {
+  it('returns refused after a 554 to the message', async () => {
     smtp.misbehave({ at: 'message', do: { code: 554, text: 'spam' }, times: 1 });
     expect(await send(mailer, mail())).to.deep.equal({ kind: 'refused', reason: '554 spam' });
   });
 
-  it('loses the connection before the mail was handed over: deferred', async () => {
+  it('returns deferred when the connection is lost before the hand-over', async () => {
     smtp.misbehave({ at: 'recipient', do: 'drop', times: 1 });
     expect((await send(mailer, mail())).kind).to.equal('deferred');
     expect(smtp.mails).to.deep.equal([]);
   });
 
-  it('loses the connection after the mail was handed over: unknown, whether it was taken or not', async () => {
+  it('returns unknown when the connection is lost after the hand-over, accepted or not', async () => {
     smtp.misbehave({ at: 'message', do: 'drop', times: 1 });
     expect((await send(mailer, mail())).kind).to.equal('unknown');
     smtp.misbehave({ at: 'accepted', do: 'drop', times: 1 });
@@ -194,26 +198,26 @@ describe('the mailer', () => {
     expect(smtp.mails).to.have.length(1);
   });
 
-  it('gets no answer after the mail was handed over: unknown', async () => {
+  it('returns unknown when there is no reply after the hand-over', async () => {
     smtp.misbehave({ at: 'accepted', do: 'hang', times: 1 });
     expect((await send(mailer, mail())).kind).to.equal('unknown');
   });
 
-  it('finds nobody there: unreachable', async () => {
+  it('returns unreachable when the connection is refused', async () => {
     await smtp.close();
     const outcome = await send(mailer, mail());
     expect(outcome.kind).to.equal('unreachable');
     expect(outcome).to.have.property('reason').that.includes('ECONNREFUSED');
   });
 
-  it('is not greeted, or turned away at the door: unreachable', async () => {
+  it('returns unreachable without a greeting or with a 554 greeting', async () => {
     smtp.misbehave({ at: 'connect', do: 'hang', times: 1 });
     expect((await send(mailer, mail())).kind).to.equal('unreachable');
     smtp.misbehave({ at: 'connect', do: { code: 554, text: 'not you' }, times: 1 });
     expect(await send(mailer, mail())).to.deep.include({ kind: 'unreachable' });
   });
 
-  it('cuts a mail that is on the wire at once when told to stop', async () => {
+  it('cuts the connection of a mail in flight when the signal aborts', async () => {
     smtp.misbehave({ at: 'accepted', do: 'hang' });
     const stop = new AbortController();
     const sending = send(mailer, mail(), stop.signal);
@@ -223,13 +227,13 @@ describe('the mailer', () => {
     await eventually(() => smtp.connections().open === 0, { what: 'the end of the connection' });
   });
 
-  it('has sent nothing when it was stopped before', async () => {
+  it('sends nothing when the signal is already aborted', async () => {
     const outcome = await send(mailer, mail(), AbortSignal.abort());
     expect(outcome).to.deep.include({ kind: 'unreachable' });
     expect(smtp.mails).to.deep.equal([]);
   });
 
-  it('leaves no connection open when it is closed', async () => {
+  it('closes idle connections on close', async () => {
     await Promise.all([send(mailer, mail()), send(mailer, mail())]);
     expect(smtp.connections().open).to.equal(2);
     mailer.close();
@@ -237,7 +241,7 @@ describe('the mailer', () => {
   });
 });
 
-describe('a login that fails', () => {
+describe('mailer with a failing login', () => {
   let server: Server;
   const sockets = new Set<Socket>();
 
@@ -261,25 +265,25 @@ describe('a login that fails', () => {
   });
 
   const address = () => {
-    const at = server.address();
-    return `127.0.0.1:${typeof at === 'object' ? at?.port : ''}`;
+    const bound = server.address();
+    return `127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`;
   };
 
-  it('is no fault of the mail', async () => {
+  it('returns unreachable after a 535', async () => {
     const mailer = createMailer({ url: `smtp://me:secret@${address()}`, maxConnections: 1 });
     expect(await send(mailer, mail())).to.deep.equal({ kind: 'unreachable', reason: '535 wrong password' });
     mailer.close(true);
   });
 
-  it('is no fault of the mail either where the login was forgotten', async () => {
+  it('returns unreachable after a 530 without credentials', async () => {
     const mailer = createMailer({ url: `smtp://${address()}`, maxConnections: 1 });
     expect(await send(mailer, mail())).to.deep.equal({ kind: 'unreachable', reason: '530 log in first' });
     mailer.close(true);
   });
 });
 
-describe('a relay without TLS that needs a password', () => {
-  it('counts as unreachable: the mail waits, and the reason names the setting', async () => {
+describe('mailer with a password and a relay without TLS', () => {
+  it('returns unreachable with the name of the setting as reason', async () => {
     const smtp = await startSmtp();
     const url = smtp.url.replace('127.0.0.1', 'me:secret@0.0.0.0');
     const mailer = createMailer({ url, maxConnections: 1 });
@@ -288,38 +292,38 @@ describe('a relay without TLS that needs a password', () => {
     expect(outcome).to.have.property('reason').that.contains('SMTP_ALLOW_PLAIN_AUTH').and.not.contains('secret');
     const allowed = createMailer({ url, maxConnections: 1, allowPlainAuth: true });
     expect((await send(allowed, mail())).kind).to.equal('sent');
-    for (const one of [mailer, allowed]) one.close(true);
+    for (const created of [mailer, allowed]) created.close(true);
     await smtp.close();
   });
 });
 
-describe('a server that lets nobody in', () => {
-  it('is tried by one for all, and by everybody again once it answers', async () => {
-    let [tried, isOpen] = [0, false];
+describe('mailer with an unavailable server', () => {
+  it('connects once for all waiting callers, and for each again after a success', async () => {
+    let [attempts, isOpen] = [0, false];
     const server = createServer((socket) => {
-      tried++;
+      attempts++;
       socket.on('error', () => {});
       if (!isOpen) socket.end('554 not now\r\n');
       else socket.on('data', () => socket.write('250 fine\r\n')).write('220 hello\r\n');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const at = server.address();
-    const url = `smtp://127.0.0.1:${typeof at === 'object' ? at?.port : ''}`;
+    const bound = server.address();
+    const url = `smtp://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`;
     const mailer = createMailer({ url, maxConnections: 10 });
     const all = () => Promise.all(Array.from({ length: 10 }, () => mailer.connect()));
     expect(await mailer.connect()).to.deep.equal({ kind: 'unreachable', reason: '554 not now' });
-    tried = 0;
-    for (const line of await all()) expect(line).to.deep.equal({ kind: 'unreachable', reason: '554 not now' });
-    expect(tried).to.equal(1);
+    attempts = 0;
+    for (const result of await all()) expect(result).to.deep.equal({ kind: 'unreachable', reason: '554 not now' });
+    expect(attempts).to.equal(1);
     isOpen = true;
-    for (const line of await all()) expect(line).to.not.have.property('kind');
+    for (const result of await all()) expect(result).to.not.have.property('kind');
     mailer.close(true);
     server.close();
   });
 });
 
-describe('a Message-ID', () => {
-  it('has the sender’s domain as mail servers write it', () => {
+describe('messageId', () => {
+  it('has the sender domain in ASCII', () => {
     expect(messageId({ id: 'x', from: { email: 'a@müller.example' } })).to.equal('<x@xn--mller-kva.example>');
   });
 });

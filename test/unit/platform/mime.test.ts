@@ -33,18 +33,18 @@ const byNodemailer = (outgoing: OutgoingMail): Promise<Buffer> =>
     .build();
 
 const byUs = (outgoing: OutgoingMail): Buffer => {
-  const { headers: _, ...filling } = outgoing;
-  const composed = new MailSkeleton(outgoing).fill(filling);
+  const { headers: _, ...content } = outgoing;
+  const composed = new MailSkeleton(outgoing).fill(content);
   if (!composed) throw new Error('left to nodemailer');
   return composed.raw;
 };
 
-/** Readers see the same whatever the line ends and the runs of spaces between words are. */
+/** Ignores line ends and runs of spaces, which mail programs do not show. */
 const oneSpace = (text: string | undefined) => text?.replace(/\s+/g, ' ').trim();
 const lines = (text: string | undefined) => text?.replace(/\r\n/g, '\n').replace(/\n+$/, '');
 const read = ({ from, to, replyTo, subject, html, text, messageId: id, headers }: Email) => ({
   from: from && { ...from, name: oneSpace(from.name) },
-  to: to?.map((one) => ({ ...one, name: oneSpace(one.name) })),
+  to: to?.map((recipient) => ({ ...recipient, name: oneSpace(recipient.name) })),
   replyTo,
   subject: oneSpace(subject) ?? '',
   html: lines(html),
@@ -53,8 +53,8 @@ const read = ({ from, to, replyTo, subject, html, text, messageId: id, headers }
   extra: headers.filter(({ key }) => key.startsWith('x-')).map(({ key, value }) => [key, oneSpace(decodeWords(value))]),
 });
 
-/** RFC 5322, 2.1.1 and RFC 2045, 6.7: what every server on the way may count on. */
-function expectFit(raw: Buffer): void {
+/** Checks the line limits of RFC 5322, 2.1.1 and RFC 2045, 6.7. */
+function expectValidLines(raw: Buffer): void {
   const text = raw.toString('latin1');
   expect(text).to.match(/^[\t\r\n\x20-\x7e]*$/);
   expect(text.replaceAll('\r\n', '')).to.not.match(/[\r\n]/);
@@ -71,12 +71,12 @@ const anyText = fc.oneof(
   fc.stringMatching(/^[ \t=.F\r\nrom ä€x]{0,400}$/),
   fc.constantFrom('', '.', '=', ' ', 'From me', '.\r\n.', 'a \r\n b\t\n', '=?UTF-8?B?eA==?=', 'x'.repeat(1000)),
 );
-/** What is shown on one line: controls are blanked on the way, by both, but not alike. */
+/** Without control characters, which we and nodemailer replace in different ways. */
 const lineText = anyText.map((text) => text.replace(/[\p{C}\u2028\u2029]/gu, ' ').trim());
 const body = anyText.map((text) => text.replace(/\r\n?/g, '\n'));
 
-describe('a mail as MIME', () => {
-  it('reads back as what was written, and as nodemailer’s of the same', async () => {
+describe('MIME composition', () => {
+  it('parses back to the same content, and to the same as the output of nodemailer', async () => {
     await fc.assert(
       fc.asyncProperty(lineText, lineText, lineText, body, body, async (name, subject, value, html, text) => {
         const outgoing = mail({
@@ -88,7 +88,7 @@ describe('a mail as MIME', () => {
           headers: value === '' ? {} : { 'X-Note': value },
         });
         const raw = byUs(outgoing);
-        expectFit(raw);
+        expectValidLines(raw);
         const ours = read(await PostalMime.parse(raw));
         expect(ours).to.deep.include({
           subject: oneSpace(subject),
@@ -97,15 +97,15 @@ describe('a mail as MIME', () => {
           id: messageId(outgoing),
         });
         expect(ours.from).to.deep.equal({ address: 'shop@demo.localhost', name: oneSpace(name) });
-        // What only looks as if it were encoded, nodemailer lets readers decode.
-        if (![name, subject, value].some((one) => one.includes('=?')))
+        // nodemailer does not escape text that looks like an encoded word.
+        if (![name, subject, value].some((text) => text.includes('=?')))
           expect(ours).to.deep.equal(read(await PostalMime.parse(await byNodemailer(outgoing))));
       }),
       { numRuns: 300 },
     );
   });
 
-  it('has its headers in one order, and one part where there is no text', () => {
+  it('writes headers in a fixed order, and a single part without text', () => {
     const { text: _, ...htmlOnly } = mail({ replyTo: 'help@demo.localhost', headers: { 'X-A': '1' } });
     const names = byUs(htmlOnly)
       .toString()
@@ -118,13 +118,13 @@ describe('a mail as MIME', () => {
     ]);
   });
 
-  it('is the same twice, but for its date', () => {
+  it('is deterministic except for the date', () => {
     const outgoing = mail();
     const undated = (raw: Buffer) => raw.toString().replace(/^Date: .*$/m, '');
     expect(undated(byUs(outgoing))).to.equal(undated(byUs(outgoing)));
   });
 
-  it('is in base64 where it is hardly ASCII, in quoted-printable otherwise', () => {
+  it('uses base64 for mostly non-ASCII text and quoted-printable otherwise', () => {
     expect(
       byUs(mail({ text: 'Привет', html: '<p>Привет всем, кто это читает</p>' }))
         .toString()
@@ -137,18 +137,18 @@ describe('a mail as MIME', () => {
     ).to.have.length(2);
   });
 
-  it('writes a domain of any script as mail servers do', async () => {
+  it('encodes an internationalized domain as ASCII', async () => {
     const composed = await composeMail(mail({ to: { email: 'ann@müller.example' } }));
     expect(composed).to.include({ to: 'ann@xn--mller-kva.example', utf8: false });
     expect(composed.raw.toString()).to.contain('To: ann@xn--mller-kva.example');
   });
 
-  it('says when an address needs SMTPUTF8', async () => {
+  it('sets utf8 when an address needs SMTPUTF8', async () => {
     const composed = await composeMail(mail({ to: { email: 'jörg@example.com' } }));
     expect(composed).to.include({ to: 'jörg@example.com', utf8: true });
   });
 
-  it('writes the lines that mails of a campaign share as it would alone, whatever they are', () => {
+  it('encodes cached lines like uncached ones', () => {
     const line = fc.oneof(
       fc.constantFrom(
         '',
@@ -166,18 +166,18 @@ describe('a mail as MIME', () => {
       fc.string({ unit: 'binary', maxLength: 90 }),
     );
     const text = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n')), { minLength: 1, maxLength: 12 });
-    const whole = text.map((lines) => lines.map((parts) => parts.join('')).join(''));
+    const wholeText = text.map((lines) => lines.map((parts) => parts.join('')).join(''));
     fc.assert(
-      fc.property(fc.array(whole, { minLength: 2, maxLength: 5 }), (texts) => {
+      fc.property(fc.array(wholeText, { minLength: 2, maxLength: 5 }), (texts) => {
         const known = new KnownLines();
         const latin = texts.map((each) => Buffer.from(each).toString('latin1'));
-        // Twice, so that all of them are known by then.
+        // Encodes each text twice, so that the second time all lines are cached.
         for (const each of [...latin, ...latin]) expect(known.quotedPrintable(each)).to.equal(quotedPrintable(each));
       }),
     );
   });
 
-  it('fills the frame of a campaign with what is each mail’s own', async () => {
+  it('combines the shared head of a campaign with the content of each mail', async () => {
     const skeleton = new MailSkeleton({
       from: { email: 'shop@demo.localhost', name: 'Läden' },
       headers: { Precedence: 'bulk' },
@@ -204,10 +204,10 @@ describe('a mail as MIME', () => {
     }
   });
 
-  it('folds long headers without changing them', async () => {
+  it('folds long headers without changing their values', async () => {
     const references = Array.from({ length: 30 }, (_, n) => `<${n}@example.com>`).join(' ');
     const raw = byUs(mail({ headers: { References: references }, subject: 'word '.repeat(100).trim() }));
-    expectFit(raw);
+    expectValidLines(raw);
     const parsed = await PostalMime.parse(raw);
     expect(parsed.references).to.equal(references);
     expect(parsed.subject).to.equal('word '.repeat(100).trim());

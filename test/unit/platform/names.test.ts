@@ -21,17 +21,17 @@ describe('nameInMail', () => {
       expect(nameInMail(name)).to.equal(shown);
     });
 
-  it('cuts after 60 characters, and never inside one', () => {
+  it('cuts after 60 characters without splitting one', () => {
     expect(nameInMail('😀'.repeat(80))).to.equal(`"${'😀'.repeat(59)}…"`);
   });
 });
 
 describe('addressInMail', () => {
-  it('shows an ordinary address', () => {
+  it('returns an ordinary address', () => {
     expect(addressInMail('ann.smith+x@shop.example')).to.equal('ann.smith+x@shop.example');
   });
 
-  it('hides one that poses as a link or as a message', () => {
+  it('returns undefined for an address that looks like a link or a message', () => {
     for (const email of [
       'www.evil.example@evil.example',
       'a/b@evil.example',

@@ -29,7 +29,7 @@ describe('outbound HTTP', () => {
       ...request,
     });
 
-  it('sends method, headers and body, and gives the answer', async () => {
+  it('sends method, headers and body, and returns the response', async () => {
     here.answer({ status: 201, body: { ok: true }, headers: { 'x-kind': 'test' } });
     const answer = await call({ url: `${here.url}/hook?a=b#part`, method: 'put', headers: { 'X-Key': 'k' } });
     expect(answer).to.deep.include({ kind: 'answered', status: 201, body: '{"ok":true}', cut: false });
@@ -39,7 +39,7 @@ describe('outbound HTTP', () => {
     expect(got?.headers).to.include({ 'x-key': 'k', host: here.host, 'content-length': '7' });
   });
 
-  it('makes a login in the URL a header, and never lets a header say how the message is carried', async () => {
+  it('sends credentials of the URL as a header and drops transport headers', async () => {
     const url = `http://user:pa%20ss@${here.host}/`;
     await call({ url, headers: { Host: 'elsewhere', 'Transfer-Encoding': 'chunked', Connection: 'upgrade' } });
     const headers = here.requests[0]?.headers;
@@ -53,7 +53,7 @@ describe('outbound HTTP', () => {
     expect(Buffer.from(received, 'latin1').toString('utf8')).to.equal('東京, Köln');
   });
 
-  describe('refuses, without a connection,', () => {
+  describe('refuses without a connection', () => {
     const bad = [
       'ftp://example.com/',
       'file:///etc/passwd',
@@ -67,13 +67,13 @@ describe('outbound HTTP', () => {
         expect(await call({ url })).to.include({ kind: 'refused' });
       });
 
-    it('a private address that no exception names', async () => {
+    it('a private address that is not an allowed host', async () => {
       expect(await call({ url: here.url }, { allowedHosts: [] })).to.include({ kind: 'refused' });
       expect(await call({ url: here.url }, { allowedHosts: [`127.0.0.1:1`] })).to.include({ kind: 'refused' });
       expect(here.requests).to.have.length(0);
     });
 
-    it('a name that leads to a private address, without telling the address', async () => {
+    it('a name that resolves to a private address, with a reason that hides it', async () => {
       dns.set('inside.example', 'A', ['127.0.0.1']);
       const answer = await call({ url: `http://inside.example:${portOf(here)}/` });
       expect(answer).to.have.property('kind', 'refused');
@@ -81,7 +81,7 @@ describe('outbound HTTP', () => {
       expect(here.requests).to.have.length(0);
     });
 
-    it('a name of which one address among several is private, over IPv4 or IPv6 and through an alias', async () => {
+    it('a name with one private address among several, over IPv4, IPv6 or an alias', async () => {
       dns.set('mixed.example', 'A', ['8.8.8.8', '10.0.0.1']);
       dns.set('six.example', 'AAAA', ['2a00::1', '::ffff:169.254.169.254']);
       dns.set('alias.example', 'CNAME', ['six.example']);
@@ -89,39 +89,39 @@ describe('outbound HTTP', () => {
         expect(await call({ url: `http://${host}/` }), host).to.include({ kind: 'refused' });
     });
 
-    it('a header that cannot be one', async () => {
+    it('an invalid header', async () => {
       expect(await call({ url: here.url, headers: { 'x-a': 'b\r\nX-Evil: 1' } })).to.include({ kind: 'refused' });
       expect(here.requests).to.have.length(0);
     });
   });
 
-  it('connects to the address that was checked, whatever the name leads to a moment later', async () => {
+  it('connects to the checked address when the name resolves differently later', async () => {
     const name = 'rebinding.example';
-    let asked = 0;
-    // The first answer is what is checked; every later one would lead elsewhere.
-    const shifty = {
-      lookup: async () => ({ kind: 'found' as const, values: asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'] }),
+    let lookups = 0;
+    // Returns another address after the first lookup, which is the checked one.
+    const rebinding = {
+      lookup: async () => ({ kind: 'found' as const, values: lookups++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'] }),
     };
-    const rules = { resolver: shifty, allowedHosts: [`${name}:${portOf(here)}`] };
+    const rules = { resolver: rebinding, allowedHosts: [`${name}:${portOf(here)}`] };
     expect(await call({ url: `http://${name}:${portOf(here)}/` }, rules)).to.include({ kind: 'answered' });
-    expect(asked).to.equal(1);
+    expect(lookups).to.equal(1);
     expect(here.requests[0]?.headers.host).to.equal(`${name}:${portOf(here)}`);
   });
 
-  it('says that a name is not there, or that nobody could be asked, as something that may pass', async () => {
+  it('returns unreachable for a missing name and for a failing DNS server', async () => {
     dns.fail('broken.example', 'SERVFAIL');
     for (const host of ['gone.example', 'broken.example'])
       expect(await call({ url: `http://${host}/` }), host).to.include({ kind: 'unreachable' });
   });
 
-  it('says so when nothing listens, and when the connection is cut', async () => {
+  it('returns unreachable when nothing listens and when the connection is cut', async () => {
     here.answer({ instead: 'drop' });
     expect(await call({ url: here.url })).to.include({ kind: 'unreachable' });
     await here.stop();
     expect(await call({ url: here.url })).to.include({ kind: 'unreachable' });
   });
 
-  it('gives reasons without addresses, answers of name servers and texts of sockets', async () => {
+  it('gives reasons without addresses, DNS answers and socket messages', async () => {
     dns.set('allowed.example', 'A', ['127.0.0.1']);
     dns.set('both.example', 'A', ['127.0.0.1']);
     dns.set('both.example', 'AAAA', ['::1']);
@@ -139,7 +139,7 @@ describe('outbound HTTP', () => {
     expect(await reasonFor('absent.example')).to.equal('absent.example has no address');
   });
 
-  it('waits so long for names, redirects and the answer together, and no longer', async () => {
+  it('applies one timeout to name resolution, redirects and the response', async () => {
     here.answer({ instead: 'hang' });
     const answer = await call({ url: here.url }, { timeoutMs: 100 });
     expect(answer).to.deep.equal({ kind: 'unreachable', reason: 'no answer within 0.1 s' });
@@ -147,7 +147,7 @@ describe('outbound HTTP', () => {
     expect(await call({ url: 'http://silent.example/' }, { timeoutMs: 100 })).to.include({ kind: 'unreachable' });
   });
 
-  it('reads an answer up to the limit, packed or not', async () => {
+  it('reads a response up to the limit, compressed or not', async () => {
     const rules = { maxBytes: 1000 };
     here.answer({ body: 'x'.repeat(1000) });
     expect(await call({ url: here.url }, rules)).to.include({ cut: false, body: 'x'.repeat(1000) });
@@ -158,14 +158,14 @@ describe('outbound HTTP', () => {
   });
 
   describe('a redirect', () => {
-    it('is followed five times, and no further', async () => {
+    it('is followed five times, and refused the sixth time', async () => {
       for (let n = 0; n < 5; n++) here.redirect(`/${n}`, `/${n + 1}`, 307);
       expect(await call({ url: `${here.url}/0` })).to.include({ kind: 'answered', status: 200 });
       here.redirect('/5', '/6', 307);
       expect(await call({ url: `${here.url}/0` })).to.deep.equal({ kind: 'refused', reason: 'more than 5 redirects' });
     });
 
-    it('is checked like the first address', async () => {
+    it('is refused when its target is private or not http', async () => {
       const only = { allowedHosts: [here.host] };
       dns.set('inside.example', 'A', ['127.0.0.1']);
       for (const target of [
@@ -180,7 +180,7 @@ describe('outbound HTTP', () => {
       expect(there.requests).to.have.length(0);
     });
 
-    it('repeats method and body on 307 and 308, and asks with GET on 301, 302 and 303', async () => {
+    it('repeats method and body on 307 and 308, and becomes a GET on 301, 302 and 303', async () => {
       for (const status of [301, 302, 303, 307, 308]) {
         here.redirect('/', '/to', status);
         await call({ url: here.url, headers: { 'content-type': 'application/json' } });
@@ -193,7 +193,7 @@ describe('outbound HTTP', () => {
       }
     });
 
-    it('keeps headers at the same origin, and shows another one none that may be secret', async () => {
+    it('keeps headers at the same origin and drops secret ones at another', async () => {
       const headers = { authorization: 'Bearer s', cookie: 'c=1', 'x-api-key': 'k', accept: 'x/y', 'webhook-id': '1' };
       const request = { headers, publicHeaders: ['webhook-id'] };
       here.redirect('/same', '/end', 307);

@@ -33,7 +33,7 @@ describe('probes of a process without an API', () => {
     });
   });
 
-  it('is degraded and still ready when an optional part is away', async () => {
+  it('answers 200 and degraded when an optional part is down', async () => {
     parts.temporal = 'down';
     const { status, text } = await get('/ready');
     parts.temporal = 'ok';
@@ -41,7 +41,7 @@ describe('probes of a process without an API', () => {
     expect(JSON.parse(text).status).to.equal('degraded');
   });
 
-  it('answers 503 when a part that it cannot do without is away', async () => {
+  it('answers 503 when a required part is down', async () => {
     parts.database = 'down';
     const { status, text } = await get('/ready');
     parts.database = 'ok';
@@ -55,7 +55,7 @@ describe('probes of a process without an API', () => {
     expect(text).to.contain('probe_test_total 3');
   });
 
-  it('knows no other path and no other method', async () => {
+  it('answers 404 to other paths and 405 to other methods', async () => {
     expect((await get('/')).status).to.equal(404);
     expect((await get('/ready', 'POST')).status).to.equal(405);
   });

@@ -30,25 +30,25 @@ const refused: Record<string, string[]> = {
 
 const open = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2a00:1450:4001:81b::200e', '2606:4700::1111'];
 
-describe('an address', () => {
+describe('public address check', () => {
   for (const [kind, addresses] of Object.entries(refused))
-    it(`is refused: ${kind}`, () => {
+    it(`refuses addresses: ${kind}`, () => {
       for (const address of addresses) expect(refusalOf(address), address).to.be.a('string');
     });
 
-  it('is refused when it is none at all', () => {
+  it('refuses text that is not an address', () => {
     for (const text of ['', 'example.com', '1.2.3', '999.1.1.1', 'localhost'])
       expect(refusalOf(text), text).to.be.a('string');
   });
 
-  it('is let through when it is public, also under the prefix of NAT64', () => {
+  it('allows public addresses, also under the NAT64 prefix', () => {
     for (const address of [...open, '64:ff9b::8.8.8.8', '::ffff:8.8.8.8'])
       expect(refusalOf(address), address).to.equal(undefined);
   });
 });
 
-describe('a literal address in a URL', () => {
-  const disguises = [
+describe('literal address in a URL', () => {
+  const privateUrls = [
     'http://127.0.0.1/',
     'http://127.1/',
     'http://2130706433/',
@@ -73,14 +73,14 @@ describe('a literal address in a URL', () => {
     'http://169.254.169.254/latest/meta-data/',
     'http://[fd00:ec2::254]/',
   ];
-  for (const url of disguises)
+  for (const url of privateUrls)
     it(`is found and refused in ${url}`, () => {
       const literal = literalOf(new URL(url));
       expect(literal).to.be.a('string');
       expect(refusalOf(literal ?? '')).to.be.a('string');
     });
 
-  it('is judged alike in every notation', () => {
+  it('is classified the same in every notation', () => {
     fc.assert(
       fc.property(fc.nat(0xffffffff), (number) => {
         const bytes = [24, 16, 8, 0].map((shift) => (number >>> shift) & 255);
@@ -97,13 +97,13 @@ describe('a literal address in a URL', () => {
           `[::ffff:${dotted}]`,
           `[64:ff9b::${dotted}]`,
         ];
-        const verdicts = hosts.map((host) => refusalOf(literalOf(new URL(`http://${host}/`)) ?? 'none') === undefined);
-        expect(new Set(verdicts).size, dotted).to.equal(1);
+        const results = hosts.map((host) => refusalOf(literalOf(new URL(`http://${host}/`)) ?? 'none') === undefined);
+        expect(new Set(results).size, dotted).to.equal(1);
       }),
     );
   });
 
-  it('is not seen in a name', () => {
+  it('is not found in a name', () => {
     for (const url of [
       'http://example.com/',
       'http://127.0.0.1.example.com/',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createResolver, type Resolver } from '../../../platform/resolver.ts';
 import { type DnsStandIn, startDns } from '../../support/dns.ts';
 
-describe('the resolver', () => {
+describe('resolver', () => {
   let dns: DnsStandIn;
   let resolver: Resolver;
 
@@ -20,7 +20,7 @@ describe('the resolver', () => {
     expect(await resolver.txt('long.example')).to.deep.equal({ kind: 'found', values: ['v=DKIM1; p=abcdef', 'other'] });
   });
 
-  it('tells a name that is not there from one without such a record, and both from silence', async () => {
+  it('distinguishes a missing name, a missing record type and no answer', async () => {
     dns.set('bare.example', 'A', ['192.0.2.1']);
     expect(await resolver.txt('nowhere.example')).to.deep.equal({ kind: 'absent', nameExists: false });
     expect(await resolver.txt('bare.example')).to.deep.equal({ kind: 'absent', nameExists: true });
@@ -30,7 +30,7 @@ describe('the resolver', () => {
     expect(await resolver.txt('ill.example')).to.deep.equal({ kind: 'unknown', reason: 'ESERVFAIL' });
   });
 
-  it('asks over TCP when an answer does not fit', async () => {
+  it('retries over TCP when an answer is truncated', async () => {
     const text = 'x'.repeat(250);
     dns.set(
       'huge.example',
@@ -43,7 +43,7 @@ describe('the resolver', () => {
     expect(asked).to.deep.equal(['udp', 'tcp']);
   });
 
-  it('keeps only so much of an answer', async () => {
+  it('keeps at most 200 records of an answer', async () => {
     dns.set(
       'flood.example',
       'TXT',
@@ -53,20 +53,20 @@ describe('the resolver', () => {
     expect(answer.kind === 'found' && answer.values).to.have.length(200);
   });
 
-  it('follows an alias that the server has resolved', async () => {
+  it('follows an alias that the server resolved', async () => {
     dns.set('alias.example', 'CNAME', ['target.example']);
     dns.set('target.example', 'TXT', ['here']);
     expect(await resolver.txt('alias.example')).to.deep.equal({ kind: 'found', values: ['here'] });
   });
 
-  it('follows aliases itself where the server stops half way', async () => {
-    // The stand-in follows eight of them.
+  it('follows aliases that the server left unresolved', async () => {
+    // The stand-in follows only eight aliases.
     for (let n = 0; n < 12; n++) dns.set(`hop${n}.example`, 'CNAME', [`hop${n + 1}.example`]);
     dns.set('hop12.example', 'TXT', ['at last']);
     expect(await resolver.txt('hop0.example')).to.deep.equal({ kind: 'found', values: ['at last'] });
   });
 
-  it('follows no more of them once its time is over: a slow server cannot string it along', async () => {
+  it('stops following aliases of a slow server after the deadline', async () => {
     const slow = await startDns();
     const hurried = createResolver({ servers: [slow.address], timeoutMs: 1_000, deadlineMs: 300 });
     for (let n = 0; n < 12; n++) slow.set(`hop${n}.example`, 'CNAME', [`hop${n + 1}.example`]);
@@ -77,13 +77,13 @@ describe('the resolver', () => {
     await slow.stop();
   });
 
-  it('gives aliases that go in a circle up', async () => {
+  it('returns unknown for an alias loop', async () => {
     dns.set('here.example', 'CNAME', ['there.example']);
     dns.set('there.example', 'CNAME', ['here.example']);
     expect(await resolver.txt('here.example')).to.include({ kind: 'unknown' });
   });
 
-  it('has addresses of both families, and an outage of one hides nothing', async () => {
+  it('looks up both address families, literal addresses and missing names', async () => {
     dns.set('host.example', 'A', ['192.0.2.1']);
     dns.set('host.example', 'AAAA', ['2001:db8::1']);
     expect(await resolver.lookup('host.example')).to.deep.equal({
@@ -94,13 +94,13 @@ describe('the resolver', () => {
     expect(await resolver.lookup('nobody.example')).to.deep.equal({ kind: 'absent', nameExists: false });
   });
 
-  it('knows by itself where localhost is', async () => {
+  it('resolves localhost without a query', async () => {
     for (const host of ['localhost', 'app.localhost'])
       expect(await resolver.lookup(host)).to.deep.equal({ kind: 'found', values: ['127.0.0.1', '::1'] });
     expect(dns.queries.filter(({ name }) => name.endsWith('localhost'))).to.deep.equal([]);
   });
 
-  it('has mail exchanges', async () => {
+  it('returns MX records', async () => {
     dns.set('mail.example', 'MX', [{ preference: 10, exchange: 'mx.mail.example' }]);
     expect(await resolver.mx('mail.example')).to.deep.equal({
       kind: 'found',
@@ -108,11 +108,11 @@ describe('the resolver', () => {
     });
   });
 
-  it('finds a name that cannot be absent, not unknown', async () => {
+  it('returns absent for an invalid name', async () => {
     expect(await resolver.txt(`${'a'.repeat(70)}.example`)).to.deep.equal({ kind: 'absent', nameExists: false });
   });
 
-  it('asks the next server when one is gone', async () => {
+  it('queries the next server when one is down', async () => {
     const gone = await startDns();
     await gone.stop();
     const two = createResolver({ servers: [gone.address, dns.address], timeoutMs: 100 });
@@ -121,7 +121,7 @@ describe('the resolver', () => {
     two.close();
   });
 
-  it('asks the system where no servers are given', async () => {
+  it('uses the system resolver when no servers are given', async () => {
     const system = createResolver({ servers: [] });
     const answer = await system.lookup('localhost');
     expect(answer.kind === 'found' && answer.values).to.include('127.0.0.1');

@@ -4,30 +4,30 @@ import { currentSeal, SealError, seal, unseal } from '../../../platform/seal.ts'
 const old = 'an old key of enough length';
 const current = 'the current key, also long enough';
 
-describe('secrets at rest', () => {
-  it('open again with what they are bound to', () => {
+describe('sealed secrets', () => {
+  it('unseal with the same binding', () => {
     const sealed = seal([current], ['dkim', '1'], 'päss');
     expect(sealed).to.match(/^v1\./).and.not.contain('päss');
     expect(unseal([current], ['dkim', '1'], sealed)).to.equal('päss');
   });
 
-  it('are sealed anew each time', () => {
+  it('differ each time the same secret is sealed', () => {
     expect(seal([current], [], 'same')).to.not.equal(seal([current], [], 'same'));
   });
 
-  it('open with any key of the list, and say that an old one sealed them', () => {
+  it('unseal with any listed key, and show by their prefix which key sealed them', () => {
     const sealed = seal([old], ['x'], 'secret');
     expect(unseal([current, old], ['x'], sealed)).to.equal('secret');
     expect(sealed.startsWith(currentSeal([current, old]))).to.equal(false);
     expect(seal([current, old], ['x'], 'secret').startsWith(currentSeal([current, old]))).to.equal(true);
   });
 
-  it('say so when their key is gone, without a word of the secret', () => {
+  it('throw a SealError when their key is no longer listed', () => {
     const sealed = seal([old], ['x'], 'secret');
     expect(() => unseal([current], ['x'], sealed)).to.throw(SealError, /no longer has/);
   });
 
-  it('do not open once a single byte is changed, or in another place', () => {
+  it('throw a SealError when a byte or the binding is changed', () => {
     const sealed = seal([current], ['dkim', '1'], 'secret');
     const [version, key, text = ''] = sealed.split('.');
     const bytes = Buffer.from(text, 'base64url');
@@ -40,7 +40,7 @@ describe('secrets at rest', () => {
     expect(() => unseal([current], ['dkim', '2'], sealed)).to.throw(SealError, /moved/);
   });
 
-  it('are refused clearly when they are nothing of the kind', () => {
+  it('throw a SealError for text of another form', () => {
     for (const text of ['', 'v1', 'v2.a.b', 'v1.a.b', 'plain text', 'v1.a.b.c'])
       expect(() => unseal([current], [], text)).to.throw(SealError, /form/);
   });

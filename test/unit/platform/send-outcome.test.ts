@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { outcomeOf, providerIdOf } from '../../../platform/send-outcome.ts';
+import { outcomeOfFailure, providerIdOf } from '../../../platform/send-outcome.ts';
 import { SmtpFailure } from '../../../platform/smtp-conversation.ts';
 
-const answer = (responseCode: number, text = 'as told') =>
+const answer = (responseCode: number, text = 'reply') =>
   new SmtpFailure('answer', text, { code: responseCode, text: `${responseCode} ${text}` });
 
-describe('what a failed exchange means', () => {
+describe('outcomeOfFailure', () => {
   for (const [code, kind] of [
     [421, 'deferred'],
     [450, 'deferred'],
@@ -15,41 +15,41 @@ describe('what a failed exchange means', () => {
     [552, 'refused'],
     [554, 'refused'],
   ] as const) {
-    it(`${code} is ${kind}, before and after the mail was handed over`, () => {
-      const expected = { kind, reason: `${code} as told` };
-      expect(outcomeOf(answer(code), false)).to.deep.equal(expected);
-      expect(outcomeOf(answer(code), true)).to.deep.equal(expected);
+    it(`returns ${kind} for ${code}, before and after the hand-over`, () => {
+      const expected = { kind, reason: `${code} reply` };
+      expect(outcomeOfFailure(answer(code), false)).to.deep.equal(expected);
+      expect(outcomeOfFailure(answer(code), true)).to.deep.equal(expected);
     });
   }
 
   for (const code of [530, 534, 535, 538]) {
-    it(`${code} speaks of our login, not of the mail`, () => {
-      expect(outcomeOf(answer(code), false).kind).to.equal('unreachable');
+    it(`returns unreachable for ${code}`, () => {
+      expect(outcomeOfFailure(answer(code), false).kind).to.equal('unreachable');
     });
   }
 
-  it('a lost connection is deferred before the mail was handed over, unknown after', () => {
+  it('returns deferred for a connection lost before the hand-over, and unknown after', () => {
     const lost = new SmtpFailure('lost', 'Connection closed');
-    expect(outcomeOf(lost, false)).to.deep.equal({ kind: 'deferred', reason: 'Connection closed' });
-    expect(outcomeOf(lost, true)).to.deep.equal({ kind: 'unknown', reason: 'Connection closed' });
+    expect(outcomeOfFailure(lost, false)).to.deep.equal({ kind: 'deferred', reason: 'Connection closed' });
+    expect(outcomeOfFailure(lost, true)).to.deep.equal({ kind: 'unknown', reason: 'Connection closed' });
   });
 
-  it('an answer that is neither yes nor no to a mail that was handed over is unknown', () => {
-    expect(outcomeOf(answer(354), true).kind).to.equal('unknown');
+  it('returns unknown for an intermediate reply after the hand-over', () => {
+    expect(outcomeOfFailure(answer(354), true).kind).to.equal('unknown');
   });
 
-  it('what we ourselves refuse to offer will never be sent', () => {
+  it('returns refused for a mail that cannot be offered', () => {
     const tooLarge = new SmtpFailure('permanent', 'too large');
-    expect(outcomeOf(tooLarge, false).kind).to.equal('refused');
+    expect(outcomeOfFailure(tooLarge, false).kind).to.equal('refused');
   });
 
-  it('a reason has no NUL characters and an end', () => {
-    const reason = outcomeOf(answer(550, `\0${'x'.repeat(5_000)}`), false);
+  it('removes NUL from a reason and cuts it at 500 characters', () => {
+    const reason = outcomeOfFailure(answer(550, `\0${'x'.repeat(5_000)}`), false);
     expect(reason).to.have.property('reason').with.length(500).and.not.match(/\0/);
   });
 });
 
-describe('the provider’s id', () => {
+describe('providerIdOf', () => {
   for (const [response, id] of [
     ['250 2.0.0 Ok: queued as 4VzQk12mXnz9s', '4VzQk12mXnz9s'],
     ['250 OK id=1rX2ab-0003Ck-1A', '1rX2ab-0003Ck-1A'],
@@ -58,7 +58,7 @@ describe('the provider’s id', () => {
     ['250 2.0.0 OK <x@y.prod.outlook.com> [Hostname=y]', '<x@y.prod.outlook.com>'],
     ['250 thank you', undefined],
   ] as const) {
-    it(`of "${response}" is ${id}`, () => {
+    it(`returns ${id} for "${response}"`, () => {
       expect(providerIdOf(response)).to.equal(id);
     });
   }

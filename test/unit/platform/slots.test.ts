@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Slots } from '../../../platform/slots.ts';
 
-describe('slots', () => {
-  it('are given to those who wait by priority, then in the order of asking', async () => {
+describe('Slots', () => {
+  it('serves waiting callers by priority, then in order of arrival', async () => {
     const slots = new Slots(1);
     await slots.take();
     const served: string[] = [];
@@ -21,21 +21,21 @@ describe('slots', () => {
     expect(served).to.deep.equal(['first', 'second', 'later', 'later still']);
   });
 
-  it('are never more than there are', async () => {
+  it('never gives more slots than its size', async () => {
     const slots = new Slots(3);
-    let [used, most] = [0, 0];
-    const one = async () => {
+    let [used, maxUsed] = [0, 0];
+    const useSlot = async () => {
       await slots.take();
-      most = Math.max(most, ++used);
+      maxUsed = Math.max(maxUsed, ++used);
       await new Promise((resolve) => setImmediate(resolve));
       used--;
       slots.give();
     };
-    await Promise.all(Array.from({ length: 20 }, one));
-    expect(most).to.equal(3);
+    await Promise.all(Array.from({ length: 20 }, useSlot));
+    expect(maxUsed).to.equal(3);
   });
 
-  it('are not lost on somebody who has stopped waiting', async () => {
+  it('does not lose a slot to a caller that stopped waiting', async () => {
     const slots = new Slots(1);
     const stop = new AbortController();
     await slots.take();
@@ -47,7 +47,7 @@ describe('slots', () => {
     expect(await slots.take()).to.equal(true);
   });
 
-  it('are not all given for one domain, so that another finds one at once', async () => {
+  it('keeps slots free for other domains', async () => {
     const slots = new Slots(10);
     const many = Array.from({ length: 12 }, () => slots.take(0, undefined, 'big.example'));
     expect(await slots.take(0, undefined, 'small.example')).to.equal(true);
@@ -57,18 +57,18 @@ describe('slots', () => {
       ninth = true;
     });
     await slots.take(0);
-    expect(ninth, 'the ninth waits for one of its own to end').to.equal(false);
+    expect(ninth, 'the ninth waits for a slot of its domain').to.equal(false);
     slots.give('big.example');
     await many[8];
     expect(ninth).to.equal(true);
   });
 
-  it('go from one mail of their user to the next only while nobody else waits, and the domain has room', async () => {
+  it('allows reuse of a slot only while no caller waits and the domain has room', async () => {
     const slots = new Slots(5);
     for (let taken = 0; taken < 4; taken++) await slots.take(2, undefined, 'a.example');
     await slots.take(2, undefined, 'b.example');
     expect(slots.mayPass('b.example')).to.equal(true);
-    expect(slots.mayPass('a.example'), 'one domain never has all of them').to.equal(false);
+    expect(slots.mayPass('a.example'), 'one domain never gets all slots').to.equal(false);
     slots.pass('a.example', 'b.example');
     expect(slots.mayPass('a.example')).to.equal(true);
     const other = slots.take(0);
@@ -79,9 +79,9 @@ describe('slots', () => {
     expect(new Slots(1, { next: () => Promise.resolve() }).mayPass()).to.equal(false);
   });
 
-  it('are given at a pace where there is one, and then to whoever is first by that time', async () => {
-    const goes: (() => void)[] = [];
-    const slots = new Slots(5, { next: () => new Promise((resolve) => goes.push(resolve)) });
+  it('gives each permit of a pace to the caller that is first when it arrives', async () => {
+    const permits: (() => void)[] = [];
+    const slots = new Slots(5, { next: () => new Promise((resolve) => permits.push(resolve)) });
     const served: string[] = [];
     const waiting = [
       slots.take(2).then(() => served.push('campaign')),
@@ -89,9 +89,9 @@ describe('slots', () => {
       slots.take(1).then(() => served.push('workflow')),
     ];
     for (let n = 0; n < 3; n++) {
-      while (goes.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      while (permits.length === 0) await new Promise((resolve) => setImmediate(resolve));
       expect(served).to.have.length(n);
-      goes.shift()?.();
+      permits.shift()?.();
       while (served.length === n) await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(waiting);

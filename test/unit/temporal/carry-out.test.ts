@@ -1,25 +1,27 @@
 import { ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { NamespaceNotFoundError, PayloadConverterError, WorkflowNotFoundError } from '@temporalio/common';
 import { expect } from 'chai';
-import { judge } from '../../../temporal/carry-out.ts';
+import { classifyError } from '../../../temporal/carry-out.ts';
 
-/** As the client wraps what gRPC says. */
-const answered = (code: number, details = 'as told') =>
+/** A gRPC error as the client wraps it. */
+const grpcError = (code: number, details = 'details') =>
   new ServiceError('Failed to start Workflow', {
     cause: Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: {} }),
   });
 
-describe('whose fault a failure is', () => {
+describe('the result of an outbox message', () => {
   const start = { action: 'start' } as const;
 
-  it('nobody’s, when the workflow was started before', () => {
-    expect(judge(start, new WorkflowExecutionAlreadyStartedError('twice', 'id', 'type'))).to.deep.equal({ done: true });
+  it('is done when the workflow was started before', () => {
+    expect(classifyError(start, new WorkflowExecutionAlreadyStartedError('twice', 'id', 'type'))).to.deep.equal({
+      done: true,
+    });
   });
 
-  it('nobody’s, when the workflow to be signalled or cancelled is over', () => {
+  it('is done when the workflow to signal or cancel has ended', () => {
     const gone = new WorkflowNotFoundError('gone', 'id', undefined);
-    expect(judge({ action: 'signal' }, gone)).to.deep.equal({ done: true });
-    expect(judge({ action: 'cancel' }, gone)).to.deep.equal({ done: true });
+    expect(classifyError({ action: 'signal' }, gone)).to.deep.equal({ done: true });
+    expect(classifyError({ action: 'cancel' }, gone)).to.deep.equal({ done: true });
   });
 
   for (const [name, code] of [
@@ -27,15 +29,22 @@ describe('whose fault a failure is', () => {
     ['FAILED_PRECONDITION', 9],
     ['OUT_OF_RANGE', 11],
   ] as const) {
-    it(`the order’s, on ${name}`, () => {
-      expect(judge(start, answered(code))).to.include({ done: false, fault: 'order', message: `${code}: as told` });
+    it(`is a failure of the message on ${name}`, () => {
+      expect(classifyError(start, grpcError(code))).to.include({
+        done: false,
+        cause: 'message',
+        message: `${code}: details`,
+      });
     });
   }
 
-  it('the order’s, when it cannot be put into words or is too long', () => {
-    expect(judge(start, new PayloadConverterError('a function'))).to.include({ fault: 'order', message: 'a function' });
-    const tooLong = answered(8, 'Received message larger than max (5000000 vs 4194304)');
-    expect(judge(start, tooLong)).to.include({ fault: 'order' });
+  it('is a failure of the message when it cannot be serialized or is too large', () => {
+    expect(classifyError(start, new PayloadConverterError('a function'))).to.include({
+      cause: 'message',
+      message: 'a function',
+    });
+    const tooLarge = grpcError(8, 'Received message larger than max (5000000 vs 4194304)');
+    expect(classifyError(start, tooLarge)).to.include({ cause: 'message' });
   });
 
   for (const [name, code] of [
@@ -50,20 +59,22 @@ describe('whose fault a failure is', () => {
     ['UNAVAILABLE', 14],
     ['UNAUTHENTICATED', 16],
   ] as const) {
-    it(`Temporal’s, on ${name}`, () => {
-      expect(judge(start, answered(code))).to.include({ done: false, fault: 'temporal' });
+    it(`is a failure of Temporal on ${name}`, () => {
+      expect(classifyError(start, grpcError(code))).to.include({ done: false, cause: 'temporal' });
     });
   }
 
-  it('Temporal’s, when the namespace or a search attribute is missing', () => {
-    expect(judge(start, new NamespaceNotFoundError('everpost'))).to.include({ fault: 'temporal' });
-    expect(judge(start, new WorkflowNotFoundError('no namespace', 'id', undefined))).to.include({ fault: 'temporal' });
-    const attribute = answered(3, 'Namespace default has no mapping defined for search attribute ProjectId');
-    expect(judge(start, attribute)).to.include({ fault: 'temporal' });
+  it('is a failure of Temporal when the namespace or a search attribute is missing', () => {
+    expect(classifyError(start, new NamespaceNotFoundError('everpost'))).to.include({ cause: 'temporal' });
+    expect(classifyError(start, new WorkflowNotFoundError('no namespace', 'id', undefined))).to.include({
+      cause: 'temporal',
+    });
+    const attribute = grpcError(3, 'Namespace default has no mapping defined for search attribute ProjectId');
+    expect(classifyError(start, attribute)).to.include({ cause: 'temporal' });
   });
 
-  it('Temporal’s, when the call itself broke', () => {
+  it('is a failure of Temporal when the call broke', () => {
     const broken = new ServiceError('Unexpected error while making gRPC request', { cause: new Error('closed') });
-    expect(judge(start, broken)).to.include({ fault: 'temporal' });
+    expect(classifyError(start, broken)).to.include({ cause: 'temporal' });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Loop, type Pace } from '../../../worker/loop.ts';
+import { Loop, type RoundResult } from '../../../worker/loop.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const NEVER = 3_600_000;
@@ -9,13 +9,13 @@ describe('a loop', () => {
   const running: Loop[] = [];
   afterEach(() => Promise.all(running.splice(0).map((loop) => loop.stop())));
 
-  /** Ends its rounds as told, then idles. */
-  function loop(paces: (Pace | Error)[], { idleMs = NEVER, troubleMs = NEVER } = {}) {
+  /** Its rounds return these results, and then `idle`. */
+  function loop(results: (RoundResult | Error)[], { idleMs = NEVER, troubleMs = NEVER } = {}) {
     const rounds = { count: 0 };
-    const round = async (): Promise<Pace> => {
-      const pace = paces[rounds.count++] ?? 'idle';
-      if (pace instanceof Error) throw pace;
-      return pace;
+    const round = async (): Promise<RoundResult> => {
+      const result = results[rounds.count++] ?? 'idle';
+      if (result instanceof Error) throw result;
+      return result;
     };
     const made = new Loop({ name: 'test', round, idleMs, troubleMs, log: pino({ level: 'silent' }) });
     running.push(made);
@@ -23,14 +23,14 @@ describe('a loop', () => {
     return { loop: made, rounds, reaches };
   }
 
-  it('goes on at once while there is more, and then rests', async () => {
+  it('runs again at once while there is more, and then pauses', async () => {
     const { rounds, reaches } = loop(['more', 'more', 'idle']);
     await reaches(3);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(rounds.count).to.equal(3);
   });
 
-  it('works when it is woken, also when that happens in the middle of a round', async () => {
+  it('runs again when it is woken, also during a round', async () => {
     const { loop: made, reaches } = loop(['idle']);
     made.wake();
     await reaches(2);
@@ -38,25 +38,25 @@ describe('a loop', () => {
     await reaches(3);
   });
 
-  it('looks by itself now and then', async () => {
+  it('runs periodically', async () => {
     const { reaches } = loop([], { idleMs: 5 });
     await reaches(3);
   });
 
-  it('does not listen to wake-ups while there is trouble, and tries again by itself', async () => {
-    const troubled = loop(['trouble']);
-    await troubled.reaches(1);
+  it('ignores wake-ups after a failure, and retries by itself', async () => {
+    const failing = loop(['trouble']);
+    await failing.reaches(1);
     await new Promise((resolve) => setImmediate(resolve));
-    troubled.loop.wake();
+    failing.loop.wake();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(troubled.rounds.count).to.equal(1);
-    const patient = loop(['trouble', new Error('the database is away'), 'idle'], { idleMs: 5, troubleMs: 10 });
-    await patient.reaches(3);
+    expect(failing.rounds.count).to.equal(1);
+    const retrying = loop(['trouble', new Error('the database is unavailable'), 'idle'], { idleMs: 5, troubleMs: 10 });
+    await retrying.reaches(3);
   });
 
-  it('finishes its round before it ends', async () => {
+  it('finishes its round before it stops', async () => {
     let finished = false;
-    const round = async (): Promise<Pace> => {
+    const round = async (): Promise<RoundResult> => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       finished = true;
       return 'more';
