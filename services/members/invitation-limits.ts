@@ -2,8 +2,8 @@ import type { Db } from '../../db/connect.ts';
 import { clientNetwork } from '../../platform/client-network.ts';
 import { countUse, tooMany } from '../throttle/count.ts';
 
-// Invitations send mail to people who never asked for any. All limits are counted in the transaction of the invitation,
-// so one that fails for another reason counts for nothing.
+// Invitations send mail to people who never asked for any. Limits are counted in the transaction of the invitation, so
+// one that fails for another reason does not count.
 
 const DAY = 24 * 60;
 const PER_UNVERIFIED_INVITER = 10;
@@ -12,18 +12,21 @@ const PER_PROJECT = 200;
 const PER_IP = 500;
 /** Mails to one address, from all projects together. */
 const PER_RECIPIENT = 10;
-/** Of those, from inviters who are not verified: they alone must not use up what others may send. */
+/** Of those, from unverified inviters, who must not use up the recipient's whole limit. */
 const PER_RECIPIENT_UNVERIFIED = 3;
 
-interface Inviting {
+interface InvitationRequest {
   projectId: string;
   userId: string;
   emailVerified: boolean;
   ip: string;
 }
 
-/** Refuses with 429 what is more than an inviter, a project or an IP may ask for in a day. */
-export async function countInvitation(trx: Db, { projectId, userId, emailVerified, ip }: Inviting): Promise<void> {
+/** Rejects with 429 when the inviter, the project or the IP exceeds its daily limit. */
+export async function countInvitation(
+  trx: Db,
+  { projectId, userId, emailVerified, ip }: InvitationRequest,
+): Promise<void> {
   const inviterMax = emailVerified ? PER_INVITER : PER_UNVERIFIED_INVITER;
   const wait = await countUse(trx, [
     { name: `invitations inviter ${userId}`, max: inviterMax, minutes: DAY },
@@ -40,12 +43,12 @@ export async function countInvitation(trx: Db, { projectId, userId, emailVerifie
 }
 
 /**
- * Whether an invitation is mailed: once an hour for each project and address, and so often a day for each address. The
- * caller is not told, since the second depends on what other projects do.
+ * Returns whether the invitation is mailed: once an hour per project and address, and so often a day per address. The
+ * response does not show it, since the second limit depends on other projects.
  */
 export async function mayMailInvitation(
   trx: Db,
-  { projectId, emailVerified }: Inviting,
+  { projectId, emailVerified }: InvitationRequest,
   email: string,
 ): Promise<boolean> {
   const inProject = { name: `invitation mail ${projectId} ${email}`, max: 1, minutes: 60 };

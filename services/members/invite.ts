@@ -17,8 +17,8 @@ export interface Inviter extends Actor {
 }
 
 /**
- * Makes a member in waiting and sends the link that ends the waiting. Inviting again sends another, and the old one
- * ends; within an hour it only changes the role, and the first link stays.
+ * Creates a pending member and mails the link to accept. Inviting again replaces the link; within an hour it only
+ * changes the role.
  */
 export async function inviteMember(
   db: Db,
@@ -30,7 +30,7 @@ export async function inviteMember(
   return inTransaction(db, async (trx) => {
     await lockMembers(trx, projectId);
     const { name } = await Project.query(trx).findById(projectId).throwIfNotFound();
-    const userId = await findOrMakeUser(trx, email);
+    const userId = await findOrCreateUser(trx, email);
     const before = await Membership.query(trx).findById([projectId, userId]);
     if (before?.status === 'ACTIVE')
       throw new ApiError(409, 'CONFLICT', 'The user with this address is a member already.');
@@ -49,7 +49,7 @@ export async function inviteMember(
   });
 }
 
-async function findOrMakeUser(trx: Db, email: string): Promise<string> {
+async function findOrCreateUser(trx: Db, email: string): Promise<string> {
   await User.query(trx).insert({ id: newId(), email }).onConflict('email').ignore();
   const { id } = await User.query(trx).findOne({ email }).throwIfNotFound();
   return id;
