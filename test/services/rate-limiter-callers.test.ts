@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { newId } from '../../platform/ids.ts';
-import { type RateCaller, RateLimiter, type RateVerdict, rateStore } from '../../services/access/rate-limiter.ts';
+import { type RateCaller, type RateDecision, RateLimiter, rateStore } from '../../services/access/rate-limiter.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** The rule as it is written down: what passes next, given what has passed. */
@@ -50,7 +50,7 @@ describe('the rate limit of public key, secret key and sessions', () => {
       }),
     );
 
-  const take = async (limiters: RateLimiter[], project: string, caller: RateCaller, n = 0): Promise<RateVerdict> => {
+  const take = async (limiters: RateLimiter[], project: string, caller: RateCaller, n = 0): Promise<RateDecision> => {
     const limiter = limiters[n % limiters.length];
     if (!limiter) throw new Error('there is no such process');
     return limiter.take(project, caller);

@@ -36,7 +36,11 @@ describe('the rate limit over several processes', () => {
         sent++;
         return send(input);
       };
-    const counting = { lease: counted(store.lease), settle: counted(store.settle), ask: counted(store.ask) };
+    const counting = {
+      lease: counted(store.lease),
+      returnTokens: counted(store.returnTokens),
+      requestReturns: counted(store.requestReturns),
+    };
     const limiter = new RateLimiter(limit, counting, listener);
     await listener.start();
     listeners.push(listener);
