@@ -5,6 +5,7 @@ import { Domain, type RecordCheck } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
 import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { releaseBlockedMail } from '../blocking/release.ts';
 import { verifiedElsewhere } from './find.ts';
 import { mailMembersAboutDomain } from './mail-members.ts';
 import { notifyDomainsChanged } from './notify.ts';
@@ -17,7 +18,6 @@ import {
   wantedRecords,
   withChecks,
 } from './records.ts';
-import { releaseMailOfDomain } from './release-mail.ts';
 
 export interface CheckDeps {
   db: Db;
@@ -117,7 +117,7 @@ async function write(
   if (changed) {
     await notifyDomainsChanged(trx, domain.projectId);
     await mailMembersAboutDomain(trx, settings, domain, status);
-    if (status === 'VERIFIED') await releaseMailOfDomain(trx, domain);
+    if (status === 'VERIFIED') await releaseBlockedMail(trx, domain);
   }
   const { pendingSeconds, verifiedSeconds } = settings.domainCheck;
   return { gone: false, status, verdict, nextSeconds: status === 'VERIFIED' ? verifiedSeconds : pendingSeconds };

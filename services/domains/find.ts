@@ -1,9 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
-import { notFound } from '../../platform/errors.ts';
+import { ApiError, notFound } from '../../platform/errors.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { nameTaken } from './conflict.ts';
 import { type DomainRecord, wantedRecords, withChecks } from './records.ts';
 
 export interface DomainWithRecords {
@@ -83,3 +82,9 @@ export function recordsOf(
   const conflict = domain.status === 'PENDING' && taken.has(domain.domain);
   return { domain, records: withChecks(shown, domain.checks), conflict };
 }
+
+/** The error for adding or verifying a name that another project has verified. */
+export const nameTaken = (name: string) =>
+  new ApiError(409, 'CONFLICT', `The domain ${name} is verified by another project.`, {
+    suggestion: 'A verified domain belongs to one project; delete it there first, or use a subdomain.',
+  });
