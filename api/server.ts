@@ -21,7 +21,7 @@ async function run(): Promise<void> {
     settings,
     log,
     checkTemporal,
-    askLoop: async (loop) => (temporal ? checkDomainNow(temporal, loop) : 'away'),
+    checkByWorkflow: async (loop) => (temporal ? checkDomainNow(temporal, loop) : 'away'),
   });
   shutDownOnSignal(api, log, async () => temporal?.close());
 }

@@ -33,7 +33,7 @@ export interface ApiOptions {
   /** Whether Temporal is reachable; the API does not require it. */
   checkTemporal(): Promise<boolean>;
   /** Asks a domain's check loop; without it this process checks. */
-  askLoop?: CheckByWorkflow;
+  checkByWorkflow?: CheckByWorkflow;
   /** Addresses of OAuth providers, for tests. */
   oauthAt?: AppParts['oauthAt'];
   /** Additional routes, for tests of stages that no route of ours uses. */
@@ -45,7 +45,7 @@ export async function startApi({
   settings,
   log,
   checkTemporal,
-  askLoop,
+  checkByWorkflow,
   oauthAt,
   moreRoutes,
 }: ApiOptions): Promise<Api> {
@@ -89,7 +89,7 @@ export async function startApi({
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
-      checkDomain: domainChecker({ db, resolver, settings }, askLoop),
+      checkDomain: domainChecker({ db, resolver, settings }, checkByWorkflow),
     };
     const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host, securityHeaders(settings.baseUrl));

@@ -32,10 +32,7 @@ export function operations(
       summary: 'Check that requests can be served, with the state of each dependency',
       access: 'public',
       answers: {
-        200: answer(
-          'Ready; `degraded` when Temporal is unavailable and accepted work waits.',
-          readiness,
-        ),
+        200: answer('Ready; `degraded` when Temporal is unavailable and accepted work waits.', readiness),
         503: answer('Not ready: no database, or pending migrations.', readiness),
       },
       handle: async (): Promise<Answer> => {

@@ -8,10 +8,10 @@ export type CheckByWorkflow = (loop: ReturnType<typeof loopOf>) => Promise<'chec
  * Returns a function that checks a domain through its loop, or in this process where the loop is unavailable.
  * Concurrent calls share one check, since Temporal limits concurrent updates of a workflow to ten.
  */
-export function domainChecker(deps: CheckDeps, askLoop: CheckByWorkflow = async () => 'away') {
+export function domainChecker(deps: CheckDeps, checkByWorkflow: CheckByWorkflow = async () => 'away') {
   const running = new Map<string, Promise<void>>();
   const check = async (domain: DomainRef): Promise<void> => {
-    if ((await askLoop(loopOf(domain))) === 'away') await checkDomain(deps, domain.id);
+    if ((await checkByWorkflow(loopOf(domain))) === 'away') await checkDomain(deps, domain.id);
   };
   return (domain: DomainRef): Promise<void> => {
     const current = running.get(domain.id);
