@@ -231,7 +231,7 @@ describe('billing', () => {
       await sent(1, 'CAMPAIGN');
       await put({ workflows: 2, campaigns: 2 });
       const blockReason = async (source: string) =>
-        (await api.db.raw("select sending_block_reason(?, '', ?) as blockReason", [project.id, source])).rows[0].blockReason;
+        (await api.db.raw("select sending_block_reason(?, '', ?) as reason", [project.id, source])).rows[0].reason;
       expect(await blockReason('WORKFLOW')).to.equal('billing cap reached');
       expect(await blockReason('CAMPAIGN')).to.equal(null);
       expect(await blockReason('TRANSACTIONAL')).to.equal(null);
