@@ -12,10 +12,10 @@ import { secure } from './middleware/secure.ts';
 import { unknownRoute } from './middleware/unknown-route.ts';
 import { routeGroups } from './routes/index.ts';
 
-/** From a request to its answer, top-down. */
+/** Builds the middleware stack, in the order in which a request passes it. */
 export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<RequestState> {
   const { settings, log } = parts;
-  // The last address in the proxy's header is the one it saw itself; those before it are the client's own words.
+  // Trusts only the last address of X-Forwarded-For, which the proxy added; the client may have sent the others.
   const app = new Koa<RequestState>({ proxy: settings.trustProxy, maxIpsCount: 1 });
   const groups = [...routeGroups(parts, () => document), ...moreRoutes];
   const document = openApiOf(groups);
@@ -30,7 +30,7 @@ export function createApp(parts: AppParts, moreRoutes: RouteGroup[] = []): Koa<R
   app.use(shortcut);
   app.use(router.routes() as Koa.Middleware<RequestState>);
   app.use(unknownRoute(router));
-  // What is left for here happens after the answer has begun: a client that went away, most of the time.
-  app.on('error', (error: unknown) => log.debug({ err: error }, 'an answer broke off'));
+  // Errors here occur after the response has begun, mostly because the client disconnected.
+  app.on('error', (error: unknown) => log.debug({ err: error }, 'response was interrupted'));
   return app;
 }

@@ -19,7 +19,7 @@ export function createMetrics(db: Db): Metrics {
   });
   new Gauge({
     name: 'everpost_db_pool_connections',
-    help: 'Connections of the pool in use and free, and queries that wait for one.',
+    help: 'Used and free connections of the pool, and queries that wait for one.',
     labelNames: ['state'],
     registers: [registry],
     collect() {

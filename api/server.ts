@@ -5,7 +5,7 @@ import { checkDomainNow } from '../temporal/check-domain.ts';
 import { createTemporal } from '../temporal/connection.ts';
 import { type Api, startApi } from './start.ts';
 
-const FAREWELL_MS = 25_000;
+const SHUTDOWN_TIMEOUT_MS = 25_000;
 
 async function run(): Promise<void> {
   const settings = readSettings(process.env, ['DATABASE_URL']);
@@ -21,33 +21,33 @@ async function run(): Promise<void> {
     settings,
     log,
     checkTemporal,
-    askLoop: async (loop) => (temporal ? checkDomainNow(temporal, loop) : 'away'),
+    checkByWorkflow: async (loop) => (temporal ? checkDomainNow(temporal, loop) : 'away'),
   });
-  endOnSignal(api, log, async () => temporal?.close());
+  shutDownOnSignal(api, log, async () => temporal?.close());
 }
 
-/** The first signal ends it politely, the second at once. */
-function endOnSignal(api: Api, log: Logger, afterwards: () => Promise<void>): void {
-  let ending = false;
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (ending) {
-      log.warn({ signal }, 'told twice: ending at once');
+/** The first signal shuts down gracefully, the second immediately. */
+function shutDownOnSignal(api: Api, log: Logger, afterwards: () => Promise<void>): void {
+  let shuttingDown = false;
+  const shutDown = async (signal: NodeJS.Signals): Promise<void> => {
+    if (shuttingDown) {
+      log.warn({ signal }, 'second signal: exiting immediately');
       process.exit(1);
     }
-    ending = true;
-    log.info({ signal }, 'finishing what is in flight');
-    const late = setTimeout(() => {
-      log.error('requests are still in flight after 25 s: cutting them off');
+    shuttingDown = true;
+    log.info({ signal }, 'shutting down: finishing open requests');
+    const timeout = setTimeout(() => {
+      log.error('requests are still open after 25 s: closing their connections');
       api.cut();
       process.exit(1);
-    }, FAREWELL_MS);
+    }, SHUTDOWN_TIMEOUT_MS);
     await api.stop();
     await afterwards();
-    clearTimeout(late);
-    log.info('ended');
+    clearTimeout(timeout);
+    log.info('shut down');
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, (name) => void end(name));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, (name) => void shutDown(name));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)

@@ -21,31 +21,31 @@ import { createMetrics } from './metrics.ts';
 export interface Api {
   port: number;
   url: string;
-  /** Answers what is in flight, then lets go of everything. */
+  /** Finishes open requests, then closes all resources. */
   stop(): Promise<void>;
-  /** Cuts what `stop` is waiting for. */
+  /** Closes the connections that `stop` waits for. */
   cut(): void;
 }
 
 export interface ApiOptions {
   settings: Settings;
   log: Logger;
-  /** Whether Temporal answers; the API itself does not need it. */
+  /** Whether Temporal is reachable; the API does not require it. */
   checkTemporal(): Promise<boolean>;
-  /** Without it domains are checked right here. */
-  askLoop?: CheckByWorkflow;
-  /** OAuth providers elsewhere than at their known addresses. */
+  /** Asks a domain's check loop; without it this process checks. */
+  checkByWorkflow?: CheckByWorkflow;
+  /** Addresses of OAuth providers, for tests. */
   oauthAt?: AppParts['oauthAt'];
-  /** Beside our own: how tests reach the stages that no route of ours uses yet. */
+  /** Additional routes, for tests of stages that no route of ours uses. */
   moreRoutes?: RouteGroup[];
 }
 
-/** Puts the parts together and listens. */
+/** Builds the app's dependencies and listens. */
 export async function startApi({
   settings,
   log,
   checkTemporal,
-  askLoop,
+  checkByWorkflow,
   oauthAt,
   moreRoutes,
 }: ApiOptions): Promise<Api> {
@@ -82,14 +82,14 @@ export async function startApi({
     const ready = createReadiness(db, checkTemporal);
     const resolver = createResolver({ servers: settings.dnsServers });
     opened.push(async () => resolver.close());
-    // No process is started before somebody asks for a mail.
+    // Starts its process with the first rendering.
     const renderer = createRenderer({ log, processes: 1 });
     opened.push(() => renderer.close());
     const isClosing = () => closing;
     const parts: AppParts = {
       ...{ settings, db, log, keys, limiter, addressLimiter, metrics, ready, resolver, renderer, oauthAt, isClosing },
       dbWithTimeout: (ms) => withStatementTimeout(db, ms),
-      checkDomain: domainChecker({ db, resolver, settings }, askLoop),
+      checkDomain: domainChecker({ db, resolver, settings }, checkByWorkflow),
     };
     const app = createApp(parts, moreRoutes);
     const server = await listen(app.callback(), settings.port, host, securityHeaders(settings.baseUrl));

@@ -23,21 +23,21 @@ export async function userCreate({ email, password }: { email: string; password?
     const user = await createUser(db, { email: address, password: secret, emailVerified: true }).catch((error) => {
       throw error instanceof UniqueViolationError ? new Error(`There is a user ${address} already.`) : error;
     });
-    const made = password === undefined ? { password: secret } : {};
+    const generated = password === undefined ? { password: secret } : {};
     return {
       lines: [
         `user ${user.id} ${address}`,
-        ...(made.password ? [`password ${made.password} (shown here and nowhere else)`] : []),
+        ...(generated.password ? [`password ${generated.password} (shown here and nowhere else)`] : []),
       ],
-      json: { user: { id: user.id, email: address, ...made } },
+      json: { user: { id: user.id, email: address, ...generated } },
     };
   });
 }
 
 export async function projectCreate({ name, owner }: { name: string; owner: string }): Promise<Outcome> {
   const plain = plainName(name);
-  const fault = nameViolation(name) ?? nameViolation(plain);
-  if (fault) throw new Error(`The name ${fault}.`);
+  const violation = nameViolation(name) ?? nameViolation(plain);
+  if (violation) throw new Error(`The name ${violation}.`);
   if (plain.length > LONGEST_PROJECT_NAME)
     throw new Error(`The name must have at most ${LONGEST_PROJECT_NAME} characters.`);
   return withDb(async (db) => {
@@ -72,7 +72,7 @@ export async function projectEnable(id: string): Promise<Outcome> {
   return withDb(async (db) => {
     const changed = await enableProject(db, requireId(id));
     return {
-      lines: [changed ? 'enabled; mail that was held goes out' : 'It was not disabled.'],
+      lines: [changed ? 'enabled; blocked mail is sent' : 'It was not disabled.'],
       json: { project: { id, disabled: false }, changed },
     };
   });

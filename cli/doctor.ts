@@ -18,7 +18,7 @@ export interface Finding {
   advice?: string;
 }
 
-type Look = (settings: Settings) => Promise<Finding>;
+type Check = (settings: Settings) => Promise<Finding>;
 
 const ok = (part: string, message: string): Finding => ({ part, state: 'ok', message });
 const warning = (part: string, message: string, advice: string): Finding => ({
@@ -29,7 +29,7 @@ const warning = (part: string, message: string, advice: string): Finding => ({
 });
 const fault = (part: string, message: string, advice: string): Finding => ({ part, state: 'fault', message, advice });
 
-/** Looks at everything that the service stands on, one by one, and says what to do about what is wrong. */
+/** Checks everything that the service depends on and advises how to fix what fails. */
 export async function doctor(): Promise<Outcome> {
   const findings = await examine();
   const failed = findings.some(({ state }) => state === 'fault');
@@ -41,11 +41,12 @@ async function examine(): Promise<Finding[]> {
   try {
     settings = readSettings(environment());
   } catch (error) {
-    const advice = 'Set them as .env.example shows, then run this again: the rest was not looked at.';
+    const advice = 'Set them as .env.example shows, then run this again: the rest was not checked.';
     return [fault('settings', messageOf(error), advice)];
   }
   const findings = [ok('settings', 'They can be read.')];
-  for (const look of [baseUrl, database, migrations, temporal, smtp, dns, uploads]) findings.push(await look(settings));
+  for (const check of [baseUrl, database, migrations, temporal, smtp, dns, uploads])
+    findings.push(await check(settings));
   return findings;
 }
 
@@ -54,24 +55,24 @@ const linesOf = ({ part, state, message, advice }: Finding): string[] => [
   ...(advice ? [`          → ${advice}`] : []),
 ];
 
-const baseUrl: Look = async ({ baseUrl: url, production }) => {
+const baseUrl: Check = async ({ baseUrl: url, production }) => {
   const { protocol, hostname } = new URL(url);
   if (!production) return ok('base url', url);
   if (/^(localhost|127\.|\[::1\])/.test(hostname))
-    return fault(
-      'base url',
-      `Links in mails would lead to ${url}.`,
-      'Set BASE_URL to the address that the world knows.',
-    );
+    return fault('base url', `Links in mails would lead to ${url}.`, 'Set BASE_URL to the public address of the API.');
   if (protocol !== 'https:')
-    return warning('base url', `${url} is not https.`, 'Put the API behind https: sessions and links travel openly.');
+    return warning(
+      'base url',
+      `${url} is not https.`,
+      'Put the API behind https: sessions and links are sent unencrypted.',
+    );
   return ok('base url', url);
 };
 
 const MIN_POSTGRES = 18;
 const NO_DATABASE = 'DATABASE_URL is not set.';
 
-const database: Look = async ({ databaseUrl, databaseTimeouts: { api: timeouts } }) => {
+const database: Check = async ({ databaseUrl, databaseTimeouts: { api: timeouts } }) => {
   if (!databaseUrl) return fault('database', NO_DATABASE, 'Set it to postgres://user:password@host:5432/name.');
   const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor', timeouts });
   try {
@@ -81,13 +82,13 @@ const database: Look = async ({ databaseUrl, databaseTimeouts: { api: timeouts }
       ? ok('database', `Postgres ${version} answers.`)
       : fault('database', `Postgres ${version} is too old.`, `Use Postgres ${MIN_POSTGRES} or newer.`);
   } catch (error) {
-    return fault('database', messageOf(error), 'See that Postgres runs, and that DATABASE_URL names it rightly.');
+    return fault('database', messageOf(error), 'Check that Postgres runs and that DATABASE_URL is correct.');
   } finally {
     await db.destroy();
   }
 };
 
-const migrations: Look = async ({ databaseUrl, databaseTimeouts: { api: timeouts } }) => {
+const migrations: Check = async ({ databaseUrl, databaseTimeouts: { api: timeouts } }) => {
   if (!databaseUrl) return fault('migrations', NO_DATABASE, 'Set DATABASE_URL first.');
   const db = connectDb({ databaseUrl, poolSize: 1, name: 'everpost-doctor', timeouts });
   try {
@@ -95,13 +96,13 @@ const migrations: Look = async ({ databaseUrl, databaseTimeouts: { api: timeouts
     if (pending.length === 0) return ok('migrations', 'The database is up to date.');
     return fault('migrations', `${pending.length} are pending: ${pending.join(', ')}.`, 'Run "everpost migrate".');
   } catch (error) {
-    return fault('migrations', messageOf(error), 'Mend the database first.');
+    return fault('migrations', messageOf(error), 'Fix the database first.');
   } finally {
     await db.destroy();
   }
 };
 
-const temporal: Look = async ({ temporal: settings }) => {
+const temporal: Check = async ({ temporal: settings }) => {
   const { address, namespace } = settings;
   if (!address) return fault('temporal', 'TEMPORAL_ADDRESS is not set.', 'Set it to host:port of the frontend.');
   try {
@@ -110,51 +111,51 @@ const temporal: Look = async ({ temporal: settings }) => {
     await client.close();
     if (answers) return ok('temporal', `${address} answers for the namespace ${namespace}.`);
   } catch (error) {
-    return fault('temporal', messageOf(error), 'Look at TEMPORAL_TLS_* and TEMPORAL_API_KEY.');
+    return fault('temporal', messageOf(error), 'Check TEMPORAL_TLS_* and TEMPORAL_API_KEY.');
   }
   return fault(
     'temporal',
     `${address} does not answer for the namespace ${namespace}.`,
-    `See that Temporal runs there and has the namespace: "temporal operator namespace create ${namespace}".`,
+    `Check that Temporal runs there and has the namespace: "temporal operator namespace create ${namespace}".`,
   );
 };
 
-const smtp: Look = async ({ smtpUrl, smtpAllowPlainAuth: allowPlainAuth }) => {
+const smtp: Check = async ({ smtpUrl, smtpAllowPlainAuth: allowPlainAuth }) => {
   if (!smtpUrl) return fault('smtp', 'SMTP_URL is not set.', 'Set it to smtp://user:password@host:587.');
   const timeouts = { connectMs: 5_000, greetingMs: 5_000, silenceMs: 5_000 };
   const mailer = createMailer({ url: smtpUrl, maxConnections: 1, allowPlainAuth, timeouts });
-  const line = await mailer.connect();
-  if ('kind' in line) {
+  const connection = await mailer.connect();
+  if ('kind' in connection) {
     mailer.close(true);
     return fault(
       'smtp',
-      line.reason,
-      'See that the relay runs and takes these credentials: host, port, TLS, password.',
+      connection.reason,
+      'Check that the relay runs and accepts these credentials: host, port, TLS, password.',
     );
   }
-  await line.release();
+  await connection.release();
   mailer.close(true);
-  return ok('smtp', `${new URL(smtpUrl).host} takes mail from us.`);
+  return ok('smtp', `${new URL(smtpUrl).host} accepts our connection.`);
 };
 
-const dns: Look = async ({ dnsServers, systemFrom }) => {
+const dns: Check = async ({ dnsServers, systemFrom }) => {
   const resolver = createResolver({ servers: dnsServers });
   const domain = systemFrom.slice(systemFrom.lastIndexOf('@') + 1);
   const answer = await resolver.txt(domain);
   resolver.close();
-  const who = dnsServers.length > 0 ? dnsServers.join(', ') : "the system's name servers";
-  if (answer.kind !== 'unknown') return ok('dns', `${who} answered.`);
-  return fault('dns', `${who}: ${answer.reason}.`, 'Set DNS_SERVERS to name servers that this machine can reach.');
+  const servers = dnsServers.length > 0 ? dnsServers.join(', ') : "the system's name servers";
+  if (answer.kind !== 'unknown') return ok('dns', `${servers} answered.`);
+  return fault('dns', `${servers}: ${answer.reason}.`, 'Set DNS_SERVERS to name servers that this machine can reach.');
 };
 
-const uploads: Look = async ({ uploads: where }) => {
-  if ('s3' in where) return ok('uploads', `go to the bucket ${where.s3.bucket}`);
+const uploads: Check = async ({ uploads: target }) => {
+  if ('s3' in target) return ok('uploads', `go to the bucket ${target.s3.bucket}`);
   try {
-    // It is made with the first upload; until then what counts is where it would be.
-    let folder = resolve(where.folder);
+    // The first upload creates the folder; until then its nearest existing parent must be writable.
+    let folder = resolve(target.folder);
     while (!existsSync(folder)) folder = dirname(folder);
     await access(folder, constants.W_OK);
-    return ok('uploads', `go to ${where.folder}`);
+    return ok('uploads', `go to ${target.folder}`);
   } catch (error) {
     return warning(
       'uploads',

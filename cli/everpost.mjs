@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx everpost`: the program from its source where that is, else from the build.
+// `npx everpost`: runs the source where it exists, else the build.
 import { existsSync } from 'node:fs';
 
 const source = new URL('./main.ts', import.meta.url);

@@ -5,50 +5,72 @@ import { migrate } from '../db/migrate.ts';
 import { readSettings } from '../platform/settings.ts';
 import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } from './accounts.ts';
 import { doctor } from './doctor.ts';
-import { type Outcome, tell } from './output.ts';
+import { mailBlocked } from './mail.ts';
+import { outboxParked, outboxRetry } from './outbox.ts';
+import { type Outcome, printOutcome } from './output.ts';
 import { environment } from './surroundings.ts';
 
 interface Json {
   json?: boolean;
 }
 
-/** All commands; each takes `--json`. */
+/** Builds the command tree. Every command takes `--json`. */
 export function program(): Command {
-  const everpost = new Command('everpost').description('Looks after an Everpost installation.').showHelpAfterError();
+  const everpost = new Command('everpost').description('Administers an Everpost installation.').showHelpAfterError();
   const command = (parent: Command, name: string, description: string) =>
     parent.command(name).description(description).option('--json', 'answer with one JSON object');
 
   const user = everpost.command('user').description('people');
   command(user, 'create', 'open an account; the address counts as verified')
     .requiredOption('--email <address>')
-    .option('--password <text>', 'one is made up and shown when none is given')
-    .action((options: Json & { email: string; password?: string }) => tell(options.json, () => userCreate(options)));
+    .option('--password <text>', 'generated and shown when omitted')
+    .action((options: Json & { email: string; password?: string }) =>
+      printOutcome(options.json, () => userCreate(options)),
+    );
 
   const project = everpost.command('project').description('projects');
   command(project, 'create', 'create a project and its keys')
     .requiredOption('--name <text>')
-    .requiredOption('--owner <address>', 'of a user')
-    .action((options: Json & { name: string; owner: string }) => tell(options.json, () => projectCreate(options)));
-  command(project, 'disable', 'refuse writes and hold mail; reading works')
+    .requiredOption('--owner <address>', 'address of an existing user')
+    .action((options: Json & { name: string; owner: string }) =>
+      printOutcome(options.json, () => projectCreate(options)),
+    );
+  command(project, 'disable', 'refuse writes and block mail; reading works')
     .argument('<id>')
     .option('--reason <text>', 'shown to its members', 'disabled by the operator')
     .action((id: string, options: Json & { reason: string }) =>
-      tell(options.json, () => projectDisable(id, options.reason)),
+      printOutcome(options.json, () => projectDisable(id, options.reason)),
     );
-  command(project, 'enable', 'take everything up again, mail that was held too')
+  command(project, 'enable', 'accept writes again and send blocked mail')
     .argument('<id>')
-    .action((id: string, options: Json) => tell(options.json, () => projectEnable(id)));
+    .action((id: string, options: Json) => printOutcome(options.json, () => projectEnable(id)));
 
   const keys = everpost.command('keys').description('keys of projects');
   command(keys, 'rotate', 'replace both keys; the old ones end at once')
     .argument('<project id>')
-    .action((id: string, options: Json) => tell(options.json, () => keysRotate(id)));
+    .action((id: string, options: Json) => printOutcome(options.json, () => keysRotate(id)));
+
+  const outbox = everpost.command('outbox').description('messages to Temporal');
+  command(outbox, 'parked', 'list messages that failed too often').action((options: Json) =>
+    printOutcome(options.json, outboxParked),
+  );
+  command(outbox, 'retry', 'retry a parked message')
+    .argument('[id]')
+    .option('--all', 'retry all parked messages')
+    .action((id: string | undefined, options: Json & { all?: boolean }) =>
+      printOutcome(options.json, () => outboxRetry(id, options)),
+    );
+
+  const mail = everpost.command('mail').description('mail that is to be sent');
+  command(mail, 'blocked', 'count blocked mail by project and reason').action((options: Json) =>
+    printOutcome(options.json, mailBlocked),
+  );
 
   command(everpost, 'migrate', 'bring the database up to date').action((options: Json) =>
-    tell(options.json, runMigrations),
+    printOutcome(options.json, runMigrations),
   );
-  command(everpost, 'doctor', 'look at settings, database, Temporal, SMTP and DNS').action((options: Json) =>
-    tell(options.json, doctor),
+  command(everpost, 'doctor', 'check settings, database, Temporal, SMTP and DNS').action((options: Json) =>
+    printOutcome(options.json, doctor),
   );
   return everpost;
 }
@@ -66,5 +88,5 @@ export async function main(argv: string[]): Promise<void> {
   await program().parseAsync(argv);
 }
 
-/** `node dist/cli/main.js`: called by its own name, and not by everpost.mjs. */
+/** Runs the program when started as `node dist/cli/main.js`; everpost.mjs calls `main` itself. */
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) void main(process.argv);

@@ -1,13 +1,13 @@
-/** What a command has to say: lines for people, or all of it as one JSON object. */
+/** The result of a command: lines for people, or one JSON object. */
 export interface Outcome {
   lines: string[];
   json: object;
-  /** The command did its work, and what it found is not well. */
+  /** The command ran and found a problem: the process exits with 1. */
   failed?: boolean;
 }
 
-/** Runs a command and says what came of it; a fault is told without a stack, and ends the process with 1. */
-export async function tell(asJson: boolean | undefined, work: () => Promise<Outcome>): Promise<void> {
+/** Runs a command and prints its result. Errors are printed without a stack and set exit code 1. */
+export async function printOutcome(asJson: boolean | undefined, work: () => Promise<Outcome>): Promise<void> {
   try {
     const { lines, json, failed } = await work();
     console.log(asJson ? JSON.stringify({ ok: !failed, ...json }) : lines.join('\n'));
@@ -20,7 +20,7 @@ export async function tell(asJson: boolean | undefined, work: () => Promise<Outc
   }
 }
 
-/** Postgres gives several errors at once when it tried several addresses; each says something. */
+/** Returns the first of several errors: connecting to a name with several addresses fails once per address. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

@@ -4,8 +4,8 @@ import { connectDb, type Db } from '../db/connect.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
 
 /**
- * The environment; what it does not say is taken from the stack that `npm start` runs beside us, when there is one, so
- * that the commands work there without any setting.
+ * Returns the environment. Where DATABASE_URL is unset, missing settings come from the stack that `npm start` runs in
+ * this directory, so that commands work there without settings.
  */
 export function environment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const stack = runningStack(env.EVERPOST_HOME || '.everpost');
@@ -29,7 +29,7 @@ function runningStack(
   }
 }
 
-/** Gives the work a database, and lets go of it whatever happens. */
+/** Runs `work` with a database connection and closes it afterwards. */
 export async function withDb<T>(work: (db: Db, settings: Settings) => Promise<T>): Promise<T> {
   const settings = readSettings(environment(), ['DATABASE_URL']);
   const db = connectDb({

@@ -1,12 +1,12 @@
 import nunjucks from 'nunjucks';
 
-// Small pages for people who come from a mail. They need no script and load nothing.
+// Pages for recipients of mail. They need no script and load no other resources.
 
 const views = new nunjucks.Environment(new nunjucks.FileSystemLoader(import.meta.dirname), { autoescape: true });
 
 /**
- * Of every page. Its address holds a token, so it is told to nobody else (but to ourselves, since a form that says
- * nothing of where it stands would look like another site's).
+ * Headers of every page. `same-origin` keeps the token in the address from other sites, but lets our forms send their
+ * origin, which the check for cross-site forms needs.
  */
 export const pageHeaders: Record<string, string> = {
   'Content-Type': 'text/html; charset=utf-8',
@@ -25,31 +25,31 @@ interface Page {
 }
 
 export interface SubscriptionPage extends Page {
-  /** Says what has just been done. */
+  /** Confirms the change just made. */
   done: boolean;
-  /** Where its button leads, as seen from the page: there may be a path before ours. */
+  /** The button's target relative to the page, since a path prefix may precede ours. */
   action: string;
   button: string;
 }
 
 export interface AccountForm {
   button: string;
-  /** Asks for a password. */
+  /** A password field. */
   field?: {
     name: 'password' | 'newPassword';
     label: string;
-    /** A new one; its length is checked. */
+    /** A new password; its length is checked. */
     isNew: boolean;
   };
 }
 
 export interface AccountPage extends Page {
-  /** Ways to go on; one of them is chosen. */
+  /** Alternatives, of which the user submits one. */
   forms: AccountForm[];
-  /** Ways to sign in elsewhere. */
+  /** Links to sign in with a provider. */
   links?: { href: string; text: string }[];
-  /** What was wrong with the last try. */
-  fault?: string;
+  /** The error of the last submission. */
+  formError?: string;
 }
 
 export const accountPage = (page: AccountPage): string => views.render('account.njk', page);
@@ -58,5 +58,5 @@ export const noticePage = (page: Page): string => views.render('notice.njk', pag
 
 export const subscriptionPage = (page: SubscriptionPage): string => views.render('subscription.njk', page);
 
-/** Every route of the API; `docs` is what `api/http/docs.ts` makes of the OpenAPI document. */
+/** Documents every route; `docs` comes from `docsOf` in `api/http/docs.ts`. */
 export const docsPage = (docs: object): string => views.render('docs.njk', docs);

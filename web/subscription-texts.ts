@@ -7,7 +7,7 @@ export interface SubscriptionTexts {
   askSubscribe: string;
   unsubscribe: string;
   subscribe: string;
-  /** `{address}` and `{sender}` stand for what they say. */
+  /** `{address}` and `{sender}` are replaced. */
   gets: string;
   getsNone: string;
   wouldGetNone: string;

@@ -4,7 +4,7 @@ import { LONGEST_PROJECT_NAME, nameViolation, plainName } from '../../platform/n
 import { email, text } from './schemas.ts';
 import type { Typed } from './typed.ts';
 
-/** Of a project: people know it by this. */
+/** The name of a project, normalized. */
 export const projectName = (): Typed<string> =>
   joi
     .string()
@@ -12,22 +12,22 @@ export const projectName = (): Typed<string> =>
     .max(LONGEST_PROJECT_NAME)
     .custom((given: string, helpers) => {
       const name = plainName(given);
-      // One letter may become several: `ﷺ` becomes 18.
+      // Normalizing may lengthen it: `ﷺ` becomes 18 letters.
       if (name.length > LONGEST_PROJECT_NAME)
         return helpers.error('string.max', { limit: LONGEST_PROJECT_NAME, encoding: undefined });
-      const fault = nameViolation(given) ?? nameViolation(name);
-      return fault ? refuse(helpers, 'invalid_string', fault) : name;
+      const violation = nameViolation(given) ?? nameViolation(name);
+      return violation ? refuse(helpers, 'invalid_string', violation) : name;
     })
     .required();
 
-/** Of a user: no address that only looks like somebody's. */
+/** An address without characters that imitate others. */
 export const userEmail = (): Typed<string> =>
   (email() as joi.StringSchema).custom((given: string, helpers) => {
-    const fault = nameViolation(given);
-    return fault ? refuse(helpers, 'invalid_string', fault) : given;
+    const violation = nameViolation(given);
+    return violation ? refuse(helpers, 'invalid_string', violation) : given;
   });
 
-/** Long ones are fine; without any limit hashing them would be a way to keep us busy. */
+/** The maximum bounds the cost of hashing. */
 export const newPassword = (): Typed<string> => text({ min: 8, max: 1_000 });
 export const givenPassword = (): Typed<string> => text({ max: 1_000 });
 export const givenToken = (): Typed<string> => text({ max: 200 });

@@ -10,32 +10,32 @@ const displayName = () => optional(nullable(line({ min: 0, max: 255 })));
 
 const named = () => object({ email: email(), name: displayName() });
 
-export type Given = string | { email: string; name?: string | null | undefined };
+export type GivenAddress = string | { email: string; name?: string | null | undefined };
 
 /** One address, or a list of them, each with or without a name. */
-export const recipients = (): Typed<Given | Given[]> => {
+export const recipients = (): Typed<GivenAddress | GivenAddress[]> => {
   const other = objectOr(named(), email());
   const one = textOr(email(), other);
   return textOr(email(), arrayOr(list(one, { min: 1, max: MAX_RECIPIENTS }), other));
 };
 
 /** An address, `Name <address>`, or both in an object. */
-export const sender = (): Typed<Given> => textOr(mailbox(), objectOr(named(), mailbox()));
+export const sender = (): Typed<GivenAddress> => textOr(mailbox(), objectOr(named(), mailbox()));
 
-const mailbox = (): Typed<Given> =>
+const mailbox = (): Typed<GivenAddress> =>
   joi
     .string()
     .min(0)
     .custom((text: string, helpers) => parseMailbox(text) ?? helpers.error('string.email'))
     .required();
 
-/** Text stays text where it has no name: the deprecated `name` of /v1/send is for that alone. */
-function parseMailbox(text: string): Given | undefined {
+/** Keeps the string where it has no name: the deprecated `name` of /v1/send applies only then. */
+function parseMailbox(text: string): GivenAddress | undefined {
   const mailbox = readMailbox(text);
   return mailbox?.name === undefined ? mailbox?.email : mailbox;
 }
 
-export function asAddress(given: Given): Address {
+export function asAddress(given: GivenAddress): Address {
   if (typeof given === 'string') return { email: given };
   return given.name ? { email: given.email, name: given.name } : { email: given.email };
 }

@@ -1,7 +1,7 @@
 import { type ErrorCode, noSuch, notFound } from '../../platform/errors.ts';
 import type { Typed } from './typed.ts';
 
-/** What a handler gives back. */
+/** The response of a handler. */
 export interface Answer {
   status: number;
   body?: unknown;
@@ -12,28 +12,28 @@ export const ok = (body: unknown): Answer => ({ status: 200, body });
 export const created = (body: unknown): Answer => ({ status: 201, body });
 export const accepted = (body: unknown): Answer => ({ status: 202, body });
 export const noContent = (): Answer => ({ status: 204 });
-/** The envelope that answers under /v1, /auth and POST /campaigns come in. */
+/** The envelope of responses under /v1, /auth and of POST /campaigns. */
 export const success = (data: unknown): Answer => ok({ success: true, data });
 
-/** What a route declares about one of its statuses. */
+/** A route's declaration of one of its statuses. */
 export interface DeclaredAnswer {
   description: string;
   schema?: Typed<unknown>;
   contentType?: string;
-  /** An error: its code, and whether it comes as `{ error: "<text>" }` instead of in the envelope. */
+  /** The code of an error; `plain` errors are sent as `{ error: "<text>" }` instead of in the envelope. */
   code?: ErrorCode;
   plain?: boolean;
-  /** For 404: what is missing, when the id in the path is not even a UUID. */
+  /** For 404: the kind of resource, also when the id in the path is not a UUID. */
   what?: string;
 }
 
 export type DeclaredAnswers = Record<number, DeclaredAnswer>;
 
 export const answer = (description: string, schema?: Typed<unknown>): DeclaredAnswer => ({ description, schema });
-/** A page for people, whatever its status. */
+/** An HTML page, with any status. */
 export const page = (description: string): DeclaredAnswer => ({ description, contentType: 'text/html' });
 export const failure = (description: string, code: ErrorCode): DeclaredAnswer => ({ description, code });
-/** Of whatever has mail sent. */
+/** For routes that send mail. */
 export const overCap = failure('The billing cap of the project is reached.', 'BILLING_LIMIT_EXCEEDED');
 export const plainFailure = (description: string): DeclaredAnswer => ({ description, plain: true });
 export const missing = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND'): DeclaredAnswer => ({
@@ -42,5 +42,5 @@ export const missing = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND'): D
   what,
 });
 
-/** The same 404 for an id that cannot exist as for one that does not. */
+/** The same 404 for a malformed id as for an unknown one. */
 export const notFoundOf = ({ what = 'thing', code }: Partial<DeclaredAnswer> = {}) => notFound(what, code);

@@ -8,14 +8,14 @@ import { refuse } from './violations.ts';
 const MAX_ATTACHMENTS = 10;
 const MAX_TEXT = 255;
 
-const matching = (rule: (text: string) => boolean, fault: string): Typed<string> =>
+const matching = (rule: (text: string) => boolean, violation: string): Typed<string> =>
   joi
     .string()
     .max(MAX_TEXT)
-    .custom((text: string, helpers) => (rule(text) ? text : refuse(helpers, 'invalid_string', fault)))
+    .custom((text: string, helpers) => (rule(text) ? text : refuse(helpers, 'invalid_string', violation)))
     .required();
 
-/** A name and not a path: what a mail program makes of one is its own affair. */
+/** A file name, not a path: mail programs differ in how they treat paths. */
 const filename = () =>
   matching(
     (text) => !/["/\\]/.test(text) && !NOT_IN_A_LINE.test(text) && !/^\.*$/.test(text.trim()),
@@ -25,15 +25,15 @@ const filename = () =>
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const MIME = new RegExp(`^${TOKEN}/${TOKEN}(?:; ?${TOKEN}=(?:${TOKEN}|"[^"\\\\\\p{Cc}]*"))*$`, 'u');
 
-/** Multipart would be read as parts of the mail itself. */
+/** Multipart would be parsed as parts of the mail itself. */
 const mimeType = () =>
   matching((text) => MIME.test(text) && !/^multipart\//i.test(text), 'must be a MIME type such as application/pdf');
 
-/** Goes between < and > in a header, and behind `cid:` in the body. */
+/** Used between < and > in a header, and after `cid:` in the body. */
 const contentId = () =>
   matching((text) => /^[!#-;=?-~]+$/.test(text), 'must be printable ASCII without blanks, " < and >');
 
-/** Lines of base64 are base64. */
+/** Base64 may be wrapped into lines. */
 const BREAKS = /[\r\n]+/g;
 
 function decode(text: string): Buffer | undefined {

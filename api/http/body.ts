@@ -5,11 +5,11 @@ import { ApiError, badRequest } from '../../platform/errors.ts';
 import type { Multipart, UploadedFile } from './route.ts';
 
 export interface ReadBody {
-  /** Any JSON value; what it must be is for the schema to say. */
+  /** Any JSON value; the schema validates it. */
   value: unknown;
   files: Record<string, UploadedFile | undefined>;
-  /** False when no text in it can hold a character that must be refused. */
-  mayHoldBadText: boolean;
+  /** False when no text can contain a character that must be refused. */
+  mayContainBadText: boolean;
   /** Removes temporary files, where there are any. */
   release?: () => Promise<void>;
 }
@@ -20,13 +20,13 @@ export type BodyReader = (ctx: Context) => Promise<ReadBody>;
 
 const DEFAULT_LIMIT = 1024 * 1024;
 const FIELDS_LIMIT = 64 * 1024;
-/** formidable's `maxFilesExceeded`, which it gives the same status as too many bytes. */
+/** formidable's `maxFilesExceeded`, which has the same HTTP status as too many bytes. */
 const TOO_MANY_FILES = 1015;
 const parsedMethods = [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE];
 const nothing = async () => {};
 const noFiles = Object.freeze({});
 
-/** koa-body gives the text; it is parsed here, because its own parser neither tells where a fault is nor what kind. */
+/** Parses the text itself: koa-body's parser reports neither the position nor the kind of an error. */
 export function jsonReader(limit = DEFAULT_LIMIT): BodyReader {
   const read = koaBody({
     json: false,
@@ -37,35 +37,35 @@ export function jsonReader(limit = DEFAULT_LIMIT): BodyReader {
     parsedMethods,
   });
   return async (ctx) => {
-    if (hasNoBody(ctx)) return { value: {}, files: noFiles, mayHoldBadText: false };
+    if (hasNoBody(ctx)) return { value: {}, files: noFiles, mayContainBadText: false };
     expectType(ctx, 'application/json');
-    await reading(ctx, read, `The body is larger than the ${limit} bytes that this route takes.`);
+    await readOrRefuse(ctx, read, `The body is larger than the ${limit} bytes that this route takes.`);
     const text = String(ctx.request.body ?? '');
-    return { value: parse(text), files: noFiles, mayHoldBadText: text.includes('\\u') };
+    return { value: parse(text), files: noFiles, mayContainBadText: text.includes('\\u') };
   };
 }
 
-/** What a form in a page sends: texts, each under its name. */
+/** Reads an HTML form: strings by name. */
 export function formReader(): BodyReader {
   const read = textReader(['application/x-www-form-urlencoded'], FIELDS_LIMIT);
   return async (ctx) => {
-    if (hasNoBody(ctx)) return { value: {}, files: noFiles, mayHoldBadText: false };
+    if (hasNoBody(ctx)) return { value: {}, files: noFiles, mayContainBadText: false };
     expectType(ctx, 'application/x-www-form-urlencoded');
     const text = await read(ctx);
-    return { value: Object.fromEntries(new URLSearchParams(text)), files: noFiles, mayHoldBadText: true };
+    return { value: Object.fromEntries(new URLSearchParams(text)), files: noFiles, mayContainBadText: true };
   };
 }
 
-/** The text as it came. */
+/** Reads the unparsed text. */
 export function rawReader(limit = DEFAULT_LIMIT): BodyReader {
   const read = textReader(['*/*'], limit);
-  return async (ctx) => ({ value: hasNoBody(ctx) ? '' : await read(ctx), files: noFiles, mayHoldBadText: false });
+  return async (ctx) => ({ value: hasNoBody(ctx) ? '' : await read(ctx), files: noFiles, mayContainBadText: false });
 }
 
 function textReader(textTypes: string[], textLimit: number): (ctx: Context) => Promise<string> {
   const read = koaBody({ json: false, urlencoded: false, text: true, textTypes, textLimit, parsedMethods });
   return async (ctx) => {
-    await reading(ctx, read, `The body is larger than the ${textLimit} bytes that this route takes.`);
+    await readOrRefuse(ctx, read, `The body is larger than the ${textLimit} bytes that this route takes.`);
     return String(ctx.request.body ?? '');
   };
 }
@@ -77,64 +77,64 @@ export function multipartReader({ files: names, maxFileBytes }: Multipart): Body
     maxTotalFileSize: maxFileBytes * names.length,
     maxFields: 100,
     maxFieldsSize: FIELDS_LIMIT,
-    // An empty file is for the route to judge, which can say what is wrong with it.
+    // The route handles empty files, since it can explain the problem.
     allowEmptyFiles: true,
     minFileSize: 0,
     filter: ({ name }: { name: string | null }) => names.includes(name ?? ''),
   };
   return async (ctx) => {
-    // What is no upload at all is as bad as one without its file.
+    // Another content type gets the same status as a missing file.
     expectType(ctx, 'multipart/form-data', badRequest);
-    // Noted as they begin: a body that breaks off half way has left files on disk too.
-    const begun: File[] = [];
+    // Recorded when they begin: an interrupted body leaves files on disk too.
+    const created: File[] = [];
     const release = async () => {
-      await Promise.all(begun.map(({ filepath }) => rm(filepath, { force: true })));
+      await Promise.all(created.map(({ filepath }) => rm(filepath, { force: true })));
     };
-    const formidable = { ...limits, onFileBegin: (_name: string, file: File) => void begun.push(file) };
+    const formidable = { ...limits, onFileBegin: (_name: string, file: File) => void created.push(file) };
     const read = koaBody({ json: false, urlencoded: false, text: false, multipart: true, parsedMethods, formidable });
     try {
-      await reading(ctx, read, `The upload is larger than the ${maxFileBytes} bytes that this route takes.`);
+      await readOrRefuse(ctx, read, `The upload is larger than the ${maxFileBytes} bytes that this route takes.`);
     } catch (error) {
       await release();
       throw error;
     }
-    return { value: ctx.request.body ?? {}, files: filesOf(ctx), mayHoldBadText: true, release };
+    return { value: ctx.request.body ?? {}, files: filesOf(ctx), mayContainBadText: true, release };
   };
 }
 
 const hasNoBody = ({ req: { headers } }: Context): boolean =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
-function expectType(ctx: Context, type: string, refusal = unsupported): void {
+function expectType(ctx: Context, type: string, refuseWith = unsupported): void {
   const { 'content-encoding': encoding, 'content-type': given } = ctx.req.headers;
-  // Inflating is refused altogether: co-body forgets a stream that passed the limit, and what is broken in the rest of
-  // it would end the process as an uncaught error.
+  // Refuses compressed bodies: co-body abandons a stream that passed the limit, and an error in the rest of it would
+  // end the process as an uncaught exception.
   if (encoding && encoding !== 'identity')
     throw unsupported(`Content-Encoding "${excerpt(encoding)}" is not accepted; send the body as it is.`);
   if (given === type || ctx.is(type)) return;
   const has = given ? `has the Content-Type "${excerpt(given)}"` : 'has no Content-Type';
-  throw refusal(`The body ${has}; this route takes ${type}.`);
+  throw refuseWith(`The body ${has}; this route takes ${type}.`);
 }
 
 const unsupported = (message: string) => new ApiError(415, 'BAD_REQUEST', message);
 const excerpt = (text: string) => text.slice(0, 100);
 
-async function reading(ctx: Context, read: ReturnType<typeof koaBody>, tooLarge: string): Promise<void> {
+async function readOrRefuse(ctx: Context, read: ReturnType<typeof koaBody>, tooLarge: string): Promise<void> {
   try {
     await read(ctx, nothing);
   } catch (error) {
-    // The rest is read and thrown away, so that a client that is still sending gets to see the answer.
+    // Drains the rest, so that a client that is still sending can read the response.
     ctx.req.unpipe();
     ctx.req.resume();
-    throw refusal(error, tooLarge);
+    throw apiErrorOf(error, tooLarge);
   }
 }
 
 /**
- * raw-body tells by `status`, formidable by `httpCode`, which is 500 for most of what a client can do wrong. When the
- * client is gone by the time that reading begins, there is nothing to read.
+ * raw-body reports by `status`, formidable by `httpCode`, which is 500 for most client errors. `stream.not.readable`:
+ * the client disconnected before reading began.
  */
-function refusal(error: unknown, tooLarge: string): unknown {
+function apiErrorOf(error: unknown, tooLarge: string): unknown {
   const { status, httpCode, message, type, code } = error as Record<string, unknown>;
   if (type === 'stream.not.readable') return badRequest('The connection ended before the body was read.');
   if (code === TOO_MANY_FILES) return badRequest('The upload has more files than this route takes.');

@@ -1,68 +1,70 @@
 import type { Fault } from '../../platform/errors.ts';
 import { fieldOf } from './violations.ts';
 
-/** A condition tree at its own limit of 10 takes 34 levels. */
+/** A condition tree at its limit of 10 nested groups takes 34 levels. */
 export const MAX_DEPTH = 64;
-const MAX_FAULTS = 20;
+const MAX_VIOLATIONS = 20;
 
-/** Half of a surrogate pair is no character: Postgres refuses it, and so does every mail client. */
+/** A lone surrogate is not a character: Postgres and mail clients reject it. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-interface Place {
+interface Container {
   value: object;
   path: Path;
 }
 
-/** A linked list, because a copy of the path per level would make a deep body expensive. */
+/** A linked list: copying the path per level would make deep bodies expensive. */
 interface Path {
   key: string | number;
-  above: Path | undefined;
+  parent: Path | undefined;
   depth: number;
 }
 
-const ROOT: Path = { key: '', above: undefined, depth: 0 };
+const ROOT: Path = { key: '', parent: undefined, depth: 0 };
 
 /**
- * What is valid JSON and still must not get further: texts and numbers that cannot be stored, keys that reach for prototypes, and
- * nesting that would break whoever walks it by recursion. So this walk keeps its own stack. Text that was decoded from
- * UTF-8 can be bad only by way of a \u escape: a caller that saw none spares the walk the look into each text.
+ * Returns the parts of valid JSON that must be refused: text and numbers that cannot be stored, `__proto__` keys, and
+ * nesting that would overflow recursive code, which is why this walk keeps its own stack. Text decoded from UTF-8 can
+ * be bad only through a \u escape: a caller that found none skips the check of texts.
  */
-export function uncleanParts(body: object, mayHoldBadText = true): Fault[] {
-  const faults: Fault[] = [];
-  const stack: Place[] = [{ value: body, path: ROOT }];
-  for (let place = stack.pop(); place && faults.length < MAX_FAULTS; place = stack.pop()) {
-    const { value, path } = place;
-    if (path.depth >= MAX_DEPTH) faults.push(fault(path, `is nested deeper than ${MAX_DEPTH} levels`, 'custom'));
+export function uncleanParts(body: object, mayContainBadText = true): Fault[] {
+  const violations: Fault[] = [];
+  const stack: Container[] = [{ value: body, path: ROOT }];
+  for (let container = stack.pop(); container && violations.length < MAX_VIOLATIONS; container = stack.pop()) {
+    const { value, path } = container;
+    if (path.depth >= MAX_DEPTH)
+      violations.push(violationAt(path, `is nested deeper than ${MAX_DEPTH} levels`, 'custom'));
     else if (Array.isArray(value))
       for (let index = 0; index < value.length; index++) {
         const item: unknown = value[index];
-        if (isContainer(item)) stack.push({ value: item, path: below(path, index) });
-        else if (typeof item === 'number') checkNumber(item, index, path, faults);
-        else if (mayHoldBadText) checkText(item, index, path, faults);
+        if (isContainer(item)) stack.push({ value: item, path: child(path, index) });
+        else if (typeof item === 'number') checkNumber(item, index, path, violations);
+        else if (mayContainBadText) checkText(item, index, path, violations);
       }
     else
       for (const key of Object.keys(value)) {
         const item = (value as Record<string, unknown>)[key];
-        const reason = key === '__proto__' ? 'is a name that cannot be used' : mayHoldBadText && unstorable(key);
-        if (reason) faults.push(fault(below(path, key), reason, 'custom'));
-        else if (isContainer(item)) stack.push({ value: item, path: below(path, key) });
-        else if (typeof item === 'number') checkNumber(item, key, path, faults);
-        else if (mayHoldBadText) checkText(item, key, path, faults);
+        const reason = key === '__proto__' ? 'is a name that cannot be used' : mayContainBadText && unstorable(key);
+        if (reason) violations.push(violationAt(child(path, key), reason, 'custom'));
+        else if (isContainer(item)) stack.push({ value: item, path: child(path, key) });
+        else if (typeof item === 'number') checkNumber(item, key, path, violations);
+        else if (mayContainBadText) checkText(item, key, path, violations);
       }
   }
-  return faults.slice(0, MAX_FAULTS);
+  return violations.slice(0, MAX_VIOLATIONS);
 }
 
 const isContainer = (item: unknown): item is object => typeof item === 'object' && item !== null;
 
-/** JSON.parse makes Infinity of 1e999, which would be stored as null. */
-function checkNumber(item: number, key: string | number, path: Path, faults: Fault[]): void {
-  if (!Number.isFinite(item)) faults.push(fault(below(path, key), 'is a number that is too large', 'too_big'));
+/** JSON.parse turns 1e999 into Infinity, which would be stored as null. */
+function checkNumber(item: number, key: string | number, path: Path, violations: Fault[]): void {
+  if (!Number.isFinite(item))
+    violations.push(violationAt(child(path, key), 'is a number that is too large', 'too_big'));
 }
 
-function checkText(item: unknown, key: string | number, path: Path, faults: Fault[]): void {
+function checkText(item: unknown, key: string | number, path: Path, violations: Fault[]): void {
   const reason = typeof item === 'string' && unstorable(item);
-  if (reason) faults.push(fault(below(path, key), reason, 'invalid_string'));
+  if (reason) violations.push(violationAt(child(path, key), reason, 'invalid_string'));
 }
 
 function unstorable(text: string): string | undefined {
@@ -71,12 +73,12 @@ function unstorable(text: string): string | undefined {
   return undefined;
 }
 
-const below = (above: Path, key: string | number): Path => ({ key, above, depth: above.depth + 1 });
+const child = (parent: Path, key: string | number): Path => ({ key, parent, depth: parent.depth + 1 });
 
-function fault(path: Path, reason: string, code: Fault['code']): Fault {
+function violationAt(path: Path, reason: string, code: Fault['code']): Fault {
   const keys: (string | number)[] = [];
-  for (let at: Path | undefined = path; at?.above; at = at.above) keys.unshift(at.key);
-  // A text that is refused for its characters is not sent back either.
+  for (let at: Path | undefined = path; at?.parent; at = at.parent) keys.unshift(at.key);
+  // Refused characters are not echoed.
   const field = fieldOf(keys).replace(/\0|\p{Surrogate}/gu, '\ufffd');
   return { field, message: `"${field}" ${reason}`, code };
 }

@@ -6,24 +6,24 @@ import { envelopeOf } from './envelope.ts';
 
 const LINGER_MS = 1_000;
 
-/** What Node's parser refuses never becomes a request; its sender is answered in the same form as everybody else. */
+/** Answers requests that Node's parser rejects with the same error envelope as all others. */
 export function answerClientErrors(server: Server, headers: Record<string, string> = {}): void {
-  const told = new WeakSet<Socket>();
+  const answered = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) return void socket.destroy();
-    if (told.has(socket)) return;
-    told.add(socket);
-    socket.end(rawAnswer(refusalOf(error), headers));
-    // Destroyed at once, what the client has sent meanwhile would make the kernel drop the answer.
+    if (error.code === 'ECONNRESET' || !socket.writable || hasBegunResponse(socket)) return void socket.destroy();
+    if (answered.has(socket)) return;
+    answered.add(socket);
+    socket.end(rawResponse(apiErrorOf(error), headers));
+    // Destroying the socket at once would make the kernel drop the response if the client is still sending.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   });
 }
 
-/** Node looks at the same private field before it writes its own answer. */
-const hasBegunAnswer = (socket: Socket): boolean =>
+/** Node checks the same private field before it writes its own response. */
+const hasBegunResponse = (socket: Socket): boolean =>
   (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
 
-function refusalOf({ code }: NodeJS.ErrnoException): ApiError {
+function apiErrorOf({ code }: NodeJS.ErrnoException): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError(431, 'BAD_REQUEST', 'The address and the headers of this request are too large.');
@@ -36,7 +36,7 @@ function refusalOf({ code }: NodeJS.ErrnoException): ApiError {
   }
 }
 
-function rawAnswer(error: ApiError, headers: Record<string, string>): string {
+function rawResponse(error: ApiError, headers: Record<string, string>): string {
   const requestId = newId();
   const body = JSON.stringify(envelopeOf(error, requestId));
   return [

@@ -3,13 +3,13 @@ import { type Data, limitBrokenBy } from '../../services/contacts/data.ts';
 import type { Typed } from './typed.ts';
 import { refuse } from './violations.ts';
 
-/** Custom fields as every door takes them. */
+/** Custom fields, with the limits of every route that takes them. */
 export const contactData = (): Typed<Data> =>
   joi
     .object()
     .unknown()
     .custom((data: Data, helpers) => {
-      const broken = limitBrokenBy(data);
-      return broken ? refuse(helpers, 'too_big', broken) : data;
+      const violation = limitBrokenBy(data);
+      return violation ? refuse(helpers, 'too_big', violation) : data;
     })
     .required();

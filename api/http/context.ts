@@ -8,38 +8,38 @@ import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { KeyCache } from '../../services/access/key-cache.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
-import type { DomainPlace } from '../../services/domains/loop.ts';
+import type { DomainRef } from '../../services/domains/loop.ts';
 import type { AddressLimiter } from '../../services/projects/address-limiter.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** What `server.ts` puts together and the app works with. */
+/** The app's dependencies, built by `start.ts`. */
 export interface AppParts {
   settings: Settings;
   db: Db;
-  /** The same pool, for a route that declares another limit for its statements. */
+  /** The same pool with another statement timeout. */
   dbWithTimeout(ms: number): Db;
   log: Logger;
   keys: KeyCache;
-  /** Undefined when the limit is turned off. */
+  /** Undefined when rate limiting is off. */
   limiter: RateLimiter | undefined;
-  /** Of public-key calls. Undefined when it is turned off. */
+  /** For public-key calls. Undefined when off. */
   addressLimiter: AddressLimiter | undefined;
   metrics: Metrics;
   ready(): Promise<Readiness>;
-  /** Looks the records of a domain up now, and is back when that is done or takes too long. */
-  checkDomain(domain: DomainPlace): Promise<void>;
+  /** Checks a domain now. Resolves when the check ends or takes too long. */
+  checkDomain(domain: DomainRef): Promise<void>;
   resolver: Resolver;
-  /** For whoever wants to see a mail that is not sent. */
+  /** Renders previews and simulated mail. */
   renderer: Renderer;
-  /** Where OAuth providers are, when they are not where everybody finds them. */
+  /** Addresses of OAuth providers, for tests. */
   oauthAt?: Record<OAuthProvider, OAuthServer> | undefined;
-  /** From then on every answer ends its connection. */
+  /** True during shutdown: every response then closes its connection. */
   isClosing(): boolean;
 }
 
 export interface RequestState {
   id: string;
-  /** The template of the path, once a route is found. */
+  /** The path template, once a route is matched. */
   route?: string;
 }
 

@@ -25,7 +25,7 @@ interface Operation {
   responses: Record<string, { description: string; content?: Record<string, { schema: JsonSchema }> }>;
 }
 
-/** A field of a body or an answer, or a parameter. `depth` is how far it is set in. */
+/** A field of a body or response, or a parameter. `depth` is its indentation. */
 interface Line {
   name: string;
   type: string;
@@ -43,10 +43,10 @@ const callers: Record<string, string> = {
   session: 'session',
   member: 'session of a member',
   memberOrKey: 'secret key, or session of a member',
-  nobody: 'anybody',
+  public: 'anyone',
 };
 
-/** What the page of the documentation shows: the OpenAPI document, flattened for reading. */
+/** Flattens the OpenAPI document for the documentation page. */
 export function docsOf({ paths, info }: OpenApiDocument) {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationOf(method, path, operation as Operation)),

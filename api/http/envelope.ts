@@ -1,6 +1,6 @@
 import type { ApiError } from '../../platform/errors.ts';
 
-/** The one form of an error; the contract gives its fields. */
+/** The error envelope of the contract. */
 export function envelopeOf({ status, code, message, extras }: ApiError, requestId: string): object {
   const { errors, details, suggestion } = extras;
   return {

@@ -2,13 +2,13 @@ import type { Db } from '../../db/connect.ts';
 import type { ProjectAccess } from '../../services/access/keys.ts';
 import { type Done, once } from '../../services/idempotency/once.ts';
 import { failure } from './answers.ts';
-import type { Surroundings } from './route.ts';
+import type { HandlerContext } from './route.ts';
 
 export const keyReused = failure('The Idempotency-Key has been used, or is in use.', 'IDEMPOTENCY_KEY_REUSED');
 
-type KeyedCall = Surroundings & { project: ProjectAccess };
+type KeyedCall = HandlerContext & { project: ProjectAccess };
 
-/** Does the work of a request once per `Idempotency-Key`; without the header, every time. */
+/** Runs `work` once per `Idempotency-Key`; without the header, on every request. */
 export function onceByKey<T>(
   { db, project, settings, request }: KeyedCall,
   work: (db: Db) => Promise<Omit<Done<T>, 'statusCode'>>,

@@ -4,21 +4,21 @@ import type { AddressInfo, Socket } from 'node:net';
 import { answerClientErrors } from './client-error.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
-/** For a body of 40 MB over a slow line. */
+/** Allows a body of 40 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
-/** Longer than the minute after which load balancers give up an idle connection, so that they close it and not we. */
+/** Longer than the 60 s after which load balancers close idle connections, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const SWEEP_MS = 50;
 
 export interface HttpServer {
   port: number;
-  /** Takes nothing new, and resolves when everything in flight is answered. */
+  /** Refuses new connections and resolves when all open requests are answered. */
   close(): Promise<void>;
-  /** Cuts what is still open. */
+  /** Closes all connections. */
   cut(): void;
 }
 
-/** `headers` are those of answers to what Node's parser refuses, which `listener` never sees. */
+/** `headers` are for responses to requests that Node's parser rejects, which `listener` never sees. */
 export async function listen(
   listener: RequestListener,
   port: number,
@@ -30,12 +30,12 @@ export async function listen(
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Node would refuse these with an empty answer; the middleware does it in the envelope.
+      // Node would answer these without a body; the middleware sends the envelope.
       requireHostHeader: false,
     },
     listener,
   );
-  // An expectation that nobody knows may be ignored; Node would answer it with an empty 417.
+  // Unknown expectations may be ignored; Node would answer an empty 417.
   server.on('checkExpectation', listener);
   answerClientErrors(server, headers);
   const sockets = new Set<Socket>();
@@ -51,7 +51,7 @@ export async function listen(
     close: async () => {
       const closed = once(server, 'close');
       server.close();
-      // `close` ends those that are idle now; some become so later, and those that never said a word do not count.
+      // `close` ends connections that are idle now; this also ends those that become idle or never sent a byte.
       const sweep = setInterval(() => {
         server.closeIdleConnections();
         for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();

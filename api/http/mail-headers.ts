@@ -4,25 +4,25 @@ import { refuse } from './violations.ts';
 
 const MAX_HEADERS = 100;
 const MAX_NAME = 255;
-/** 998 is the longest line of RFC 5322. */
+/** RFC 5322, 2.1.1: the longest line. */
 const MAX_VALUE = 998;
-/** Printable ASCII without the colon, as RFC 5322 has it. */
+/** RFC 5322, 2.2: printable ASCII except the colon. */
 const NAME = /^[!-9;-~]+$/;
-/** Line breaks would forge headers, and the other control characters have no business in one; a tab is a blank. */
+/** Line breaks would inject headers; other control characters are not allowed either, except tabs. */
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 const RESERVED = new Set([
   ...['from', 'sender', 'to', 'cc', 'bcc', 'subject', 'date', 'message-id', 'return-path', 'received', 'mime-version'],
   ...['dkim-signature', 'authentication-results'],
 ]);
-const RESERVED_BEGINNINGS = ['content-', 'arc-', 'x-everpost-'];
+const RESERVED_PREFIXES = ['content-', 'arc-', 'x-everpost-'];
 
 /**
- * Headers that a relay takes for orders: they can set the envelope, templates, tracking or the pool of another account
- * of the operator's. Nearly all relays take them out of the mail, so no recipient would see them anyway.
+ * Headers that control the relay: they can set the envelope, templates, tracking or the IP pool of another account of
+ * the operator. Most relays remove them, so recipients would not see them anyway.
  */
 const RELAY_CONTROL = new Set(['x-smtpapi', 'x-virtual-mta', 'x-job']);
-const RELAY_CONTROL_BEGINNINGS = [
+const RELAY_CONTROL_PREFIXES = [
   'x-ses-',
   'x-mc-',
   'x-mailgun-',
@@ -33,14 +33,14 @@ const RELAY_CONTROL_BEGINNINGS = [
   'x-sparkpost-',
 ];
 
-const isOneOf = (lower: string, names: Set<string>, beginnings: string[]): boolean =>
-  names.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning));
+const isOneOf = (lower: string, names: Set<string>, prefixes: string[]): boolean =>
+  names.has(lower) || prefixes.some((prefix) => lower.startsWith(prefix));
 
-function faultOfName(name: string): string | undefined {
+function nameViolation(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (!NAME.test(name) || name.length > MAX_NAME) return 'is no name that a header can have';
-  if (isOneOf(lower, RESERVED, RESERVED_BEGINNINGS)) return 'is a header that cannot be set';
-  if (isOneOf(lower, RELAY_CONTROL, RELAY_CONTROL_BEGINNINGS)) return 'is a header that steers the relay';
+  if (isOneOf(lower, RESERVED, RESERVED_PREFIXES)) return 'is a header that cannot be set';
+  if (isOneOf(lower, RELAY_CONTROL, RELAY_CONTROL_PREFIXES)) return 'is a header that steers the relay';
   return undefined;
 }
 
@@ -50,14 +50,14 @@ const value = joi
   .max(MAX_VALUE)
   .custom((text: string, helpers) => {
     const name = String(helpers.state.path?.at(-1));
-    const fault = faultOfName(name);
-    if (fault) return refuse(helpers, 'custom', fault);
+    const violation = nameViolation(name);
+    if (violation) return refuse(helpers, 'custom', violation);
     return CONTROL.test(text.replaceAll('\t', ' '))
       ? refuse(helpers, 'invalid_string', 'must not contain line breaks or control characters')
       : text;
   });
 
-/** Headers of a mail, by their names. */
+/** Headers of a mail by name. */
 export const mailHeaders = (): Typed<Record<string, string>> =>
   joi
     .object()

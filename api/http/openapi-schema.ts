@@ -3,27 +3,27 @@ import joiToJson from 'joi-to-json';
 
 type Schema = Record<string, unknown>;
 
-/** The module is the function itself, which its types do not say. */
+/** The module exports the function itself, which its types do not say. */
 const convert = joiToJson as unknown as (schema: joi.Schema, mode: 'open-api-3.1') => Schema;
 
-/** A joi schema as JSON Schema of OpenAPI 3.1. */
+/** Converts a joi schema to JSON Schema of OpenAPI 3.1. */
 export function jsonSchemaOf(schema: joi.Schema): Schema {
-  // Extra fields are let through and dropped, which is what the document must say too.
+  // Unknown fields are accepted and dropped; the document must say so too.
   const described = convert(schema.prefs({ allowUnknown: true }), 'open-api-3.1');
   delete described.schemas;
-  return tidy(described) as Schema;
+  return simplify(described) as Schema;
 }
 
-/** joi-to-json is exact where a reader wants it plain: a choice by type is a choice, and a minimum of 0 says nothing. */
-function tidy(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(tidy);
+/** Simplifies joi-to-json's output: conditionals become `anyOf`, and a minimum of 0 is dropped. */
+function simplify(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(simplify);
   if (typeof value !== 'object' || value === null) return value;
   const { if: condition, then, else: otherwise, ...rest } = value as Schema;
   const entries = Object.entries(rest).filter(
     ([key, item]) => !(key === 'minLength' && item === 0) && !(key === 'additionalProperties' && item === true),
   );
-  const plain: Schema = Object.fromEntries(entries.map(([key, item]) => [key, tidy(item)]));
-  // A pattern of names is no name as well.
+  const plain: Schema = Object.fromEntries(entries.map(([key, item]) => [key, simplify(item)]));
+  // joi-to-json lists patterns as properties too.
   if (rest.patternProperties) plain.properties = withoutPatterns(rest.properties);
   if (condition !== undefined) plain.anyOf = choices([then, otherwise].filter((item) => item !== undefined));
   return plain;
@@ -32,9 +32,9 @@ function tidy(value: unknown): unknown {
 const withoutPatterns = (properties: unknown): Schema =>
   Object.fromEntries(Object.entries((properties ?? {}) as Schema).filter(([name]) => !/^\/.*\/$/.test(name)));
 
-/** A choice within a choice is one more of the same, and what is offered twice is offered once. */
+/** Flattens nested choices and removes duplicates. */
 function choices(schemas: unknown[]): unknown[] {
-  const flat = schemas.map(tidy).flatMap((schema) => {
+  const flat = schemas.map(simplify).flatMap((schema) => {
     const { anyOf, ...rest } = schema as { anyOf?: unknown[] };
     return anyOf && Object.keys(rest).length === 0 ? anyOf : [schema];
   });

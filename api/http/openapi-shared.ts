@@ -27,7 +27,7 @@ const error = {
   },
 };
 
-const fault = {
+const violation = {
   type: 'object',
   required: ['field', 'message', 'code'],
   properties: {
@@ -43,14 +43,14 @@ const header = (description: string, schema: object) => ({ description, schema }
 export const sharedComponents = {
   schemas: {
     Error: error,
-    Fault: fault,
+    Fault: violation,
     PlainError: { type: 'object', required: ['error'], properties: { error: text } },
   },
   headers: {
-    RequestId: header("The caller's own X-Request-Id, or one of ours.", text),
+    RequestId: header("The caller's X-Request-Id, or a generated one.", text),
     RateLimitLimit: header('Requests a minute of the limit that applies to this call.', { type: 'integer' }),
-    RateLimitRemaining: header('How many of them are left.', { type: 'integer' }),
-    RateLimitReset: header('Seconds until all of them are there again.', { type: 'integer' }),
+    RateLimitRemaining: header('Requests left in this window.', { type: 'integer' }),
+    RateLimitReset: header('Seconds until the window ends.', { type: 'integer' }),
     RetryAfter: header('Seconds to wait before sending the request again.', { type: 'integer', minimum: 1 }),
   },
   securitySchemes: {
@@ -81,13 +81,13 @@ export const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Of the project, for a day by default: a request with a key that was used is refused.',
+  description: 'Unique in the project, for a day by default: a request with a used key is refused.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
 };
 
 export const takesSession = ({ access, path }: Route): boolean => access === 'secretKey' && !path.startsWith('/v1/');
 
-/** The errors that a route can answer with because of what it declares, without saying so itself. */
+/** The error responses that follow from a route's declaration. */
 export function errorResponses(route: Route, headers: object): Responses {
   const { access, method, query, body, multipart, params } = route;
   const responses: Responses = {};
@@ -102,19 +102,19 @@ export function errorResponses(route: Route, headers: object): Responses {
   if (takesSession(route)) add(400, 'Query or body cannot be read, or a session names no project (`BAD_REQUEST`)');
   else if (query || hasBody) add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
   if (access === 'session' || access === 'member') add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
-  else if (access !== 'nobody') add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
-  if (access !== 'nobody' && (method !== 'GET' || route.role))
+  else if (access !== 'public') add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
+  if (access !== 'public' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
   else if (takesSession(route)) add(403, 'The session is of no member of the project (`FORBIDDEN`)');
-  if (params) add(404, 'No such thing in this project (`RESOURCE_NOT_FOUND`)');
+  if (params) add(404, 'No such resource in this project (`RESOURCE_NOT_FOUND`)');
   if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');
   if (hasBody) add(415, 'The body has another Content-Type than this route takes (`BAD_REQUEST`)');
   if (body && !route.invalidBody) add(422, 'The body breaks rules, which `errors` lists (`VALIDATION_ERROR`)');
-  if (access !== 'session' && access !== 'nobody')
+  if (access !== 'session' && access !== 'public')
     add(429, 'The project made too many requests (`RATE_LIMIT_EXCEEDED`)', {
       'Retry-After': { $ref: '#/components/headers/RetryAfter' },
     });
-  add(500, 'Something went wrong on our side (`INTERNAL_SERVER_ERROR`)');
+  add(500, 'Unexpected error (`INTERNAL_SERVER_ERROR`)');
   add(503, 'The database cannot be reached, took too long, or broke off (`INTERNAL_SERVER_ERROR`)', {
     'Retry-After': { $ref: '#/components/headers/RetryAfter' },
   });

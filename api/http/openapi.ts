@@ -24,10 +24,10 @@ const security = {
   session: [{ session: [] }],
   member: [{ session: [] }],
   memberOrKey: [{ secretKey: [] }, { session: [] }],
-  nobody: [],
+  public: [],
 };
 
-/** The document that describes every route, made from the declarations alone. */
+/** Builds the OpenAPI document from the route declarations. */
 export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {};
   for (const { tag, routes } of groups)
@@ -66,15 +66,15 @@ function operationOf(route: Route, tag: string): object {
   };
 }
 
-/** A route that can tell of a used key takes one. */
+/** Routes that declare IDEMPOTENCY_KEY_REUSED accept an Idempotency-Key. */
 const headersOf = ({ answers }: Route): object[] =>
   answers[409]?.code === 'IDEMPOTENCY_KEY_REUSED' ? [idempotencyKey] : [];
 
-function parametersOf(place: 'path' | 'query', shape: Shape = {}): object[] {
+function parametersOf(location: 'path' | 'query', shape: Shape = {}): object[] {
   return Object.entries(shape).map(([name, schema]) => ({
     name,
-    in: place,
-    required: place === 'path' || isRequired(schema),
+    in: location,
+    required: location === 'path' || isRequired(schema),
     schema: jsonSchemaOf(schema),
   }));
 }
@@ -96,23 +96,23 @@ function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined
 }
 
 function responsesOf(route: Route): Responses {
-  const headers = route.access === 'session' || route.access === 'nobody' ? {} : rateLimitHeaders;
+  const headers = route.access === 'session' || route.access === 'public' ? {} : rateLimitHeaders;
   const declared = Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer, headers)]);
   return { ...errorResponses(route, headers), ...Object.fromEntries(declared) };
 }
 
 function responseOf({ description, schema, contentType, code, plain }: DeclaredAnswer, headers: object): object {
-  const shown = plain
+  const content = plain
     ? { $ref: '#/components/schemas/PlainError' }
     : code
       ? { $ref: '#/components/schemas/Error' }
       : schema
         ? jsonSchemaOf(schema)
         : contentType && { type: 'string' };
-  const said = code ? `${description} (\`${code}\`)` : description;
+  const text = code ? `${description} (\`${code}\`)` : description;
   return {
-    description: said,
+    description: text,
     headers: { ...headers, 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
-    ...(shown && { content: { [contentType ?? 'application/json']: { schema: shown } } }),
+    ...(content && { content: { [contentType ?? 'application/json']: { schema: content } } }),
   };
 }

@@ -6,7 +6,7 @@ import { refuse } from './violations.ts';
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/;
 
-/** A day of UTC, or a moment; one without an offset is of UTC. */
+/** A date or date-time; UTC when it has no offset. */
 const moment = (): Typed<string> =>
   joi
     .string()
@@ -21,11 +21,11 @@ const moment = (): Typed<string> =>
     })
     .required();
 
-/** JavaScript takes February 30 for March 2. */
+/** Rejects impossible dates: JavaScript reads February 30 as March 2. */
 const isReal = (at: Date, text: string): boolean => {
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text.slice(0, 10));
 };
 
-/** Query of whatever can be asked for a stretch of time. */
+/** Query parameters of routes with a time range. */
 export const range = () => ({ startDate: optional(moment()), endDate: optional(moment()) });

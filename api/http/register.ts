@@ -6,22 +6,22 @@ import { type Handler, handlerOf } from './serve.ts';
 const none = Object.freeze({});
 
 /**
- * Gives the router every route. Those without parameters are found by a look into a map as well, before it: the busiest
- * ones are among them, and the router tries one path after the other.
+ * Registers every route. Routes without parameters, among them the busiest, are also found through a map: the router
+ * tries paths one by one.
  */
 export function register(
   groups: RouteGroup[],
   parts: AppParts,
 ): { router: Router<RequestState>; shortcut: Middleware } {
   const router = new Router<RequestState>({ exclusive: 'specificity', sensitive: true });
-  const known = new Map<string, Handler>();
+  const staticRoutes = new Map<string, Handler>();
   for (const route of groups.flatMap(({ routes }) => routes)) {
     const handler = handlerOf(route, parts);
     router[route.method.toLowerCase() as Lowercase<Route['method']>](route.path, (ctx) => handler(ctx, ctx.params));
-    if (!route.path.includes(':')) known.set(`${route.method} ${route.path}`, handler);
+    if (!route.path.includes(':')) staticRoutes.set(`${route.method} ${route.path}`, handler);
   }
   const shortcut: Middleware = (ctx, next) => {
-    const handler = known.get(`${ctx.method} ${ctx.path}`);
+    const handler = staticRoutes.get(`${ctx.method} ${ctx.path}`);
     return handler ? handler(ctx, none) : next();
   };
   return { router, shortcut };

@@ -10,22 +10,22 @@ import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
 
 /**
- * Who may call a route. `secretKey` routes outside /v1 take a session with `X-Project-Id` as well. `member` is a session
- * whose user is a member of the project `:id` of the path, `memberOrKey` that or the secret key of that very project;
- * `role` says as what. `nobody` means that nobody is asked who they are.
+ * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`. `member` is a session
+ * of a member of the project `:id` in the path, `memberOrKey` that or the secret key of that project; `role` is the
+ * minimum role. `public` needs no authentication.
  */
-export type Access = 'publicKey' | 'secretKey' | 'session' | 'member' | 'memberOrKey' | 'nobody';
+export type Access = 'publicKey' | 'secretKey' | 'session' | 'member' | 'memberOrKey' | 'public';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface UploadedFile {
-  /** A temporary file that is gone after the answer. */
+  /** A temporary file, removed after the response. */
   path: string;
   name: string | null;
   contentType: string | null;
   size: number;
 }
 
-/** A multipart body: which fields hold files, and how large one may be. */
+/** A multipart body: the file fields, and the size limit of each. */
 export interface Multipart {
   files: string[];
   maxFileBytes: number;
@@ -33,7 +33,7 @@ export interface Multipart {
 
 interface ProjectCaller {
   project: ProjectAccess;
-  /** Of the person behind a session; a key has none. */
+  /** The role of a session's user; keys have none. */
   role: Role | undefined;
 }
 
@@ -41,20 +41,20 @@ export type CallerOf<A extends Access> = A extends 'session'
   ? { user: User }
   : A extends 'member'
     ? { user: User; project: ProjectAccess; role: Role }
-    : A extends 'nobody'
+    : A extends 'public'
       ? unknown
       : ProjectCaller;
 
-/** What every handler is given, beside who calls and what the declaration says of the input. */
-export interface Surroundings {
+/** What every handler gets besides the caller and the validated input. */
+export interface HandlerContext {
   db: Db;
   settings: Settings;
   log: Logger;
-  /** `name` is the method and path as they are declared; a HEAD comes to the routes of GET. */
+  /** `name` is the declared method and path; HEAD requests use the routes of GET. */
   request: { id: string; name: string; method: string; ip: string; headers: IncomingHttpHeaders };
 }
 
-export type Call<A extends Access, P extends Shape, Q extends Shape, B> = Surroundings &
+export type Call<A extends Access, P extends Shape, Q extends Shape, B> = HandlerContext &
   CallerOf<A> & {
     params: ValueOf<P>;
     query: ValueOf<Q>;
@@ -66,32 +66,32 @@ interface Declaration<P, Q, B> {
   method: Method;
   path: string;
   summary: string;
-  /** An id that is none is answered like an unknown one, with the 404 that `answers` declares. */
+  /** A malformed id gets the 404 that `answers` declares, like an unknown one. */
   params?: P;
   query?: Q;
   body?: B;
   multipart?: Multipart;
-  /** The body is that of an HTML form, or its bare text, whatever its type: signatures are made over that. */
+  /** An HTML form, or the unparsed text of any type, over which signatures are computed. */
   bodyKind?: 'form' | 'raw';
-  /** What a member needs to be at least, where any member is not enough. Keys are not asked for one. */
+  /** The minimum role of a member. Keys need none. */
   role?: Role;
-  /** The parameter of a user whom everybody may be, whatever the role: themselves. */
+  /** The path parameter of a user who may call it for themselves with any role. */
   orSelf?: string;
-  /** Its statement asks whether the key is still the project's: so it is let in from memory, and not a moment too long. */
+  /** Its statements compare the key generation, so the key cache may be used. */
   checksKey?: true;
-  /** It reads although it is no GET, or must work while the project is disabled. */
+  /** Allowed while the project is disabled although it is not a GET. */
   whileDisabled?: true;
-  /** Open to users who have not verified their address yet, where that is required. */
+  /** Allowed for users with an unverified address where verification is required. */
   unverified?: true;
-  /** Its cost is up to the caller: a project has only a few such calls under way at once, others wait or get a 429. */
+  /** Its cost depends on the input: few such calls of a project run at once; others wait or get 429. */
   heavy?: HeavyWork;
-  /** Bytes of a JSON body; `BODY_MAX_BYTES` when nothing is said. */
+  /** The limit of a JSON body in bytes; `BODY_MAX_BYTES` by default. */
   bodyLimit?: (settings: Settings) => number;
-  /** Its transactions may run longer statements than `DATABASE_STATEMENT_TIMEOUT_MS` allows. */
+  /** Overrides `DATABASE_STATEMENT_TIMEOUT_MS` in its transactions. */
   statementTimeoutMs?: number;
-  /** A body that breaks a rule is 422, except where the contract says 400. */
+  /** The status of an invalid body where the contract has 400 instead of 422. */
   invalidBody?: 400;
-  /** Those marked `plain` go out as `{ error: "<text>" }`. */
+  /** Those marked `plain` are sent as `{ error: "<text>" }`. */
   answers: DeclaredAnswers;
 }
 
@@ -100,7 +100,7 @@ export interface RouteDeclaration<A extends Access, P extends Shape, Q extends S
   handle(call: Call<A, P, Q, B>): Promise<Answer> | Answer;
 }
 
-/** A declared route without its types; the stages between the router and the handler see to it that they hold. */
+/** A declared route with its types erased; validation before the handler guarantees them. */
 export interface Route extends Declaration<Shape, Shape, Shape | Typed<unknown>> {
   access: Access;
   handle(call: object): Promise<Answer> | Answer;

@@ -3,7 +3,7 @@ import { addressRule, NOT_IN_A_LINE } from '../../platform/address.ts';
 import type { Shape, Typed, ValueOf } from './typed.ts';
 import { refuse } from './violations.ts';
 
-// The pieces that requests and answers are declared with. All are required; `optional` takes that back.
+// Schemas for requests and responses. All are required unless wrapped in `optional`.
 
 export const optional = <T>(schema: Typed<T>): Typed<T | undefined> => schema.optional();
 
@@ -13,7 +13,7 @@ export const nullable = <T>(schema: Typed<T>): Typed<T | null> => schema.allow(n
 export const text = ({ min = 1, max }: { min?: number; max?: number } = {}): Typed<string> =>
   (max === undefined ? joi.string().min(min) : joi.string().min(min).max(max)).required();
 
-/** Text on one line, as header fields and display names need it. */
+/** A single line, for header fields and display names. */
 export const line = ({ min = 1, max }: { min?: number; max: number }): Typed<string> =>
   joi
     .string()
@@ -48,7 +48,7 @@ export const oneOf = <const T extends string>(...values: T[]): Typed<T> =>
     .valid(...values)
     .required();
 
-/** What is not one of these counts as not given. */
+/** Any other value counts as missing. */
 export const choice = <const T extends string>(fallback: T, ...others: T[]): Typed<T> =>
   joi
     .string()
@@ -62,26 +62,26 @@ export const record = (): Typed<Record<string, unknown>> => joi.object().unknown
 export const object = <S extends Shape>(shape: S): Typed<ValueOf<S>> => joi.object(shape).required();
 
 export const list = <T>(item: Typed<T>, { min, max }: { min?: number; max?: number } = {}): Typed<T[]> => {
-  // To joi, a list of required items is one that must not be empty.
+  // joi reads a list of required items as one that must not be empty.
   let schema = joi.array().items(item.optional());
   if (min !== undefined) schema = schema.min(min);
   if (max !== undefined) schema = schema.max(max);
   return schema.required();
 };
 
-/** What is `kind` goes to one schema and all else to the other, so that faults are told for the one that was meant. */
+/** Validates values of `kind` with one schema and others with the other, so that errors refer to the intended one. */
 const when = <A, B>(kind: joi.Schema, matching: Typed<A>, otherwise: Typed<B>): Typed<A | B> =>
   // biome-ignore lint/suspicious/noThenProperty: joi calls it so
   joi.alternatives().conditional(kind, { then: matching, otherwise }).required();
 
-/** Texts first where they are what most callers send: the first question is then the last one. */
+/** Strings first, where most callers send them: joi then needs a single test. */
 export const textOr = <A, B>(text: Typed<A>, otherwise: Typed<B>) => when(joi.string().allow(''), text, otherwise);
 export const objectOr = <A, B>(object: Typed<A>, otherwise: Typed<B>) => when(joi.object(), object, otherwise);
 export const arrayOr = <A, B>(array: Typed<A>, otherwise: Typed<B>) => when(joi.array(), array, otherwise);
 
 export const dateTime = (): Typed<string> => joi.string().isoDate().required();
 
-/** Beyond this no list is ever that long, and the offset still fits into a bigint. */
+/** Keeps the offset within a bigint. */
 const LAST_PAGE = 1_000_000_000;
 
 const clamped = (fallback: number, max: number): Typed<number> =>
@@ -93,7 +93,7 @@ const clamped = (fallback: number, max: number): Typed<number> =>
     .custom((value: number) => Math.min(value, max))
     .default(fallback);
 
-/** Query of an offset list: below 1 or unreadable is a fault, above the maximum is clamped. */
+/** Query of an offset list: values below 1 or unreadable are rejected, values above the maximum clamped. */
 export const offsetPage = ({ maxPageSize = 100 } = {}) => ({
   page: clamped(1, LAST_PAGE),
   pageSize: clamped(20, maxPageSize),

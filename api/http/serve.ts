@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { heavyWork } from '../../services/access/heavy-work.ts';
 import type { RateCaller } from '../../services/access/rate-limiter.ts';
-import { type Caller, gateOf, refuseIfDisabled } from '../middleware/access.ts';
+import { authenticatorOf, type Caller, refuseIfDisabled } from '../middleware/access.ts';
 import { limitRate } from '../middleware/rate-limit.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
@@ -14,14 +14,14 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 export type Handler = (ctx: Context, params: Record<string, string>) => Promise<void>;
 
-/** Makes a declared route work: everything that the declaration says is prepared here, once. */
+/** Builds the handler of a declared route; everything derived from the declaration is computed once. */
 export function handlerOf(route: Route, parts: AppParts): Handler {
   const { path, answers, heavy } = route;
   const { settings, log } = parts;
   const { statementTimeoutMs: timeoutMs } = route;
   const db = timeoutMs === undefined ? parts.db : parts.dbWithTimeout(timeoutMs);
   const name = `${route.method} ${path}`;
-  const gate = gateOf(route, parts);
+  const authenticate = authenticatorOf(route, parts);
   const read = readerOf(route, parts);
   const checkParams = paramsCheck(route.params, answers);
   const checkQuery = queryCheck(route.query);
@@ -29,7 +29,7 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
 
   return async (ctx, given) => {
     ctx.state.route = path;
-    const caller = await gate(ctx, given);
+    const caller = await authenticate(ctx, given);
     if (caller.project) {
       const limiting = limitRate(ctx, parts, caller.project.projectId, rateCaller(route, caller));
       if (limiting) await limiting;
@@ -68,7 +68,7 @@ function readerOf({ body, bodyKind, multipart, bodyLimit }: Route, { settings }:
   return body && jsonReader(limit);
 }
 
-/** Made for every request: the address of the caller is looked up only when it is asked for. */
+/** Created for every request; resolves the caller's IP only on access. */
 class RequestInfo {
   readonly id: string;
   readonly name: string;
@@ -95,7 +95,7 @@ function send(ctx: Context, { status, body, headers }: Answer): void {
   if (headers) ctx.set(headers);
   if (body === undefined) ctx.status = status;
   else {
-    // Koa takes 200 from the body, and its type from what is set: both are cheaper than asking it.
+    // Setting a body implies 200 in Koa, and setting the type directly avoids its detection; both save time.
     if (status !== 200) ctx.status = status;
     if (typeof body === 'object' && !headers) ctx.res.setHeader('Content-Type', JSON_TYPE);
     ctx.body = body;

@@ -7,18 +7,18 @@ import { createSessionOf, SESSION_DAYS } from '../../services/sessions/sessions.
 type CookieSettings = Pick<Settings, 'baseUrl'>;
 
 const COOKIE = 'everpost_session';
-/** Browsers accept this name only from the very host, over https, for all its paths: no subdomain can set it. */
+/** Browsers accept this prefix only from the host itself, over https and for all paths: no subdomain can set it. */
 const HOST_COOKIE = `__Host-${COOKIE}`;
 
 /**
- * Precedes the tokens of sessions with a host cookie, so that such a session is not found by a cookie of the other name,
- * which a subdomain could set. The value of a cookie never has a "=" in it here, so none can imitate this.
+ * Prefixes the tokens of sessions with a host cookie, so that such a session is not found by a cookie of the other
+ * name, which a subdomain could set. Cookie values here never contain "=", so none can imitate it.
  */
 const HOST_BOUND = `${HOST_COOKIE}=`;
 
 const isHttps = ({ baseUrl }: CookieSettings): boolean => baseUrl.startsWith('https:');
 
-/** A cookie that no script sees, and that no other site's form brings along. */
+/** Builds a cookie that scripts cannot read and cross-site forms do not send. */
 export const cookieHeader = (
   name: string,
   value: string,
@@ -28,7 +28,7 @@ export const cookieHeader = (
   return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
 };
 
-/** Creates a session. Returns the header that gives it to the browser, and the token as `sessionTokens` will read it. */
+/** Creates a session. Returns the Set-Cookie header, and the token as `sessionTokens` will read it. */
 export async function startSession(db: Db, user: Pick<User, 'id' | 'passwordHash'>, { baseUrl }: CookieSettings) {
   const [name, boundTo] = isHttps({ baseUrl }) ? [HOST_COOKIE, HOST_BOUND] : [COOKIE, ''];
   const value = await createSessionOf(db, user, boundTo);
@@ -36,7 +36,7 @@ export async function startSession(db: Db, user: Pick<User, 'id' | 'passwordHash
   return { headers, token: boundTo + value };
 }
 
-/** Takes the session away from the browser, under either name: one may be from before the base URL was https. */
+/** Clears both cookies: one may be from before the base URL was https. */
 export function withoutSession({ baseUrl }: CookieSettings): Record<string, string | string[]> {
   const cleared = (name: string) => cookieHeader(name, '', { seconds: 0, baseUrl });
   return { 'Set-Cookie': isHttps({ baseUrl }) ? [cleared(HOST_COOKIE), cleared(COOKIE)] : cleared(COOKIE) };
@@ -48,8 +48,8 @@ export function cookieValue({ cookie: header = '' }: IncomingHttpHeaders, name: 
 }
 
 /**
- * The tokens that a request presents, the one that counts first. Under the old name only sessions from before the switch
- * to the host cookie are found; the last of them ends after seven days.
+ * Returns the tokens of a request, the preferred first. The old name only finds sessions from before the switch to the
+ * host cookie, which last seven days.
  */
 export function sessionTokens(headers: IncomingHttpHeaders): string[] {
   const [host, old] = [cookieValue(headers, HOST_COOKIE), cookieValue(headers, COOKIE)];

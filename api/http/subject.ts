@@ -2,7 +2,7 @@ import joi from 'joi';
 import type { Typed } from './typed.ts';
 import { refuse } from './violations.ts';
 
-/** 998 is the longest line of RFC 5322. */
+/** RFC 5322, 2.1.1: the longest line. */
 const MAX_SUBJECT = 998;
 
 export const subject = (): Typed<string> =>

@@ -8,13 +8,13 @@ import type { Route } from './route.ts';
 import type { Shape } from './typed.ts';
 import { faultsOf } from './violations.ts';
 
-/** Extra fields are dropped without a word: real clients send them. */
+/** Drops unknown fields silently: real clients send them. */
 const lenient: joi.ValidationOptions = {
   abortEarly: false,
   allowUnknown: true,
   stripUnknown: { objects: true },
   messages: {
-    // joi's own text repeats the value, however long it is.
+    // joi's text repeats the value, however long.
     'string.pattern.base': '{{#label}} has the wrong form',
     'string.pattern.name': '{{#label}} must be {{#name}}',
     'any.unknown': '{{#label}} is not supported yet',
@@ -22,19 +22,19 @@ const lenient: joi.ValidationOptions = {
   },
 };
 
-// Built into the schemas: joi would compile options that come with a call, for every call anew. For the same reason no
-// part of a schema has `messages` of its own: joi would merge them for every value.
+// Set on the schemas: joi compiles options passed with a call every time. For the same reason no part of a schema has
+// its own `messages`: joi merges them for every value.
 
-/** Texts of a path or a query become what the schema says; a body must already be it. */
-const texts = { ...lenient, convert: true };
-const json = { ...lenient, convert: false };
+/** Strings of a path or query are converted to the schema's type; a body must have it already. */
+const fromText = { ...lenient, convert: true };
+const fromJson = { ...lenient, convert: false };
 
 type Check<Input> = (input: Input) => unknown;
 
-/** A path that does not fit names nothing that could exist. */
+/** A path that does not match its schema gets the route's 404. */
 export function paramsCheck(shape: Shape | undefined, answers: DeclaredAnswers): Check<unknown> {
   if (!shape) return () => ({});
-  const schema = joi.object(shape).prefs(texts);
+  const schema = joi.object(shape).prefs(fromText);
   return (params) => {
     const { value, error } = schema.validate(params);
     if (error) throw notFoundOf(answers[404]);
@@ -42,14 +42,14 @@ export function paramsCheck(shape: Shape | undefined, answers: DeclaredAnswers):
   };
 }
 
-/** `data.*` in a shape gathers every parameter that begins so: `data.plan=pro` comes as `{ plan: 'pro' }`. */
+/** `data.*` in a shape collects all parameters with that prefix: `data.plan=pro` becomes `{ plan: 'pro' }`. */
 export function queryCheck(shape: Shape | undefined): Check<unknown> {
   if (!shape) return () => ({});
-  const schema = joi.object(shape).prefs(texts);
+  const schema = joi.object(shape).prefs(fromText);
   const prefixes = Object.keys(shape).flatMap((name) => (name.endsWith('.*') ? [name.slice(0, -1)] : []));
   return (query) => {
     const given: Record<string, unknown> = { ...(query as object) };
-    for (const prefix of prefixes) given[`${prefix}*`] = beginningWith(prefix, given);
+    for (const prefix of prefixes) given[`${prefix}*`] = withPrefix(prefix, given);
     const { value, error } = schema.validate(given);
     if (!error) return value;
     const errors = faultsOf(error);
@@ -57,18 +57,18 @@ export function queryCheck(shape: Shape | undefined): Check<unknown> {
   };
 }
 
-function beginningWith(prefix: string, query: object): object {
+function withPrefix(prefix: string, query: object): object {
   const found = Object.entries(query).filter(([name]) => name.startsWith(prefix));
-  // joi would lose it without a word, and with it the filter.
+  // joi would drop it silently, and with it the filter.
   if (found.some(([name]) => name === `${prefix}__proto__`)) throw badRequest(`"${prefix}__proto__" cannot be used.`);
   return Object.fromEntries(found.map(([name, value]) => [name.slice(prefix.length), value]));
 }
 
 export function bodyCheck(body: Route['body']): Check<ReadBody> {
   if (!body) return () => undefined;
-  const schema = (joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap)).label('body').prefs(json);
-  return ({ value: given, mayHoldBadText }) => {
-    const unclean = typeof given === 'object' && given !== null ? uncleanParts(given, mayHoldBadText) : [];
+  const schema = (joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap)).label('body').prefs(fromJson);
+  return ({ value: given, mayContainBadText }) => {
+    const unclean = typeof given === 'object' && given !== null ? uncleanParts(given, mayContainBadText) : [];
     if (unclean.length > 0) throw validationError(unclean);
     const { value, error } = schema.validate(given);
     if (error) throw validationError(faultsOf(error));
@@ -76,10 +76,10 @@ export function bodyCheck(body: Route['body']): Check<ReadBody> {
   };
 }
 
-/** For an answer that has room for one line only. */
+/** Joins validation errors for responses with a single message. */
 export const messagesOf = (errors: Fault[]): string => errors.map(({ message }) => message).join('; ');
 
-/** `{ error: "<text>" }`, as the contract has it in a few places. */
+/** Sent as `{ error: "<text>" }`, which the contract requires in a few places. */
 export class PlainError extends Error {
   readonly status: number;
 
@@ -90,11 +90,11 @@ export class PlainError extends Error {
   }
 }
 
-/** Gives an error the form that the route declares for it. */
+/** Converts an error to the form that the route declares. */
 export function asDeclared(route: Route, error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { errors } = error.extras;
-  // There 409 means a repeated Idempotency-Key, whatever else a route outside answers with it.
+  // Under /v1 a 409 always means a repeated Idempotency-Key.
   if (errors && error.code === 'CONFLICT' && isPublicApi(route.path)) return validationError(errors);
   const status = error.status === 422 ? (route.invalidBody ?? 422) : error.status;
   const message = errors ? messagesOf(errors) : error.message;

@@ -15,42 +15,42 @@ export interface Caller {
   user?: User;
 }
 
-type Gate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
+type Authenticate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
 type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey'>;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-const nobody: Caller = {};
+const anonymous: Caller = {};
 
-/** The one place that decides who is let in to a route. */
-export function gateOf(route: Declared, parts: Parts): Gate {
+/** Returns the authentication of a route. All access decisions are made here. */
+export function authenticatorOf(route: Declared, parts: Parts): Authenticate {
   const { settings } = parts;
   const user = (ctx: Context) => sessionUser(ctx, parts, route);
-  const keyOr = (otherwise: Gate): Gate => {
-    const holder: Gate = (ctx) => keyHolder(ctx, 'secret', route, parts);
-    if (isPublicApi(route.path)) return holder;
-    return (ctx, params) => (comesWithCookie(ctx) ? otherwise : holder)(ctx, params);
+  const keyOr = (otherwise: Authenticate): Authenticate => {
+    const byKey: Authenticate = (ctx) => callerByKey(ctx, 'secret', route, parts);
+    if (isPublicApi(route.path)) return byKey;
+    return (ctx, params) => (hasSessionCookie(ctx) ? otherwise : byKey)(ctx, params);
   };
-  const member: Gate = async (ctx, params) => memberOf(await user(ctx), params, route, parts);
+  const member: Authenticate = async (ctx, params) => memberOf(await user(ctx), params, route, parts);
   switch (route.access) {
-    case 'nobody':
+    case 'public':
       return async (ctx) => {
-        // Logging in and out changes who the browser is, which no other site may do to it either.
+        // Logging in and out changes the browser's session, which other sites must not do.
         if (ctx.req.headers.origin !== undefined && sessionToken(ctx.req.headers)) refuseForeignOrigin(ctx, settings);
-        return nobody;
+        return anonymous;
       };
     case 'session':
       return async (ctx) => ({ user: await user(ctx) });
     case 'member':
       return member;
     case 'publicKey':
-      return (ctx) => keyHolder(ctx, 'public', route, parts);
+      return (ctx) => callerByKey(ctx, 'public', route, parts);
     case 'secretKey':
       return keyOr(async (ctx) => projectMember(ctx, await user(ctx), route, parts));
     case 'memberOrKey': {
-      const gate = keyOr(member);
+      const authenticate = keyOr(member);
       return async (ctx, params) => {
-        const caller = await gate(ctx, params);
+        const caller = await authenticate(ctx, params);
         if (caller.project?.projectId !== params.id?.toLowerCase()) throw noProject();
         return caller;
       };
@@ -58,28 +58,28 @@ export function gateOf(route: Declared, parts: Parts): Gate {
   }
 }
 
-/** What is being written stops; what is there can still be seen. */
+/** A disabled project is read-only. */
 export function refuseIfDisabled({ method }: Context, { disabled, disabledReason }: ProjectAccess): void {
   if (disabled && !isSafe(method)) throw projectDisabled(disabledReason);
 }
 
 const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-const names = { public: 'public key (pk_...)', secret: 'secret key (sk_...)' } as const;
+const keyNames = { public: 'public key (pk_...)', secret: 'secret key (sk_...)' } as const;
 
-async function keyHolder(ctx: Context, needed: KeyKind, { checksKey }: Declared, { keys }: Parts): Promise<Caller> {
+async function callerByKey(ctx: Context, needed: KeyKind, { checksKey }: Declared, { keys }: Parts): Promise<Caller> {
   const header = ctx.req.headers.authorization;
-  if (!header) throw invalidKey(`No API key was sent. This route needs the project's ${names[needed]}.`);
+  if (!header) throw invalidKey(`No API key was sent. This route needs the project's ${keyNames[needed]}.`);
   const key = bearer(header);
   const kind = key && keyKind(key);
   if (!key || !kind)
     throw invalidKey('The Authorization header is garbled: it must be "Bearer", a space, and a whole pk_ or sk_ key.');
   if (kind !== needed)
     throw invalidKey(
-      `This route needs the project's ${names[needed]}; a ${names[kind]} was sent. They are not interchangeable.`,
+      `This route needs the project's ${keyNames[needed]}; a ${keyNames[kind]} was sent. They are not interchangeable.`,
     );
-  const project = await (checksKey ? keys.find(key) : keys.ask(key));
-  if (!project) throw invalidKey(`This ${names[kind]} is unknown or has been revoked.`);
+  const project = await (checksKey ? keys.find(key) : keys.findCurrent(key));
+  if (!project) throw invalidKey(`This ${keyNames[kind]} is unknown or has been revoked.`);
   return { project };
 }
 
@@ -88,10 +88,12 @@ function bearer(header: string): string | undefined {
   return header.slice(0, space).toLowerCase() === 'bearer' ? header.slice(space + 1).trim() : undefined;
 }
 
-const comesWithCookie = (ctx: Context): boolean =>
+const hasSessionCookie = (ctx: Context): boolean =>
   ctx.req.headers.authorization === undefined && sessionToken(ctx.req.headers) !== undefined;
 
-/** A browser sends the cookie along with another site's form, but cannot lie about where the form stands. */
+/**
+ * Prevents cross-site request forgery: browsers send the cookie with another site's form, but cannot forge its origin.
+ */
 function refuseForeignOrigin({ method, req }: Context, { corsOrigins }: Parts['settings']): void {
   const { origin } = req.headers;
   if (origin === undefined || isSafe(method) || corsOrigins.includes(origin)) return;
@@ -124,7 +126,7 @@ async function projectMember(ctx: Context, user: User, route: Declared, parts: P
   return { user, ...membership };
 }
 
-/** The project in the path: to whom it does not belong it does not exist. */
+/** Returns the member of the project in the path; 404 for all others. */
 async function memberOf(user: User, params: Record<string, string>, route: Declared, parts: Parts): Promise<Caller> {
   const { id: projectId = '' } = params;
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;

@@ -7,7 +7,7 @@ import { PlainError } from '../http/validate.ts';
 
 const RETRY_SECONDS = '2';
 
-/** Whatever is thrown below becomes an answer. What we did not foresee is logged and told without its text. */
+/** Converts errors to responses. Unexpected errors are logged, and their text is not sent. */
 export const errors =
   (log: Logger): Middleware =>
   async (ctx, next) => {
@@ -19,7 +19,7 @@ export const errors =
         ctx.body = { error: error.message };
         return;
       }
-      answer(ctx, error instanceof ApiError ? error : unforeseen(error, ctx, log));
+      answer(ctx, error instanceof ApiError ? error : unexpected(error, ctx, log));
     }
   };
 
@@ -29,15 +29,15 @@ function answer(ctx: Context, error: ApiError): void {
   ctx.body = envelopeOf(error, ctx.state.id);
 }
 
-function unforeseen(error: unknown, ctx: Context, log: Logger): ApiError {
+function unexpected(error: unknown, ctx: Context, log: Logger): ApiError {
   const { id, route } = ctx.state;
   if (isDatabaseUnavailable(error)) {
-    log.error({ err: error, requestId: id, route }, 'the database cannot be reached');
+    log.error({ err: error, requestId: id, route }, 'database is unavailable');
     const writes = !['GET', 'HEAD'].includes(ctx.method);
     return writes && isOutcomeUnknown(error) ? outcomeUnknown() : unreachable();
   }
   if (isStatementTimeout(error)) {
-    log.error({ err: error, requestId: id, route }, 'a statement took too long and was cancelled');
+    log.error({ err: error, requestId: id, route }, 'statement timed out');
     return tooSlow();
   }
   log.error({ err: error, requestId: id, route }, 'unexpected error');

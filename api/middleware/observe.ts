@@ -1,11 +1,11 @@
 import type { AppParts, Middleware } from '../http/context.ts';
 
-/** Counts and times every request, and logs it: quietly, unless it is our fault. */
+/** Measures and logs every request, at debug level unless it is a server error. */
 export function observe({ metrics, log, isClosing }: Pick<AppParts, 'metrics' | 'log' | 'isClosing'>): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     await next();
-    // A client that keeps the connection would only send its next request to a process that is about to end.
+    // Closes the connection, so that the client does not send its next request to a stopping process.
     if (isClosing()) ctx.set('Connection', 'close');
     const { method, status } = ctx;
     const { id, route = 'unknown' } = ctx.state;

@@ -1,7 +1,7 @@
 import { badRequest } from '../../platform/errors.ts';
 import type { Middleware } from '../http/context.ts';
 
-/** A path or query that does not decode, hides a NUL, or names no host is told so before anybody works with it. */
+/** Rejects requests without Host, and URLs that do not decode or contain NUL, before other code reads them. */
 export const readableUrl: Middleware = (ctx, next) => {
   if (ctx.req.headers.host === undefined && ctx.req.httpVersion === '1.1')
     throw badRequest('This request has no Host header.');

@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import { ApiError } from '../../platform/errors.ts';
 import type { Middleware, RequestState } from '../http/context.ts';
 
-/** Reached when no route has the path, or none of those that have it takes the method. */
+/** Reached when no route matches the path, or none of those accepts the method. */
 export const unknownRoute =
   (router: Router<RequestState>): Middleware =>
   (ctx) => {

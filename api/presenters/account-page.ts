@@ -1,7 +1,7 @@
 import { type AccountPage, accountPage, noticePage, pageHeaders } from '../../web/pages.ts';
 import type { Answer } from '../http/answers.ts';
 
-/** Pages that links in our own mails lead to. */
+/** The pages behind links in system mail. */
 const LANGUAGE = 'en';
 
 type Words<P> = Omit<P, 'language'>;

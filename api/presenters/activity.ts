@@ -67,7 +67,7 @@ export const timeseriesSchema = object({
 
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
-/** A day is a date, an hour the moment at which it begins. */
+/** Formats a day as a date, an hour as its start. */
 export const presentTimeseries = (points: Point[], granularity: Granularity) => ({
   data: points.map(({ at, ...counts }) => ({
     date: granularity === 'day' ? at.toISOString().slice(0, DAY_LENGTH) : at.toISOString(),

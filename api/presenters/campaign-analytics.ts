@@ -51,7 +51,7 @@ export const campaignTotalsSchema = object({
   campaigns: list(ratedCampaignSchema),
 });
 
-/** Averages are over mails, not over campaigns: one mail, one voice. */
+/** Averages are over mails, not over campaigns. */
 export function presentCampaignTotals({ views, active, completed }: CampaignTotals) {
   const campaigns = views.map(presentRatedCampaign);
   const total = (key: (typeof sums)[number]) => campaigns.reduce((sum, campaign) => sum + campaign[key], 0);

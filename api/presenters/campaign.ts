@@ -6,7 +6,7 @@ import { conditionTree } from './segment.ts';
 
 const count = () => wholeNumber({ min: 0 });
 
-/** The first six are all recipients; the others say what has become of what was sent, once for each mail. */
+/** The first six cover all recipients; the others count results of sent mail, once per mail. */
 const countShape = {
   totalRecipients: count(),
   pendingCount: count(),
@@ -105,7 +105,7 @@ export const campaignStatsShape = {
 };
 export const campaignStatsSchema = object(campaignStatsShape);
 
-/** Rates are of what was sent. */
+/** Rates relative to sent mail. */
 export const presentCampaignStats = (view: CampaignView) => {
   const { counts } = view;
   const rate = (part: number) => (counts.sent > 0 ? Math.min(part / counts.sent, 1) : 0);

@@ -10,9 +10,9 @@ const recordSchema = object({
   priority: optional(wholeNumber({ min: 0 })),
   required: flag(),
   status: oneOf('MISSING', 'FOUND', 'MISMATCH'),
-  /** What is published instead, or as it should be. */
+  /** The published value, whether it matches or not. */
   found: nullable(text()),
-  /** Only where the last look got no answer: the status is then what was known before. */
+  /** Set where the last lookup failed; the status is then the previous one. */
   error: optional(text()),
 });
 
@@ -21,7 +21,7 @@ export const domainSchema = object({
   domain: text(),
   status: oneOf('PENDING', 'VERIFIED'),
   verified: flag(),
-  /** Pending while another project has verified the name. */
+  /** Pending because another project has verified the name. */
   conflict: flag(),
   records: list(recordSchema),
   verifiedAt: nullable(dateTime()),

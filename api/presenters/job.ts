@@ -31,6 +31,6 @@ export const presentJob = ({ id, type, status, total, processed, result, failedR
   completedAt: times.completedAt,
 });
 
-/** A job without any rows is done when it has been looked at. */
+/** A job without rows is complete once it has been processed. */
 const progressOf = (status: Job['status'], processed: number, total: number): number =>
   total === 0 ? Number(status === 'COMPLETED') * 100 : Math.floor((processed / total) * 100);

@@ -6,7 +6,7 @@ import { dateTime, flag, nullable, object, oneOf, text, uuid } from '../http/sch
 
 export const roles = ['MEMBER', 'ADMIN', 'OWNER'] as const;
 
-const shown = {
+const fields = {
   id: uuid(),
   name: text(),
   publicKey: text(),
@@ -19,9 +19,9 @@ const shown = {
   updatedAt: dateTime(),
 };
 
-export const projectSchema = object(shown);
-/** Only right after the keys were made. */
-export const projectWithKeysSchema = object({ ...shown, secretKey: text() });
+export const projectSchema = object(fields);
+/** The response of routes that generate keys. */
+export const projectWithKeysSchema = object({ ...fields, secretKey: text() });
 
 export const presentProject = (project: Project, role: Role) => ({
   id: project.id,

@@ -31,7 +31,7 @@ export const securitySchema = object({
   ),
 });
 
-/** Below so many mails every level is `healthy`. */
+/** With fewer mails every level is `healthy`. */
 export const presentSecurity = ({ level, disabled, disabledReason, rates, suspensions }: SecurityState) => ({
   level,
   disabled,

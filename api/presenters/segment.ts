@@ -4,10 +4,10 @@ import { dateTime, flag, nullable, object, oneOf, text, uuid, wholeNumber } from
 import type { Typed } from '../http/typed.ts';
 import { refuse } from '../http/violations.ts';
 
-/** Enough for 200 filters of the longest kind; what a tree holds beside them is stored with it. */
+/** Fits 200 filters of the longest kind; unknown parts of a tree are stored with it. */
 const MAX_CONDITION_BYTES = 256 * 1024;
 
-/** A condition tree. What it must be is for the one reader of conditions to say, with the path of every fault. */
+/** A condition tree; services/conditions validates it and reports the path of every error. */
 export const conditionTree = (): Typed<unknown> =>
   joi
     .any()

@@ -17,7 +17,7 @@ import {
 
 const nullableText = () => nullable(text({ min: 0 }));
 
-const place = { stepId: text(), visit: wholeNumber({ min: 1 }), at: dateTime() };
+const visitFields = { stepId: text(), visit: wholeNumber({ min: 1 }), at: dateTime() };
 
 export const simulationSchema = object({
   status: oneOf('COMPLETED', 'EXITED', 'FAILED', 'WAITING', 'STOPPED'),
@@ -56,7 +56,7 @@ export const simulationSchema = object({
   ),
   emails: list(
     object({
-      ...place,
+      ...visitFields,
       templateId: uuid(),
       to: text(),
       from: text(),
@@ -67,7 +67,7 @@ export const simulationSchema = object({
       text: nullableText(),
     }),
   ),
-  webhooks: list(object({ ...place, method: text(), url: text(), headers: record(), body: nullableText() })),
+  webhooks: list(object({ ...visitFields, method: text(), url: text(), headers: record(), body: nullableText() })),
 });
 
 export function presentSimulation({ status, reason, truncated, path, world }: Simulation, startedAt: Date) {

@@ -4,17 +4,19 @@ import { noticePage, pageHeaders, subscriptionPage } from '../../web/pages.ts';
 import { subscriptionTexts } from '../../web/subscription-texts.ts';
 import type { Answer } from '../http/answers.ts';
 
-/** What the page is about: asking first, or telling the state as it is. */
+/** What the page does: ask for confirmation, or show the state. */
 export type PageAim = 'unsubscribe' | 'subscribe' | 'manage' | 'done';
 
 const html = (status: number, body: string): Answer => ({ status, body, headers: pageHeaders });
 
-/** A page with one button, which leads to the other state. */
+/** A page with one button that switches to the other state. */
 export function presentSubscription(subscription: Subscription, token: string, aim: PageAim): Answer {
   const { subscribed, sender, language } = subscription;
   const texts = subscriptionTexts[language];
   const filled = (text: string) =>
-    text.replace(/\{(address|sender)\}/g, (_all, name) => (name === 'sender' ? sender : glimpse(subscription.email)));
+    text.replace(/\{(address|sender)\}/g, (_all, name) =>
+      name === 'sender' ? sender : maskAddress(subscription.email),
+    );
   const asks = (aim === 'unsubscribe' && subscribed) || (aim === 'subscribe' && !subscribed);
   const words = subscribed
     ? { title: texts.subscribed, text: texts.gets, button: texts.unsubscribe }
@@ -34,7 +36,7 @@ export function presentSubscription(subscription: Subscription, token: string, a
   );
 }
 
-/** For a token that is none of ours, and for one whose contact is gone: there is nothing to tell them apart by. */
+/** The same page for an invalid token and for a deleted contact: both look the same. */
 export function presentBadLink(acceptLanguage: string | undefined): Answer {
   const language = spokenLanguage(acceptLanguage);
   const { badLink, badLinkHint } = subscriptionTexts[language];
@@ -51,8 +53,8 @@ export function presentLater(acceptLanguage: string | undefined): Answer {
 const spokenLanguage = (acceptLanguage = ''): Language =>
   languageOf(...acceptLanguage.split(',').map((tag) => tag.split(';')[0]));
 
-/** Enough for its owner to know it by: the link may have been handed on. */
-function glimpse(address: string): string {
+/** Shortens the address so that only its owner recognizes it: the link may have been forwarded. */
+function maskAddress(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, Math.min(2, at))}…${address.slice(at)}`;
 }

@@ -3,10 +3,10 @@ import { dateTime, nullable, object, oneOf, text, uuid } from '../http/schemas.t
 
 export const suppressionSchema = object({
   id: uuid(),
-  /** Null once its contact is deleted: then only a hash of it is known. */
+  /** Null once the contact is deleted: then only a hash is stored. */
   email: nullable(text()),
   reason: oneOf('HARD_BOUNCE', 'COMPLAINT'),
-  /** The mail that it came of. */
+  /** The mail that caused it. */
   emailId: nullable(uuid()),
   createdAt: dateTime(),
 });

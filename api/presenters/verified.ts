@@ -10,7 +10,7 @@ export const verifiedSchema = object({
     isTypo: flag(),
     isPlusAddressed: flag(),
     isPersonalEmail: flag(),
-    /** Null when DNS could not be asked; `reasons` says so, too. */
+    /** Null when the lookup failed, which `reasons` states. */
     domainExists: nullable(flag()),
     hasMxRecords: nullable(flag()),
     suggestedEmail: optional(text()),

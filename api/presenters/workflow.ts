@@ -63,7 +63,7 @@ export const stepSchema = object({
   updatedAt: dateTime(),
 });
 
-/** `templateId` is the one that will be used, whether it stands in the config or beside it. */
+/** `templateId` is the template in effect, from the config or the step's own field. */
 export const presentStep = (step: WorkflowStep) => ({
   id: step.id,
   workflowId: step.workflowId,

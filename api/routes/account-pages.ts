@@ -5,20 +5,20 @@ import { findToken } from '../../services/users/tokens.ts';
 import { findVerification, verifyEmail } from '../../services/users/verification.ts';
 import { newPassword } from '../http/account-schemas.ts';
 import { type Answer, failure, page } from '../http/answers.ts';
-import { route, routes, type Surroundings } from '../http/route.ts';
+import { type HandlerContext, route, routes } from '../http/route.ts';
 import { optional, text } from '../http/schemas.ts';
 import { sessionToken, startSession } from '../http/session-cookie.ts';
 import { presentForm, presentNotice, presentUselessLink } from '../presenters/account-page.ts';
 
-// Where the links in our own mails lead. Looking changes nothing: programs that look after mail follow every link.
+// The pages behind links in system mail. GET changes nothing, since mail scanners follow every link.
 
-interface PageCall extends Surroundings {
+interface PageCall extends HandlerContext {
   params: { token: string };
   body?: { password?: string | undefined; newPassword?: string | undefined } | undefined;
 }
 
 /** Why the form is shown again. */
-interface Fault {
+interface FormError {
   text: string;
   status: number;
   headers?: Record<string, string>;
@@ -26,27 +26,27 @@ interface Fault {
 
 interface LinkPage {
   path: string;
-  show(call: PageCall, fault?: Fault): Promise<Answer>;
+  show(call: PageCall, formError?: FormError): Promise<Answer>;
   act(call: PageCall): Promise<Answer>;
 }
 
-const TOO_SHORT: Fault = { text: 'A password has at least 8 characters.', status: 422 };
+const TOO_SHORT: FormError = { text: 'A password has at least 8 characters.', status: 422 };
 const NEW_PASSWORD = 'Choose a password, at least 8 characters';
 
-const form = (page: Omit<Parameters<typeof presentForm>[0], 'fault'>, fault?: Fault): Answer => {
-  if (!fault) return presentForm(page);
-  const answer = presentForm({ ...page, fault: fault.text }, fault.status);
-  return { ...answer, headers: { ...answer.headers, ...fault.headers } };
+const form = (page: Omit<Parameters<typeof presentForm>[0], 'formError'>, formError?: FormError): Answer => {
+  if (!formError) return presentForm(page);
+  const answer = presentForm({ ...page, formError: formError.text }, formError.status);
+  return { ...answer, headers: { ...answer.headers, ...formError.headers } };
 };
 
 const verification: LinkPage = {
   path: '/verify-email/:token',
-  async show({ db, params, request }, fault) {
+  async show({ db, params, request }, formError) {
     const { email, ownSession } = await findVerification(db, params.token, sessionToken(request.headers));
     if (ownSession)
       return form(
         { title: 'Verify your address', text: `This verifies ${email}.`, forms: [{ button: 'Verify' }] },
-        fault,
+        formError,
       );
     return form(
       {
@@ -57,7 +57,7 @@ const verification: LinkPage = {
           { button: 'Verify with a new password', field: { name: 'newPassword', label: NEW_PASSWORD, isNew: true } },
         ],
       },
-      fault,
+      formError,
     );
   },
   async act(call) {
@@ -79,7 +79,7 @@ const verification: LinkPage = {
 
 const reset: LinkPage = {
   path: '/reset-password/:token',
-  async show({ db, params }, fault) {
+  async show({ db, params }, formError) {
     await findToken(db, 'RESET_PASSWORD', params.token);
     return form(
       {
@@ -92,7 +92,7 @@ const reset: LinkPage = {
           },
         ],
       },
-      fault,
+      formError,
     );
   },
   async act(call) {
@@ -106,7 +106,7 @@ const reset: LinkPage = {
 
 const invitation: LinkPage = {
   path: '/invitations/:token',
-  async show({ db, settings, params, request }, fault) {
+  async show({ db, settings, params, request }, formError) {
     const found = await findInvitation(db, params.token, sessionToken(request.headers));
     const { projectName, email, role, needs } = found;
     const loginNote = ` This address has an account: log in as ${email} to accept.`;
@@ -116,7 +116,7 @@ const invitation: LinkPage = {
         text: `The invitation is for ${email}, with the role ${role}.${needs === 'session' ? loginNote : ''}`,
         ...waysToAccept(found, settings),
       },
-      fault,
+      formError,
     );
   },
   async act(call) {
@@ -160,8 +160,8 @@ function waysToAccept(
 
 const isGood = (password: string | undefined): boolean => newPassword().validate(password).error === undefined;
 
-/** A token that is good for nothing leads to a page that says so; who must log in, or wait, sees the form again. */
-const caught =
+/** Shows a page for invalid tokens, and the form again when a login is required or throttled. */
+const withErrorPage =
   (work: (call: PageCall) => Promise<Answer>, show?: LinkPage['show']) =>
   async (call: PageCall): Promise<Answer> => {
     try {
@@ -170,17 +170,17 @@ const caught =
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 400) return presentUselessLink();
       if (!show || ![401, 429].includes(error.status)) throw error;
-      const fault = { text: error.message, status: error.status, headers: error.extras.headers ?? {} };
-      return caught((again) => show(again, fault))(call);
+      const formError = { text: error.message, status: error.status, headers: error.extras.headers ?? {} };
+      return withErrorPage((again) => show(again, formError))(call);
     }
   };
 
 const answers = {
   200: page('The page.'),
-  400: page('The token is used up, has expired, or never was one.'),
+  400: page('The token is used, expired or invalid.'),
 };
 
-/** These forms may give the browser a session: another site must not log it in to an account of its own choice. */
+/** These forms may start a session: another site must not log the browser in to an account of its choice. */
 function refuseForeignForm({ settings, request: { headers } }: PageCall): void {
   if (headers.origin !== undefined && !settings.corsOrigins.includes(headers.origin))
     throw new ApiError(403, 'FORBIDDEN', 'This form may not be sent from another site.', {
@@ -188,43 +188,43 @@ function refuseForeignForm({ settings, request: { headers } }: PageCall): void {
     });
 }
 
-/** As it was typed, an empty field included. */
+/** The field as typed, possibly empty. */
 const typed = () => text({ min: 0, max: 1_000 });
 
-const linkRoutes = ({ path, show, act }: LinkPage, [looking, acting]: [string, string]) => [
+const linkRoutes = ({ path, show, act }: LinkPage, [showSummary, actSummary]: [string, string]) => [
   route({
     method: 'GET',
     path,
-    summary: looking,
-    access: 'nobody',
+    summary: showSummary,
+    access: 'public',
     params: { token: text() },
     answers,
-    handle: caught((call) => show(call)),
+    handle: withErrorPage((call) => show(call)),
   }),
   route({
     method: 'POST',
     path,
-    summary: acting,
-    access: 'nobody',
+    summary: actSummary,
+    access: 'public',
     params: { token: text() },
     bodyKind: 'form',
     body: { password: optional(typed()), newPassword: optional(typed()) },
     answers: {
       ...answers,
-      403: failure('The form stands on another site.', 'FORBIDDEN'),
+      403: failure('The form was sent from another site.', 'FORBIDDEN'),
       401: page('The password is wrong, or there is no session of the account; the page says so.'),
       422: page('The password is too short; the page says so.'),
       429: page('Too many failed attempts.'),
     },
     handle: (call) => {
       refuseForeignForm(call);
-      return caught(act, show)(call);
+      return withErrorPage(act, show)(call);
     },
   }),
 ];
 
 export const accountPages = routes('Pages', [
-  ...linkRoutes(verification, ['The page that a verification mail leads to', 'Verify the address']),
-  ...linkRoutes(reset, ['The page that a reset mail leads to', 'Set the new password']),
-  ...linkRoutes(invitation, ['The page that an invitation leads to', 'Accept the invitation']),
+  ...linkRoutes(verification, ['Show the page of a verification link', 'Verify the address']),
+  ...linkRoutes(reset, ['Show the page of a password reset link', 'Set the new password']),
+  ...linkRoutes(invitation, ['Show the page of an invitation link', 'Accept the invitation']),
 ]);

@@ -20,7 +20,7 @@ import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.t
 
 const isType = (text: string): text is ActivityType => (activityTypes as readonly string[]).includes(text);
 
-/** A comma list. */
+/** A comma-separated list. */
 const types = (): Typed<ActivityType[]> =>
   joi
     .string()
@@ -39,7 +39,7 @@ export const activity = routes('Activity', [
     method: 'GET',
     path: '/activity',
     heavy: 'read',
-    summary: 'Whatever has happened, the newest first',
+    summary: 'List activity, newest first',
     access: 'secretKey',
     query: { ...cursorPage(), ...range(), types: optional(types()), contactId: optional(uuid()) },
     answers: { 200: answer('A page of the feed.', cursorListSchema(activityItemSchema)) },
@@ -50,7 +50,7 @@ export const activity = routes('Activity', [
     method: 'GET',
     path: '/activity/stats',
     heavy: 'read',
-    summary: 'Totals of whole hours; the last 30 days unless told otherwise',
+    summary: 'Get activity totals over whole hours; the last 30 days by default',
     access: 'secretKey',
     query: range(),
     answers: { 200: answer('The totals.', activityStatsSchema) },
@@ -59,7 +59,7 @@ export const activity = routes('Activity', [
   route({
     method: 'GET',
     path: '/activity/recent-count',
-    summary: 'How many items the feed has gained in the last minutes',
+    summary: 'Count the activity of the last minutes',
     access: 'secretKey',
     query: { minutes: limit({ fallback: 5, max: MAX_MINUTES }) },
     answers: {
@@ -71,7 +71,7 @@ export const activity = routes('Activity', [
   route({
     method: 'GET',
     path: '/activity/types',
-    summary: 'The types of items that the feed can have',
+    summary: 'List the activity types',
     access: 'secretKey',
     answers: { 200: answer('The types.', object({ types: list(oneOf(...activityTypes)) })) },
     handle: () => ok({ types: activityTypes }),
@@ -79,10 +79,10 @@ export const activity = routes('Activity', [
   route({
     method: 'GET',
     path: '/activity/upcoming',
-    summary: 'Scheduled campaigns and steps that end at a time, the next first',
+    summary: 'List scheduled campaigns and waits that end at a time, the next first',
     access: 'secretKey',
     query: { limit: limit() },
-    answers: { 200: answer('What is to come.', upcomingSchema) },
+    answers: { 200: answer('The upcoming items.', upcomingSchema) },
     handle: async ({ db, project, query }) =>
       ok(presentUpcoming(await listUpcoming(db, project.projectId, query.limit))),
   }),

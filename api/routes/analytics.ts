@@ -14,14 +14,14 @@ import {
   ratedCampaignSchema,
 } from '../presenters/campaign-analytics.ts';
 
-// Everything here is of whole hours, and of the last 30 days unless told otherwise.
+// All figures cover whole hours, by default of the last 30 days.
 
 export const analytics = routes('Analytics', [
   route({
     method: 'GET',
     path: '/analytics/timeseries',
     heavy: 'read',
-    summary: 'What happened to mails by the day or the hour of UTC, each mail once',
+    summary: 'Get mail results per UTC day or hour, counted once per mail',
     access: 'secretKey',
     query: { ...range(), granularity: optional(oneOf('hour', 'day')) },
     answers: { 200: answer('A point for every day or hour.', timeseriesSchema) },
@@ -32,7 +32,7 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/top-campaigns',
     heavy: 'read',
-    summary: 'Campaigns that began in the range, the best first',
+    summary: 'List campaigns that started in the range, the best first',
     access: 'secretKey',
     query: { ...range(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
     answers: { 200: answer('The campaigns.', list(ratedCampaignSchema)) },
@@ -43,7 +43,7 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/campaign-stats',
     heavy: 'read',
-    summary: 'The campaigns that began in the range, taken together and one by one',
+    summary: 'Get totals and figures of the campaigns that started in the range',
     access: 'secretKey',
     query: range(),
     answers: { 200: answer('The totals and the campaigns.', campaignTotalsSchema) },
@@ -54,7 +54,7 @@ export const analytics = routes('Analytics', [
     method: 'GET',
     path: '/analytics/top-events',
     heavy: 'read',
-    summary: 'The most frequent tracked events, and how they have grown',
+    summary: 'List the most frequent tracked events with their growth',
     access: 'secretKey',
     query: { ...range(), limit: limit({ fallback: 10 }) },
     answers: {

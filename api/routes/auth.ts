@@ -9,38 +9,38 @@ import { signUp } from '../../services/users/sign-up.ts';
 import { verifyEmail } from '../../services/users/verification.ts';
 import { givenPassword, givenToken, newPassword, userEmail } from '../http/account-schemas.ts';
 import { type Answer, answer, failure, success } from '../http/answers.ts';
-import { route, routes, type Surroundings } from '../http/route.ts';
+import { type HandlerContext, route, routes } from '../http/route.ts';
 import { email, flag, list, object, oneOf, optional, text, uuid } from '../http/schemas.ts';
 import { sessionToken, sessionTokens, startSession, withoutSession } from '../http/session-cookie.ts';
 import type { Typed } from '../http/typed.ts';
 
 const wrapped = (schema: Parameters<typeof object>[0]) => object({ success: flag(), data: object(schema) });
 const userAnswer = (description: string) => answer(description, wrapped({ id: uuid(), email: email() }));
-const said = answer('It is done, or will be.', wrapped({ message: text() }));
-const useless = failure('The token is used up, has expired, or never was one.', 'BAD_REQUEST');
+const messageAnswer = answer('The request is done or queued.', wrapped({ message: text() }));
+const invalidToken = failure('The token is used, expired or invalid.', 'BAD_REQUEST');
 
 const throttled = (what: string) =>
   failure(`Too many ${what} for this address, or from this IP.`, 'RATE_LIMIT_EXCEEDED');
 
-const say = (message: string, headers?: Answer['headers']): Answer => ({
+const messageOf = (message: string, headers?: Answer['headers']): Answer => ({
   status: 200,
   body: { success: true, data: { message } },
   ...(headers && { headers }),
 });
 
-/** The user, and a session for the browser that this came from. */
-export async function signedIn({ db, settings }: Surroundings, user: User, status = 200): Promise<Answer> {
+/** Responds with the user and a new session. */
+export async function signedIn({ db, settings }: HandlerContext, user: User, status = 200): Promise<Answer> {
   const { headers } = await startSession(db, user, settings);
   return { status, headers, body: { success: true, data: { id: user.id, email: user.email } } };
 }
 
-/** Ends every session that the request presents, and returns the headers that clear its cookies. */
-async function logOut({ db, settings, request }: Surroundings): Promise<Answer['headers']> {
+/** Ends every session of the request. Returns the headers that clear its cookies. */
+async function logOut({ db, settings, request }: HandlerContext): Promise<Answer['headers']> {
   for (const token of sessionTokens(request.headers)) await endSession(db, token);
   return withoutSession(settings);
 }
 
-/** `password` is another name for `newPassword`. */
+/** `password` is an alias of `newPassword`. */
 const eitherPassword = () => ({
   newPassword: optional(newPassword()).when('password', { is: joi.exist(), otherwise: joi.required() }) as Typed<
     string | undefined
@@ -48,20 +48,20 @@ const eitherPassword = () => ({
   password: optional(newPassword()),
 });
 
-const askForMail = (path: string, purpose: RequestPurpose, summary: string) =>
+const requestMailRoute = (path: string, purpose: RequestPurpose, summary: string) =>
   route({
     method: 'POST',
     path,
     summary,
-    access: 'nobody',
+    access: 'public',
     body: { email: optional(email()) },
-    answers: { 200: said, 429: throttled('requests') },
+    answers: { 200: messageAnswer, 429: throttled('requests') },
     handle: async ({ db, body, request }) => {
       const token = body.email === undefined ? sessionToken(request.headers) : undefined;
       const address = body.email ?? (token && (await findSessionUser(db, token))?.email);
       if (!address) throw badRequest('Say by "email" which address it is about.');
       await requestMail(db, purpose, address, request.ip);
-      return say('If there is an account that this is about, a mail is on its way to it.');
+      return messageOf('If there is an account that this is about, a mail is on its way to it.');
     },
   });
 
@@ -69,12 +69,12 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/signup',
-    summary: 'Open an account; the answer carries a session',
-    access: 'nobody',
+    summary: 'Open an account and start a session',
+    access: 'public',
     body: { email: userEmail(), password: newPassword() },
     answers: {
       201: userAnswer('The new user.'),
-      401: failure('The owner of the address took the account over meanwhile.', 'INVALID_CREDENTIALS'),
+      401: failure('The owner of the address has secured the account meanwhile.', 'INVALID_CREDENTIALS'),
       403: failure('Signing up is turned off here.', 'FORBIDDEN'),
       409: failure('There is an account with this address.', 'CONFLICT'),
       429: failure(
@@ -90,8 +90,8 @@ export const auth = routes('Authentication', [
   route({
     method: 'POST',
     path: '/auth/login',
-    summary: 'Log in; the answer carries a session',
-    access: 'nobody',
+    summary: 'Log in',
+    access: 'public',
     body: { email: email(), password: givenPassword() },
     answers: {
       200: userAnswer('The user.'),
@@ -107,15 +107,15 @@ export const auth = routes('Authentication', [
     method: 'GET',
     path: '/auth/logout',
     summary: 'End the session',
-    access: 'nobody',
-    answers: { 200: said },
-    handle: async (call) => say('You are logged out.', await logOut(call)),
+    access: 'public',
+    answers: { 200: messageAnswer },
+    handle: async (call) => messageOf('You are logged out.', await logOut(call)),
   }),
   route({
     method: 'POST',
     path: '/auth/logout',
     summary: 'End the session, as GET does',
-    access: 'nobody',
+    access: 'public',
     answers: { 200: answer('The session has ended.', wrapped({})) },
     handle: async (call): Promise<Answer> => ({
       status: 200,
@@ -126,8 +126,8 @@ export const auth = routes('Authentication', [
   route({
     method: 'GET',
     path: '/auth/oauth-config',
-    summary: 'With which other accounts one can sign in here',
-    access: 'nobody',
+    summary: 'List the OAuth providers that are set up',
+    access: 'public',
     answers: {
       200: answer(
         'The providers.',
@@ -145,15 +145,15 @@ export const auth = routes('Authentication', [
     path: '/auth/verify-email',
     summary:
       'Verify an address with the token from the mail; without a session or the password of the account, its password is replaced or cleared and all sessions end',
-    access: 'nobody',
+    access: 'public',
     body: { token: givenToken(), password: optional(givenPassword()), newPassword: optional(newPassword()) },
     answers: {
       200: answer(
         'The user; `passwordCleared` when the account has no password any more.',
         wrapped({ id: uuid(), email: email(), passwordCleared: optional(flag()) }),
       ),
-      400: useless,
-      401: failure('The password is wrong; the token stays usable.', 'INVALID_CREDENTIALS'),
+      400: invalidToken,
+      401: failure('The password is wrong; the token stays valid.', 'INVALID_CREDENTIALS'),
       429: throttled('failed attempts'),
     },
     handle: async ({ db, settings, body, request }): Promise<Answer> => {
@@ -162,15 +162,15 @@ export const auth = routes('Authentication', [
       return success({ id: user.id, email: user.email, ...(passwordCleared && { passwordCleared }) });
     },
   }),
-  askForMail('/auth/request-verification', 'VERIFY_EMAIL', 'Have the verification mail sent again'),
-  askForMail('/auth/request-password-reset', 'RESET_PASSWORD', 'Have a mail sent that resets the password'),
+  requestMailRoute('/auth/request-verification', 'VERIFY_EMAIL', 'Request another verification mail'),
+  requestMailRoute('/auth/request-password-reset', 'RESET_PASSWORD', 'Request a password reset mail'),
   route({
     method: 'POST',
     path: '/auth/reset-password',
     summary: 'Set a new password with the token from the mail; all sessions end',
-    access: 'nobody',
+    access: 'public',
     body: { token: givenToken(), ...eitherPassword() },
-    answers: { 200: userAnswer('The user.'), 400: useless },
+    answers: { 200: userAnswer('The user.'), 400: invalidToken },
     handle: async ({ db, settings, body }): Promise<Answer> => {
       const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '');
       return { status: 200, body: { success: true, data: { id: user.id, email: user.email } } };
@@ -180,13 +180,13 @@ export const auth = routes('Authentication', [
     method: 'POST',
     path: '/auth/accept-invitation',
     summary:
-      'Join a project with the token from the mail; an account that exists needs its session, a new one a first password',
-    access: 'nobody',
+      'Join a project with the token from the mail; an existing account needs a session, a new one a first password',
+    access: 'public',
     body: { token: givenToken(), password: optional(newPassword()) },
     answers: {
       200: answer('The user, and the project.', wrapped({ id: uuid(), email: email(), projectId: uuid() })),
-      400: useless,
-      401: failure('The invited address has an account, and there is no session of it.', 'UNAUTHORIZED'),
+      400: invalidToken,
+      401: failure('The invited address has an account, and the request no session of it.', 'UNAUTHORIZED'),
     },
     handle: async (call) => {
       const { db, body, request } = call;

@@ -4,7 +4,7 @@ import { createStripe } from '../../platform/stripe.ts';
 import { listInvoices, openPortal, startCheckout } from '../../services/billing/account.ts';
 import { readCaps, setCaps } from '../../services/billing/caps.ts';
 import { readConsumption } from '../../services/billing/consumption.ts';
-import { takeStripeEvent } from '../../services/billing/events.ts';
+import { applyStripeEvent } from '../../services/billing/events.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
@@ -22,7 +22,7 @@ const MAX_CAP = 2_000_000_000;
 const cap = () => optional(nullable(wholeNumber({ min: 0, max: MAX_CAP })));
 
 const off = missing('project');
-const page = answer("The address of the billing provider's page.", object({ url: text() }));
+const page = answer("The URL of the billing provider's page.", object({ url: text() }));
 const conflict = failure('The project has a subscription already, or no account yet.', 'CONFLICT');
 const providerDown = failure('The billing provider cannot be reached, or refused.', 'EXTERNAL_SERVICE_ERROR');
 
@@ -42,7 +42,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       ...shared,
       method: 'POST',
       path: `${base}/checkout`,
-      summary: 'Buy a subscription: leads to a page of the billing provider',
+      summary: "Get the URL of the billing provider's checkout page",
       answers: { 200: page, 404: off, 409: conflict, 502: providerDown },
       handle: async ({ db, user, params }) => ok({ url: await startCheckout(db, on(), params.id, user) }),
     }),
@@ -50,7 +50,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       ...shared,
       method: 'POST',
       path: `${base}/billing-portal`,
-      summary: 'Change the subscription or how it is paid: leads to a page of the billing provider',
+      summary: "Get the URL of the billing provider's portal, to change subscription or payment",
       answers: { 200: page, 404: off, 409: conflict, 502: providerDown },
       handle: async ({ db, params }) => ok({ url: await openPortal(db, on(), params.id) }),
     }),
@@ -58,7 +58,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       ...shared,
       method: 'GET',
       path: `${base}/billing-limits`,
-      summary: 'How many mails of each category may be sent in a period; null: any number',
+      summary: 'Get the caps of mails per category and period; null is unlimited',
       answers: { 200: answer('The caps.', capsSchema), 404: off },
       handle: async ({ db, params }) => on() && ok(await readCaps(db, params.id)),
     }),
@@ -66,7 +66,7 @@ export function billing({ settings }: AppParts): RouteGroup {
       ...shared,
       method: 'PUT',
       path: `${base}/billing-limits`,
-      summary: 'Set the caps; what is left out has none',
+      summary: 'Set the caps; omitted categories have none',
       body: { transactional: cap(), campaigns: cap(), workflows: cap() },
       answers: { 200: answer('The caps.', capsSchema), 404: off },
       handle: async ({ db, params, body }) => {
@@ -79,33 +79,33 @@ export function billing({ settings }: AppParts): RouteGroup {
       ...shared,
       method: 'GET',
       path: `${base}/billing-consumption`,
-      summary: 'What was used in the present period',
-      answers: { 200: answer('The use of each category.', consumptionSchema), 404: off },
+      summary: 'Get the usage of the current period',
+      answers: { 200: answer('The usage per category.', consumptionSchema), 404: off },
       handle: async ({ db, params }) => on() && ok(presentConsumption(await readConsumption(db, params.id))),
     }),
     route({
       ...shared,
       method: 'GET',
       path: `${base}/billing-invoices`,
-      summary: 'The invoices, newest first',
+      summary: 'List invoices, newest first',
       answers: { 200: answer('The invoices.', list(invoiceSchema)), 404: off, 502: providerDown },
       handle: async ({ db, params }) => ok((await listInvoices(db, on(), params.id)).map(presentInvoice)),
     }),
     route({
       method: 'POST',
       path: '/webhooks/incoming/stripe',
-      summary: 'What Stripe tells of subscriptions; only with its signature',
-      access: 'nobody',
+      summary: 'Receive signed subscription events of Stripe',
+      access: 'public',
       bodyKind: 'raw',
       body: text({ min: 0 }),
       answers: {
-        200: answer('Taken.', object({ received: optional(text()) })),
-        400: failure('The signature is not right.', 'BAD_REQUEST'),
+        200: answer('The event was received.', object({ received: optional(text()) })),
+        400: failure('The signature is invalid.', 'BAD_REQUEST'),
         404: failure('Billing is off.', 'RESOURCE_NOT_FOUND'),
       },
       handle: async ({ db, body, request }) => {
         const { stripe } = on();
-        await takeStripeEvent(db, verified(stripe, body, request.headers['stripe-signature']));
+        await applyStripeEvent(db, verified(stripe, body, request.headers['stripe-signature']));
         return ok({ received: 'yes' });
       },
     }),

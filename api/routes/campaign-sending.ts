@@ -21,7 +21,7 @@ import {
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import { noCampaign, oneCampaign, params, unverified, wrongState } from './campaigns.ts';
 
-/** A time that cannot be read is a 400 here, like one that has passed. */
+/** An unreadable time is a 400 here, like one in the past. */
 const time = (): Typed<unknown> => joi.any().description('A time to come, in ISO 8601.');
 
 function futureTime(given: unknown): Date | undefined {
@@ -35,7 +35,7 @@ function futureTime(given: unknown): Date | undefined {
 
 const LAX = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(?:(Z)|([+-]\d{2}):?(\d{2}))?$/i;
 
-/** People and date pickers leave out seconds, the colon of an offset, or all of it; then it is UTC, as all times are. */
+/** Accepts times without seconds, without the colon of the offset, or without offset (UTC). */
 function timeOf(text: string): number | undefined {
   const [, day, minute, second = ':00', , hours, minutes] = LAX.exec(text) ?? [];
   return momentOf(day ? `${day}T${minute}${second}${hours ? `${hours}:${minutes}` : 'Z'}` : text);
@@ -47,13 +47,16 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/send',
-    summary: 'Send a campaign now, or schedule it; a SCHEDULED one is scheduled anew',
+    summary: 'Send a campaign now, schedule it, or reschedule it',
     access: 'secretKey',
     params,
     body: { scheduledFor: time() },
     answers: {
       ...changed,
-      400: failure('There are no recipients or no such segment, or `scheduledFor` is no time to come.', 'BAD_REQUEST'),
+      400: failure(
+        'There are no recipients or no such segment, or `scheduledFor` is not in the future.',
+        'BAD_REQUEST',
+      ),
       402: overCap,
       403: unverified,
     },
@@ -63,7 +66,7 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/cancel',
-    summary: 'Cancel a campaign that is SCHEDULED or SENDING: who has not got it yet will not',
+    summary: 'Cancel a campaign that is SCHEDULED or SENDING; remaining recipients get no mail',
     access: 'secretKey',
     params,
     answers: changed,
@@ -81,7 +84,7 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/resume',
-    summary: 'Go on with a paused campaign, whatever it was paused for',
+    summary: 'Resume a paused campaign',
     access: 'secretKey',
     params,
     answers: changed,
@@ -108,12 +111,12 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/resolve',
-    summary: 'Settle the recipients whose outcome is unknown: send to them again, or leave it at that',
+    summary: 'Resolve recipients with an unknown outcome: send again, or close',
     access: 'secretKey',
     params,
     body: { action: oneOf(...resolutions) },
     answers: {
-      200: answer('How many there were.', object({ resolved: wholeNumber({ min: 0 }) })),
+      200: answer('The number of resolved recipients.', object({ resolved: wholeNumber({ min: 0 }) })),
       402: overCap,
       404: noCampaign,
       409: failure('The campaign is CANCELLED.', 'CONFLICT'),
@@ -123,7 +126,7 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'GET',
     path: '/campaigns/:id/stats',
-    summary: 'How the recipients of a campaign stand, and what has become of what was sent',
+    summary: 'Get counts and rates of a campaign',
     access: 'secretKey',
     params,
     answers: { 200: answer('Counts and rates.', campaignStatsSchema), 404: noCampaign },
@@ -133,7 +136,7 @@ export const campaignSending = routes('Campaigns', [
   route({
     method: 'GET',
     path: '/campaigns/:id/recipients',
-    summary: 'Who got a campaign, when, and why not',
+    summary: 'List the recipients of a campaign with their results',
     access: 'secretKey',
     params: { id: uuid() },
     query: { ...cursorPage(), status: optional(oneOf(...recipientStates)) },

@@ -43,7 +43,7 @@ const MAX_RATE = 10_000_000;
 export const params = { id: uuid() };
 export const oneCampaign = answer('The campaign.', campaignSchema);
 export const noCampaign = missing('campaign', 'CAMPAIGN_NOT_FOUND');
-export const wrongState = failure('The campaign is not in a state for that.', 'CONFLICT');
+export const wrongState = failure("The campaign's status does not allow it.", 'CONFLICT');
 export const unverified = failure(
   'The domain of `from` is not verified, or the project is disabled.',
   'INTERNAL_SERVER_ERROR',
@@ -51,10 +51,10 @@ export const unverified = failure(
 
 const rate = (): Typed<number | null> => nullable(wholeNumber({ min: 1, max: MAX_RATE }));
 
-/** What only one type of audience needs is for that type to judge. */
+/** Fields of one audience type; validated with that type. */
 const segmentId = (): Typed<unknown> => joi.any().description('The id of a segment.');
 
-/** A whole campaign. `from` is an address or `Name <address>`. */
+/** All fields of a campaign. `from` is an address or `Name <address>`. */
 const whole = {
   name: text({ max: MAX_NAME }),
   subject: subject(),
@@ -115,7 +115,7 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'GET',
     path: '/campaigns/:id',
-    summary: 'A campaign, with how its recipients stand and, while it is SENDING, how long it will take',
+    summary: 'Get a campaign with its recipient counts and, while SENDING, the estimated duration',
     access: 'secretKey',
     params,
     answers: { 200: oneCampaign, 404: noCampaign },
@@ -125,7 +125,7 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'PUT',
     path: '/campaigns/:id',
-    summary: 'Replace a campaign that is DRAFT or SCHEDULED; the time it is scheduled for stays',
+    summary: 'Replace a campaign that is DRAFT or SCHEDULED; the scheduled time stays',
     access: 'secretKey',
     params,
     body: whole,
@@ -137,7 +137,7 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'PATCH',
     path: '/campaigns/:id',
-    summary: 'Throttle a campaign to so many mails a minute, also while it is SENDING; null takes that away',
+    summary: "Set a campaign's throttle in mails per minute, also while SENDING; null removes it",
     access: 'secretKey',
     params,
     body: { ratePerMinute: rate() },
@@ -152,7 +152,7 @@ export const campaigns = routes('Campaigns', [
     access: 'secretKey',
     params,
     answers: {
-      204: answer('It is gone.'),
+      204: answer('Deleted.'),
       404: noCampaign,
       409: failure('It is SCHEDULED or SENDING.', 'CONFLICT'),
     },
@@ -164,7 +164,7 @@ export const campaigns = routes('Campaigns', [
   route({
     method: 'POST',
     path: '/campaigns/:id/duplicate',
-    summary: 'Make a draft from a campaign',
+    summary: 'Copy a campaign to a new draft',
     access: 'secretKey',
     params,
     answers: { 201: answer('The draft.', campaignSchema), 404: noCampaign },

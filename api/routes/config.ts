@@ -7,8 +7,8 @@ export const config = routes('Configuration', [
   route({
     method: 'GET',
     path: '/config',
-    summary: 'What is turned on here',
-    access: 'nobody',
+    summary: 'Get the enabled features and limits of this installation',
+    access: 'public',
     answers: {
       200: answer(
         'Never a secret: only whether there is one.',

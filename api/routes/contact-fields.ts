@@ -15,7 +15,7 @@ import {
   presentFieldValues,
 } from '../presenters/contact-field.ts';
 
-/** `data.<key>`, the bare key, or the name of a standard field. */
+/** `data.<key>`, the key alone, or the name of a standard field. */
 const params = { field: text({ max: 'data.'.length + MAX_KEY_LENGTH }) };
 const noField = missing('field');
 
@@ -23,7 +23,7 @@ export const contactFields = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/fields',
-    summary: 'The fields that contacts have: standard ones, and every custom one with its type and coverage',
+    summary: 'List the fields of contacts: standard ones, and custom ones with type and coverage',
     access: 'secretKey',
     answers: { 200: answer('The fields.', fieldsSchema) },
     handle: async ({ db, project }) => ok(presentFields(await listFields(db, project.projectId))),
@@ -32,7 +32,7 @@ export const contactFields = routes('Contacts', [
     method: 'GET',
     path: '/contacts/fields/:field/values',
     heavy: 'read',
-    summary: 'Distinct values of a field, from up to 50,000 contacts that have it',
+    summary: 'List distinct values of a field, from up to 50,000 contacts that have it',
     access: 'secretKey',
     params,
     query: { limit: limit({ fallback: 100, max: 200 }) },
@@ -44,21 +44,21 @@ export const contactFields = routes('Contacts', [
     method: 'GET',
     path: '/contacts/fields/:field/usage',
     heavy: 'read',
-    summary: 'Who refers to a field, and how many contacts have it',
+    summary: 'List what uses a field, and how many contacts have it',
     access: 'secretKey',
     params,
-    answers: { 200: answer('Its users.', fieldUsageSchema), 404: noField },
+    answers: { 200: answer('The usage.', fieldUsageSchema), 404: noField },
     handle: async ({ db, project, params: { field } }) => ok(await findFieldUsage(db, project.projectId, field)),
   }),
   route({
     method: 'DELETE',
     path: '/contacts/fields/:field',
-    summary: 'Take a custom field from every contact, and forget its type',
+    summary: 'Delete a custom field from every contact',
     access: 'secretKey',
     params,
     statementTimeoutMs: 60_000,
     answers: {
-      200: answer('From how many contacts it was taken.', fieldDeletedSchema),
+      200: answer('The number of changed contacts.', fieldDeletedSchema),
       400: failure('It is a standard field.', 'BAD_REQUEST'),
       404: noField,
     },

@@ -15,12 +15,12 @@ const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const MAX_IDS = 1_000;
 
 const queued = answer('The job is queued.', object({ jobId: uuid() }));
-const tooMany = failure('The project has as many open jobs as it may.', 'CONFLICT');
+const tooMany = failure('The project has the maximum number of open jobs.', 'CONFLICT');
 const jobAnswers = { 200: answer('The job.', jobSchema), 404: missing('job') };
 
 const ids = (): Typed<string[] | undefined> => optional(list(uuid(), { min: 1, max: MAX_IDS }));
 
-/** `ids` is another name for `contactIds`. */
+/** `ids` is an alias of `contactIds`. */
 const contactIds = () => ({
   contactIds: ids().when('ids', { is: joi.exist(), otherwise: joi.required() }) as ReturnType<typeof ids>,
   ids: ids(),
@@ -61,7 +61,7 @@ export const contactJobs = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/import/:jobId',
-    summary: 'How an import is getting on',
+    summary: 'Get the progress of an import',
     access: 'secretKey',
     params: { jobId: uuid() },
     answers: jobAnswers,
@@ -74,7 +74,7 @@ export const contactJobs = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/bulk/:jobId',
-    summary: 'How a bulk job is getting on',
+    summary: 'Get the progress of a bulk job',
     access: 'secretKey',
     params: { jobId: uuid() },
     answers: jobAnswers,
@@ -84,7 +84,7 @@ export const contactJobs = routes('Contacts', [
   route({
     method: 'POST',
     path: '/contacts/jobs/:jobId/cancel',
-    summary: 'Stop an import or a bulk job; what it has done so far stays',
+    summary: 'Cancel an import or a bulk job; finished rows stay changed',
     access: 'secretKey',
     params: { jobId: uuid() },
     answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },

@@ -19,7 +19,7 @@ const MAX_FILTER = 1_000;
 
 const noContact = missing('contact', 'CONTACT_NOT_FOUND');
 
-/** What is not one of these counts as not given. */
+/** Any other value counts as missing. */
 const choice = <const T extends string>(fallback: T, ...others: T[]): Typed<T> =>
   joi
     .string()
@@ -45,7 +45,7 @@ export const contacts = routes('Contacts', [
     access: 'secretKey',
     query: {
       limit: limit(),
-      // One by address carries the address.
+      // A cursor by address contains the address.
       cursor: optional(text({ max: 2_000 })),
       search: optional(text({ min: 0, max: MAX_FILTER })),
       subscribed: optional(flag()),
@@ -62,15 +62,15 @@ export const contacts = routes('Contacts', [
   route({
     method: 'POST',
     path: '/contacts',
-    summary: 'Create a contact, or change the one with this address',
+    summary: 'Create a contact, or update the one with this address',
     access: 'secretKey',
     body: { email: email(), subscribed: optional(flag()), data: optional(nullable(contactData())) },
     invalidBody: 400,
     answers: {
-      200: answer('The contact was there, and is changed.', savedContactSchema),
-      201: answer('The contact is created.', savedContactSchema),
+      200: answer('The existing contact was updated.', savedContactSchema),
+      201: answer('The contact was created.', savedContactSchema),
       400: plainFailure('The address is missing, or something else about the body is wrong.'),
-      409: failure('The project has as many custom fields as it may.', 'CONFLICT'),
+      409: failure('The project has the maximum number of custom fields.', 'CONFLICT'),
     },
     handle: async ({ db, project, settings, body }) => {
       const saved = await saveContact(db, project, body, settings.limits);
@@ -80,7 +80,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/export',
-    summary: 'All contacts as CSV, with a column for every custom field',
+    summary: 'Export all contacts as CSV, with a column per custom field',
     access: 'secretKey',
     answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
     handle: async ({ db, project }): Promise<Answer> => ({
@@ -95,7 +95,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'POST',
     path: '/contacts/lookup',
-    summary: 'Which of these addresses are contacts',
+    summary: 'Look up which addresses are contacts',
     access: 'secretKey',
     whileDisabled: true,
     body: { emails: list(text({ min: 0, max: MAX_FILTER }), { min: 1, max: MAX_LOOKUP }) },
@@ -110,7 +110,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/:id',
-    summary: 'One contact',
+    summary: 'Get a contact',
     access: 'secretKey',
     params: { id: uuid() },
     answers: { 200: answer('The contact.', contactSchema), 404: noContact },
@@ -119,7 +119,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'PATCH',
     path: '/contacts/:id',
-    summary: 'Change the address, the subscription or single custom fields of a contact',
+    summary: 'Update the address, subscription or single custom fields of a contact',
     access: 'secretKey',
     params: { id: uuid() },
     body: {
@@ -128,7 +128,7 @@ export const contacts = routes('Contacts', [
       data: optional(objectOr(contactData(), joi.any())),
     },
     answers: {
-      200: answer('The contact as it is now.', contactSchema),
+      200: answer('The updated contact.', contactSchema),
       400: { description: '`data` is not an object.', code: 'BAD_REQUEST' },
       404: noContact,
       409: plainFailure('Another contact of the project has this address, or there is no room for new custom fields.'),
@@ -141,10 +141,10 @@ export const contacts = routes('Contacts', [
   route({
     method: 'DELETE',
     path: '/contacts/:id',
-    summary: 'Delete a contact and erase what is known of it',
+    summary: 'Delete a contact and erase its data',
     access: 'secretKey',
     params: { id: uuid() },
-    answers: { 204: answer('It is gone.'), 404: noContact },
+    answers: { 204: answer('Deleted.'), 404: noContact },
     handle: async ({ db, project, params }) => {
       await deleteContact(db, project, params.id);
       return noContent();

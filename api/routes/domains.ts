@@ -9,12 +9,12 @@ import { list, text, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { domainSchema, presentDomain } from '../presenters/domain.ts';
 
-const MAX_GIVEN = 1_000;
+const MAX_INPUT_LENGTH = 1_000;
 
 const params = { id: uuid() };
 const noDomain = missing('domain');
 const noProject = missing('project');
-/** The caller's own project, by its id or by this word. */
+/** Stands for the caller's project in the path. */
 const CURRENT = 'current';
 const projectIdOrCurrent = (): Typed<string> => joi.string().guid({ separator: '-', wrapper: false }).allow(CURRENT);
 
@@ -23,10 +23,10 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
     route({
       method: 'GET',
       path: '/domains/project/:projectId',
-      summary: 'The domains of a project with their DNS records; `current` stands for the project of the key',
+      summary: 'List the domains of a project with their DNS records; `current` is the project of the key',
       access: 'secretKey',
       params: { projectId: projectIdOrCurrent() },
-      answers: { 200: answer('Verified and pending ones.', list(domainSchema)), 404: noProject },
+      answers: { 200: answer('Verified and pending domains.', list(domainSchema)), 404: noProject },
       handle: async ({ db, project, settings, params: { projectId } }) => {
         if (projectId !== CURRENT && projectId.toLowerCase() !== project.projectId) throw notFoundOf(noProject);
         return ok((await listDomains(db, project.projectId, settings)).map(presentDomain));
@@ -35,13 +35,13 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
     route({
       method: 'POST',
       path: '/domains',
-      summary: 'Add a domain to send from; the answer has the DNS records to publish',
+      summary: 'Add a sender domain; the response has the DNS records to publish',
       access: 'secretKey',
-      body: { domain: text({ max: MAX_GIVEN }) },
+      body: { domain: text({ max: MAX_INPUT_LENGTH }) },
       answers: {
         201: answer('The domain, pending until its records are found.', domainSchema),
-        400: failure('The project has a hundred domains that are not verified.', 'BAD_REQUEST'),
-        409: failure('It is there already in this project, or another project has verified it.', 'CONFLICT'),
+        400: failure('The project has 100 pending domains.', 'BAD_REQUEST'),
+        409: failure('The project has this domain, or another project has verified it.', 'CONFLICT'),
       },
       handle: async ({ db, project, settings, body }) =>
         created(presentDomain(await createDomain(db, project, body.domain, settings))),
@@ -49,11 +49,11 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
     route({
       method: 'GET',
       path: '/domains/:id/verify',
-      summary: 'Look the DNS records of a domain up now',
+      summary: 'Check the DNS records of a domain now',
       access: 'secretKey',
       params,
       answers: {
-        200: answer('The domain as it is after that.', domainSchema),
+        200: answer('The domain after the check.', domainSchema),
         404: noDomain,
         409: failure('Another project has verified the name; the domain stays pending.', 'CONFLICT'),
       },
@@ -66,11 +66,11 @@ export const domains = ({ checkDomain }: Pick<AppParts, 'checkDomain'>): RouteGr
     route({
       method: 'DELETE',
       path: '/domains/:id',
-      summary: 'Remove a domain; nothing can be sent from it any more',
+      summary: 'Delete a domain; mail can no longer be sent from it',
       access: 'secretKey',
       params,
       answers: {
-        204: answer('It is gone.'),
+        204: answer('Deleted.'),
         404: noDomain,
         409: failure('A template or an unfinished campaign sends from it.', 'CONFLICT'),
       },

@@ -14,7 +14,7 @@ export const emails = routes('Emails', [
   route({
     method: 'GET',
     path: '/emails',
-    summary: 'List e-mails, the newest first',
+    summary: 'List e-mails, newest first',
     access: 'secretKey',
     query: {
       ...cursorPage(),
@@ -32,7 +32,7 @@ export const emails = routes('Emails', [
   route({
     method: 'GET',
     path: '/emails/:id',
-    summary: 'What became of an e-mail, with every attempt to send it',
+    summary: 'Get an e-mail with its attempts',
     access: 'secretKey',
     params: { id: uuid() },
     answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
@@ -42,7 +42,7 @@ export const emails = routes('Emails', [
   route({
     method: 'POST',
     path: '/emails/:id/resend',
-    summary: 'Send an e-mail once more that has FAILED, or whose outcome is UNKNOWN',
+    summary: 'Send an e-mail again that is FAILED or UNKNOWN',
     access: 'secretKey',
     params: { id: uuid() },
     answers: {

@@ -42,7 +42,7 @@ const byAddress = object(trackBody());
 
 type Body = typeof byContact | typeof byAddress extends Typed<infer T> ? T : never;
 
-/** A contact named by its id, or by its address as on /v1/track. */
+/** A contact by id, or by address as on /v1/track. */
 const tracking: Typed<Body> = joi
   .alternatives()
   .conditional(joi.object({ contactId: joi.exist() }).unknown(), {
@@ -56,7 +56,7 @@ export const events = routes('Events', [
   route({
     method: 'POST',
     path: '/events/track',
-    summary: 'Record an event, as /v1/track does, or of a contact that is there',
+    summary: 'Record an event as /v1/track does, or for an existing contact by id',
     access: 'secretKey',
     body: tracking,
     answers: { 200: answer('The event is recorded.', trackedContentSchema), 404: contactNotFound, 409: refused },
@@ -75,7 +75,7 @@ export const events = routes('Events', [
   route({
     method: 'GET',
     path: '/events',
-    summary: 'Recorded events, the newest first',
+    summary: 'List events, newest first',
     access: 'secretKey',
     query: { ...cursorPage(), ...range(), eventName: optional(text({ max: MAX_EVENT_NAME })) },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)) },
@@ -86,7 +86,7 @@ export const events = routes('Events', [
     method: 'GET',
     path: '/events/stats',
     heavy: 'read',
-    summary: 'How often each event was recorded, of how many contacts; the last 30 days unless told otherwise',
+    summary: 'Count events and contacts per event name; the last 30 days by default',
     access: 'secretKey',
     query: range(),
     answers: { 200: answer('The most frequent first.', eventStatsSchema) },
@@ -95,7 +95,7 @@ export const events = routes('Events', [
   route({
     method: 'GET',
     path: '/events/names',
-    summary: 'The names of events: those in use, and those that the service records itself',
+    summary: 'List event names: those in use, and those that the service records',
     access: 'secretKey',
     answers: { 200: answer('The most frequent first.', eventNamesSchema) },
     handle: async ({ db, project }) => ok({ names: await listEventNames(db, project.projectId) }),
@@ -103,7 +103,7 @@ export const events = routes('Events', [
   route({
     method: 'GET',
     path: '/events/contact/:contactId',
-    summary: 'All events of a contact, the newest first',
+    summary: 'List the events of a contact, newest first',
     access: 'secretKey',
     params: { contactId: uuid() },
     query: { ...cursorPage(), ...range() },
@@ -120,20 +120,20 @@ export const events = routes('Events', [
     method: 'GET',
     path: '/events/:eventName/usage',
     heavy: 'read',
-    summary: 'Who refers to an event, and how often it was recorded',
+    summary: 'List what uses an event, and how often it was recorded',
     access: 'secretKey',
     params,
-    answers: { 200: answer('Its users.', eventUsageSchema), 404: missing('event') },
+    answers: { 200: answer('The usage.', eventUsageSchema), 404: missing('event') },
     handle: async ({ db, project, params }) => ok(await findEventUsage(db, project.projectId, params.eventName)),
   }),
   route({
     method: 'DELETE',
     path: '/events/:eventName',
-    summary: 'Delete every event of that name, and what was counted of it',
+    summary: 'Delete all events of a name with their counts',
     access: 'secretKey',
     params,
     answers: {
-      200: answer('How many there were.', object({ deleted: wholeNumber({ min: 0 }) })),
+      200: answer('The number of deleted events.', object({ deleted: wholeNumber({ min: 0 }) })),
       404: missing('event'),
     },
     handle: async ({ db, project, params }) => ok({ deleted: await deleteEvents(db, project, params.eventName) }),

@@ -29,7 +29,7 @@ interface Who {
   email?: string | undefined;
 }
 
-/** Whoever it is about is named by one of the two. */
+/** Requires one of the two to name the contact. */
 function named<B extends Who>(body: B): B {
   if (body.contactId !== undefined || body.email !== undefined) return body;
   const message = '"contactId" is required, or "email" instead';
@@ -48,7 +48,7 @@ export const executions = routes('Executions', [
       201: one,
       400: failure('The workflow is disabled.', 'BAD_REQUEST'),
       404: noWorkflow,
-      409: failure('The contact may not enter, or not yet again.', 'CONFLICT'),
+      409: failure('The contact may not enter, or not re-enter yet.', 'CONFLICT'),
     },
     handle: async ({ db, project, params, body }) =>
       created(presentExecution(await startExecution(db, project, params.id, named(body)))),
@@ -56,7 +56,7 @@ export const executions = routes('Executions', [
   route({
     method: 'GET',
     path: '/workflows/:id/executions',
-    summary: 'List executions, the newest first, filtered by status and contact',
+    summary: 'List executions, newest first, filtered by status and contact',
     access: 'secretKey',
     params: ofWorkflow,
     query: { ...offsetPage(), status: optional(oneOf(...executionStatuses)), contactId: optional(uuid()) },
@@ -67,7 +67,7 @@ export const executions = routes('Executions', [
   route({
     method: 'GET',
     path: '/workflows/:id/executions/:executionId',
-    summary: 'An execution with its contact, its workflow and the steps that it has taken',
+    summary: 'Get an execution with its contact, its workflow and the steps taken',
     access: 'secretKey',
     params: ofExecution,
     answers: { 200: answer('The execution.', wholeExecutionSchema), 404: noExecution },
@@ -77,7 +77,7 @@ export const executions = routes('Executions', [
   route({
     method: 'DELETE',
     path: '/workflows/:id/executions/:executionId',
-    summary: 'Cancel an execution; from the answer on it takes no step',
+    summary: 'Cancel an execution; it takes no further step',
     access: 'secretKey',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It has ended.', 'CONFLICT') },
@@ -90,7 +90,7 @@ export const executions = routes('Executions', [
     summary: 'Cancel every active execution of a workflow',
     access: 'secretKey',
     params: ofWorkflow,
-    answers: { 200: answer('How many there were.', object({ cancelled: count() })), 404: noWorkflow },
+    answers: { 200: answer('The number of cancelled executions.', object({ cancelled: count() })), 404: noWorkflow },
     handle: async ({ db, project, params }) => ok({ cancelled: await cancelAllExecutions(db, project, params.id) }),
   }),
   route({
@@ -101,7 +101,7 @@ export const executions = routes('Executions', [
     params: ofWorkflow,
     answers: {
       200: answer(
-        'Who was moved and who stayed; the first thousand of each.',
+        'Which were moved and which stayed; the first thousand of each.',
         object({
           moved: list(uuid()),
           stayed: list(object({ id: uuid(), reason: text() })),
@@ -116,7 +116,7 @@ export const executions = routes('Executions', [
   route({
     method: 'POST',
     path: '/workflows/:id/executions/:executionId/retry',
-    summary: 'Have a FAILED execution try its failed step again and go on',
+    summary: 'Retry the failed step of a FAILED execution and continue',
     access: 'secretKey',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It has not failed.', 'CONFLICT') },
@@ -126,7 +126,7 @@ export const executions = routes('Executions', [
   route({
     method: 'POST',
     path: '/workflows/:id/executions/:executionId/skip',
-    summary: 'Leave a DELAY now, or a wait as if its time were over',
+    summary: 'End a DELAY now, or a wait as if it had timed out',
     access: 'secretKey',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It is not waiting.', 'CONFLICT') },

@@ -37,7 +37,7 @@ import { workflowSimulation } from './workflow-simulation.ts';
 import { workflowSteps } from './workflow-steps.ts';
 import { workflows } from './workflows.ts';
 
-/** Every route there is. `document` gives their description, which is made from this very list. */
+/** All routes. `document` returns the OpenAPI document, which is built from this list. */
 export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): RouteGroup[] => [
   send,
   emails,

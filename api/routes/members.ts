@@ -12,7 +12,7 @@ import { roles } from '../presenters/project.ts';
 
 const params = { id: uuid() };
 const one = answer('The member.', memberSchema);
-const lastOwner = failure('It is the last OWNER.', 'CONFLICT');
+const lastOwner = failure('The member is the last OWNER.', 'CONFLICT');
 
 const actor = ({ user, project, role }: CallerOf<'member'>): Actor => ({
   projectId: project.projectId,
@@ -24,7 +24,7 @@ export const members = routes('Members', [
   route({
     method: 'GET',
     path: '/projects/:id/members',
-    summary: 'Who works on a project, and who is invited to',
+    summary: 'List the members and pending invitations of a project',
     access: 'member',
     params,
     answers: { 200: answer('The members.', list(memberSchema)), 404: missing('project') },
@@ -33,15 +33,15 @@ export const members = routes('Members', [
   route({
     method: 'POST',
     path: '/projects/:id/members',
-    summary: 'Invite somebody by mail; only an OWNER can invite one',
+    summary: 'Invite a member by mail; only an OWNER can invite an OWNER',
     access: 'member',
     role: 'ADMIN',
     params,
     body: { email: userEmail(), role: oneOf(...roles) },
     answers: {
-      201: answer('The member in waiting.', memberSchema),
+      201: answer('The pending member.', memberSchema),
       404: missing('project'),
-      409: failure('There is such a member already.', 'CONFLICT'),
+      409: failure('The user is a member already.', 'CONFLICT'),
       429: failure('Too many invitations in a day by this user, project or IP.', 'RATE_LIMIT_EXCEEDED'),
     },
     handle: async (call) => {
@@ -53,7 +53,7 @@ export const members = routes('Members', [
   route({
     method: 'PATCH',
     path: '/projects/:id/members/:userId',
-    summary: 'Give a member another role; only an OWNER can make or change one',
+    summary: "Change a member's role; only an OWNER can make or change an OWNER",
     access: 'member',
     role: 'ADMIN',
     params: { id: uuid(), userId: uuid() },
@@ -65,13 +65,13 @@ export const members = routes('Members', [
   route({
     method: 'DELETE',
     path: '/projects/:id/members/:userId',
-    summary: 'Take a member out, take an invitation back, or leave',
+    summary: 'Remove a member, withdraw an invitation, or leave',
     access: 'member',
     role: 'ADMIN',
     orSelf: 'userId',
     whileDisabled: true,
     params: { id: uuid(), userId: uuid() },
-    answers: { 204: answer('It is no member any more.'), 404: missing('member'), 409: lastOwner },
+    answers: { 204: answer('The membership has ended.'), 404: missing('member'), 409: lastOwner },
     handle: async (call) => {
       await removeMember(call.db, actor(call), call.params.userId);
       return noContent();

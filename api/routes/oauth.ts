@@ -8,12 +8,12 @@ import { type RouteGroup, route, routes } from '../http/route.ts';
 import { oneOf, optional, text } from '../http/schemas.ts';
 import { cookieHeader, cookieValue, startSession } from '../http/session-cookie.ts';
 
-const JOURNEY = 'everpost_oauth';
-const JOURNEY_SECONDS = 600;
+const STATE_COOKIE = 'everpost_oauth';
+const STATE_SECONDS = 600;
 const PATH = '/auth/oauth';
 
 const params = { provider: oneOf('github', 'google') };
-const notHere = missing('provider');
+const noProvider = missing('provider');
 const query = {
   code: optional(text({ max: 4_000 })),
   state: optional(text({ max: 1_000 })),
@@ -22,7 +22,7 @@ const query = {
   error_description: optional(text({ max: 4_000 })),
 };
 
-/** Signing in with an account elsewhere. Where the journey stands is in a sealed cookie: nothing to store, nothing to steal. */
+/** Sign-in with OAuth providers. The OAuth state is kept in a sealed cookie, so nothing is stored. */
 export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGroup {
   const { secretKeys, baseUrl } = settings;
   const clientOf = (provider: 'github' | 'google'): OAuthClient => {
@@ -33,50 +33,50 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
       });
     return new OAuthClient(provider, oauthAt[provider], { ...credentials, baseUrl });
   };
-  // On https no subdomain can set it, and so finish a sign-in of its own in somebody else's browser.
-  const [cookieName, path] = baseUrl.startsWith('https:') ? [`__Host-${JOURNEY}`, '/'] : [JOURNEY, PATH];
+  // With the __Host- prefix no subdomain can set it, and so complete its own sign-in in another user's browser.
+  const [cookieName, path] = baseUrl.startsWith('https:') ? [`__Host-${STATE_COOKIE}`, '/'] : [STATE_COOKIE, PATH];
   const cookie = (value: string, seconds: number) => cookieHeader(cookieName, value, { seconds, path, baseUrl });
 
   return routes('Authentication', [
     route({
       method: 'GET',
       path: `${PATH}/:provider`,
-      summary: 'Sign in with an account elsewhere: leads to the provider',
-      access: 'nobody',
+      summary: 'Redirect to an OAuth provider to sign in',
+      access: 'public',
       params,
-      answers: { 302: answer('To the provider.'), 404: notHere },
+      answers: { 302: answer('To the provider.'), 404: noProvider },
       handle: async ({ params }): Promise<Answer> => {
-        const { url, journey } = await clientOf(params.provider).begin();
+        const { url, journey: state } = await clientOf(params.provider).begin();
         const sealed = seal(
           secretKeys,
-          [JOURNEY],
-          JSON.stringify({ ...journey, until: Date.now() + JOURNEY_SECONDS * 1_000 }),
+          [STATE_COOKIE],
+          JSON.stringify({ ...state, until: Date.now() + STATE_SECONDS * 1_000 }),
         );
-        return { status: 302, headers: { Location: url, 'Set-Cookie': [cookie(sealed, JOURNEY_SECONDS)] } };
+        return { status: 302, headers: { Location: url, 'Set-Cookie': [cookie(sealed, STATE_SECONDS)] } };
       },
     }),
     route({
       method: 'GET',
       path: `${PATH}/:provider/callback`,
-      summary: 'Where the provider leads back to; the answer carries a session',
-      access: 'nobody',
+      summary: 'Complete the sign-in of an OAuth provider and start a session',
+      access: 'public',
       params,
       query,
       answers: {
         302: answer('Signed in: to the start page.'),
-        400: failure('It was not begun here, or the provider refused.', 'BAD_REQUEST'),
-        403: failure('The address is not verified there, or signing up is turned off.', 'FORBIDDEN'),
-        404: notHere,
+        400: failure('The sign-in was not started in this browser, or the provider refused.', 'BAD_REQUEST'),
+        403: failure('The provider has no verified address, or sign-up is off.', 'FORBIDDEN'),
+        404: noProvider,
         429: failure('Too many accounts were opened from this IP.', 'RATE_LIMIT_EXCEEDED'),
         502: failure('The provider cannot be reached.', 'EXTERNAL_SERVICE_ERROR'),
       },
       handle: async ({ db, params: { provider }, query, request, log }): Promise<Answer> => {
         const client = clientOf(provider);
-        const journey = openJourney(secretKeys, cookieValue(request.headers, cookieName));
-        if (journey?.provider !== provider) throw badRequest('This sign-in was not begun in this browser.');
-        const identity = await client.finish(journey, query as Record<string, string>).catch((error: Error) => {
+        const state = openState(secretKeys, cookieValue(request.headers, cookieName));
+        if (state?.provider !== provider) throw badRequest('This sign-in was not begun in this browser.');
+        const identity = await client.finish(state, query as Record<string, string>).catch((error: Error) => {
           if (error instanceof OAuthRefusal) throw badRequest(`The sign-in did not succeed: ${error.message}.`);
-          log.warn({ err: error, provider }, 'an OAuth provider could not be asked');
+          log.warn({ err: error, provider }, 'OAuth provider is unavailable');
           throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
         });
         const user = await signInWith(db, settings, identity, request.ip);
@@ -88,11 +88,11 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
   ]);
 }
 
-function openJourney(keys: AppParts['settings']['secretKeys'], sealed: string | undefined): OAuthState | undefined {
+function openState(keys: AppParts['settings']['secretKeys'], sealed: string | undefined): OAuthState | undefined {
   if (!sealed) return undefined;
   try {
-    const journey = JSON.parse(unseal(keys, [JOURNEY], sealed)) as OAuthState & { until: number };
-    return journey.until > Date.now() ? journey : undefined;
+    const state = JSON.parse(unseal(keys, [STATE_COOKIE], sealed)) as OAuthState & { until: number };
+    return state.until > Date.now() ? state : undefined;
   } catch {
     return undefined;
   }

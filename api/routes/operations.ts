@@ -9,34 +9,31 @@ import { object, oneOf, record } from '../http/schemas.ts';
 
 const readiness = object({ status: oneOf('ok', 'degraded', 'down'), parts: record() });
 
-/** For those who run the service: nobody is asked who they are. */
+/** Routes for operators and for documentation, without authentication. */
 export function operations(
   parts: Pick<AppParts, 'ready' | 'metrics' | 'settings'>,
   document: () => OpenApiDocument,
 ): RouteGroup {
   const { registry } = parts.metrics;
-  /** Made once, when somebody first looks. */
+  /** Rendered once, on first request. */
   let docs: string | undefined;
   const probes = [
     route({
       method: 'GET',
       path: '/health',
-      summary: 'Whether the process is up',
-      access: 'nobody',
-      answers: { 200: answer('It is.', object({ status: oneOf('ok') })) },
+      summary: 'Check that the process is up',
+      access: 'public',
+      answers: { 200: answer('The process is up.', object({ status: oneOf('ok') })) },
       handle: () => ok({ status: 'ok' }),
     }),
     route({
       method: 'GET',
       path: '/ready',
-      summary: 'Whether requests can be served, and the state of each part that they need',
-      access: 'nobody',
+      summary: 'Check that requests can be served, with the state of each dependency',
+      access: 'public',
       answers: {
-        200: answer(
-          'They can; `degraded` when something behind the API is away and what is accepted waits.',
-          readiness,
-        ),
-        503: answer('They cannot: no database, or one with pending migrations.', readiness),
+        200: answer('Ready; `degraded` when Temporal is unavailable and accepted work waits.', readiness),
+        503: answer('Not ready: no database, or pending migrations.', readiness),
       },
       handle: async (): Promise<Answer> => {
         const state = await parts.ready();
@@ -46,16 +43,16 @@ export function operations(
     route({
       method: 'GET',
       path: '/openapi.json',
-      summary: 'This document',
-      access: 'nobody',
+      summary: 'Get the OpenAPI document',
+      access: 'public',
       answers: { 200: answer('The OpenAPI 3.1 description of all routes.', record()) },
       handle: () => ok(document()),
     }),
     route({
       method: 'GET',
       path: '/docs',
-      summary: 'The same for people: a page with every route',
-      access: 'nobody',
+      summary: 'Show the documentation page with every route',
+      access: 'public',
       answers: { 200: { description: 'The page.', contentType: 'text/html' } },
       handle: (): Answer => {
         docs ??= docsPage(docsOf(document()));
@@ -66,8 +63,8 @@ export function operations(
   const metrics = route({
     method: 'GET',
     path: '/metrics',
-    summary: 'Counters and timings in the text format of Prometheus',
-    access: 'nobody',
+    summary: 'Get metrics in the text format of Prometheus',
+    access: 'public',
     answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
     handle: async (): Promise<Answer> => ({
       status: 200,
@@ -75,7 +72,7 @@ export function operations(
       headers: { 'Content-Type': registry.contentType },
     }),
   });
-  // Everybody can reach the API's own port: in production metrics are served on METRICS_PORT or not at all.
+  // The API's port is public: in production metrics are served on METRICS_PORT only.
   const { metricsPort, production } = parts.settings;
   return routes('Operations', metricsPort === undefined && !production ? [...probes, metrics] : probes);
 }

@@ -2,68 +2,70 @@ import { isDatabaseUnavailable, isStatementTimeout } from '../../platform/databa
 import { changeSubscription, findSubscription, type Subscription } from '../../services/contacts/subscription.ts';
 import { type PageToken, readPageToken } from '../../services/emails/links.ts';
 import { type Answer, page } from '../http/answers.ts';
-import { type Route, route, routes, type Surroundings } from '../http/route.ts';
+import { type HandlerContext, type Route, route, routes } from '../http/route.ts';
 import { text } from '../http/schemas.ts';
 import { type PageAim, presentBadLink, presentLater, presentSubscription } from '../presenters/subscription-page.ts';
 
-// For whoever has the link, and in any state of the project: nobody is asked who they are, and nothing else counts.
+// The link's token is the only authentication; the pages work in any state of the project.
 
-interface PageCall extends Surroundings {
+interface PageCall extends HandlerContext {
   params: { token: string };
 }
 
-/** What is behind the token, or a page that says that there is nothing. */
-async function answered(
+/** Shows the subscription of the token, or an error page. */
+async function respond(
   { settings, params, request, log }: PageCall,
   aim: PageAim,
-  work: (who: PageToken) => Promise<Subscription | undefined>,
+  work: (pageToken: PageToken) => Promise<Subscription | undefined>,
 ): Promise<Answer> {
   const language = request.headers['accept-language'];
-  const who = readPageToken(settings.secretKeys, params.token);
+  const pageToken = readPageToken(settings.secretKeys, params.token);
   try {
-    const subscription = who && (await work(who));
+    const subscription = pageToken && (await work(pageToken));
     return subscription ? presentSubscription(subscription, params.token, aim) : presentBadLink(language);
   } catch (error) {
     if (!isDatabaseUnavailable(error) && !isStatementTimeout(error)) throw error;
-    log.error({ err: error, requestId: request.id }, 'the database cannot be reached');
+    log.error({ err: error, requestId: request.id }, 'database is unavailable');
     return presentLater(language);
   }
 }
 
 const shared = {
-  access: 'nobody',
+  access: 'public',
   params: { token: text() },
   answers: {
     200: page('The page, in the language of the contact.'),
-    404: page('The token is none of ours, or its contact is gone.'),
-    503: page('The database cannot be reached just now.'),
+    404: page('The token is invalid, or its contact was deleted.'),
+    503: page('The database is unavailable.'),
   },
 } as const;
 
-const looking = (aim: 'unsubscribe' | 'subscribe' | 'manage', summary: string): Route =>
+const showRoute = (aim: 'unsubscribe' | 'subscribe' | 'manage', summary: string): Route =>
   route({
     method: 'GET',
     path: `/${aim}/:token`,
     summary,
     ...shared,
-    handle: (call) => answered(call, aim, (who) => findSubscription(call.db, who)),
+    handle: (call) => respond(call, aim, (pageToken) => findSubscription(call.db, pageToken)),
   });
 
-const deciding = (aim: 'unsubscribe' | 'subscribe', summary: string): Route =>
+const changeRoute = (aim: 'unsubscribe' | 'subscribe', summary: string): Route =>
   route({
     method: 'POST',
     path: `/${aim}/:token`,
     summary,
     ...shared,
-    // The body is not even looked at: RFC 8058 has one, a form of ours has none, and neither says any more.
+    // Ignores the body: that of RFC 8058 adds nothing, and our form has none.
     handle: (call) =>
-      answered(call, 'done', (who) => changeSubscription(call.db, who, aim === 'subscribe', 'by the recipient')),
+      respond(call, 'done', (pageToken) =>
+        changeSubscription(call.db, pageToken, aim === 'subscribe', 'by the recipient'),
+      ),
   });
 
 export const pages = routes('Pages', [
-  looking('unsubscribe', 'The page that asks whether to unsubscribe; it changes nothing'),
-  deciding('unsubscribe', 'Unsubscribe: the button of the page, and the one-click of mail programs (RFC 8058)'),
-  looking('subscribe', 'The page that asks whether to subscribe; it changes nothing'),
-  deciding('subscribe', 'Subscribe: the button of the page'),
-  looking('manage', 'The page that shows the state of a subscription, and can change it'),
+  showRoute('unsubscribe', 'Show the page to confirm unsubscribing; changes nothing'),
+  changeRoute('unsubscribe', 'Unsubscribe: the button of the page, and the one-click of mail programs (RFC 8058)'),
+  showRoute('subscribe', 'Show the page to confirm subscribing; changes nothing'),
+  changeRoute('subscribe', 'Subscribe: the button of the page'),
+  showRoute('manage', 'Show the page to view and change a subscription'),
 ]);

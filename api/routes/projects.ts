@@ -12,7 +12,7 @@ import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysS
 const params = { id: uuid() };
 const one = answer('The project.', projectSchema);
 const noSuch = missing('project');
-const withKeys = answer('The project with its keys; the secret one is shown here only.', projectWithKeysSchema);
+const withKeys = answer('The project with its keys; the secret key is shown only here.', projectWithKeysSchema);
 
 const settable = {
   tracking: optional(oneOf(...trackings)),
@@ -23,7 +23,7 @@ export const projects = routes('Projects', [
   route({
     method: 'GET',
     path: '/users/@me/projects',
-    summary: 'The projects that the user is a member of',
+    summary: 'List the projects of the user',
     access: 'session',
     answers: { 200: answer('The projects.', list(projectSchema)) },
     handle: async ({ db, user }) =>
@@ -35,7 +35,7 @@ export const projects = routes('Projects', [
     summary: 'Create a project; the user becomes its OWNER',
     access: 'session',
     body: { name: projectName(), ...settable },
-    answers: { 201: withKeys, 409: failure('The user owns as many projects as they may.', 'CONFLICT') },
+    answers: { 201: withKeys, 409: failure('The user owns the maximum number of projects.', 'CONFLICT') },
     handle: async ({ db, user, settings, body }) => {
       const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id }, settings.limits);
       return created(presentProjectWithKeys(project, 'OWNER', keys));
@@ -44,7 +44,7 @@ export const projects = routes('Projects', [
   route({
     method: 'GET',
     path: '/projects/:id',
-    summary: 'One project',
+    summary: 'Get a project',
     access: 'member',
     params,
     answers: { 200: one, 404: noSuch },
@@ -71,12 +71,12 @@ export const projects = routes('Projects', [
   route({
     method: 'DELETE',
     path: '/users/@me/projects/:id',
-    summary: 'Delete a project: it is gone at once, and all its data soon after',
+    summary: 'Delete a project at once, and its data in the background',
     access: 'member',
     role: 'OWNER',
     whileDisabled: true,
     params,
-    answers: { 204: answer('It is gone.'), 404: noSuch },
+    answers: { 204: answer('Deleted.'), 404: noSuch },
     handle: async ({ db, params }) => {
       await deleteProject(db, params.id);
       return noContent();
@@ -85,7 +85,7 @@ export const projects = routes('Projects', [
   route({
     method: 'POST',
     path: '/users/@me/projects/:id/regenerate-keys',
-    summary: 'Replace both keys; the old ones end at once, everywhere',
+    summary: 'Replace both keys; the old ones stop working at once',
     access: 'member',
     role: 'ADMIN',
     whileDisabled: true,
@@ -100,7 +100,7 @@ export const projects = routes('Projects', [
   route({
     method: 'POST',
     path: '/users/@me/projects/:id/reset',
-    summary: 'Wipe all data of a project, but for keys, domains, members and settings',
+    summary: 'Erase all data of a project except keys, domains, members and settings',
     access: 'member',
     role: 'ADMIN',
     params,

@@ -11,7 +11,7 @@ const securityRoute = (path: string) =>
   route({
     method: 'GET',
     path,
-    summary: 'How much of the mail bounces and is complained about, and whether the project was disabled for it',
+    summary: 'Get bounce and complaint rates, and suspensions of the project',
     access: 'member',
     params,
     answers: { 200: answer('The rates and their levels.', securitySchema), 404: missing('project') },
@@ -24,7 +24,7 @@ export const security = routes('Projects', [
   route({
     method: 'GET',
     path: '/projects/:id/setup-state',
-    summary: 'How far the project is set up, and what is turned on here',
+    summary: 'Get the setup state of a project, and the enabled features',
     access: 'member',
     params,
     answers: {
@@ -42,7 +42,7 @@ export const security = routes('Projects', [
           workflowEnabled: flag(),
           memberInvited: flag(),
           billingEnabled: flag(),
-          /** Enough is there to send mail. */
+          /** Whether the project can send mail. */
           ready: flag(),
         }),
       ),

@@ -33,7 +33,7 @@ const name = () => text({ max: 100 });
 const description = () => optional(nullable(text({ min: 0, max: 500 })));
 const count = () => wholeNumber({ min: 0 });
 
-/** An address that stays as it is spelled: those that are not found are given back. */
+/** An address in its original spelling, which is returned when it is not found. */
 const spelled = (): Typed<string> =>
   joi
     .string()
@@ -44,17 +44,17 @@ const emails = () => list(spelled(), { min: 1, max: MAX_EMAILS });
 const one = answer('The segment.', segmentSchema);
 const notFound = missing('segment', 'SEGMENT_NOT_FOUND');
 const params = { id: uuid() };
-const invalid = failure('The condition is not valid, or takes too long to answer.', 'BAD_REQUEST');
+const invalid = failure('The condition is invalid, or takes too long to evaluate.', 'BAD_REQUEST');
 const onlyStatic = failure('The segment is dynamic.', 'BAD_REQUEST');
 
-/** A segment may have a million members, which are written or removed in one statement. */
+/** A segment may have a million members, written or removed in one statement. */
 const MEMBERS_MS = 60_000;
 
 export const segments = routes('Segments', [
   route({
     method: 'GET',
     path: '/segments',
-    summary: 'All segments, the newest first',
+    summary: 'List segments, newest first',
     access: 'secretKey',
     answers: { 200: answer('The segments.', list(segmentSchema)) },
     handle: async ({ db, project }) => ok((await listSegments(db, project.projectId)).map(presentSegment)),
@@ -74,8 +74,8 @@ export const segments = routes('Segments', [
     invalidBody: 400,
     answers: {
       201: one,
-      400: plainFailure('The body breaks a rule; the text says which, and where.'),
-      409: failure('The project has as many segments as it may.', 'CONFLICT'),
+      400: plainFailure('The body is invalid; the text says what and where.'),
+      409: failure('The project has the maximum number of segments.', 'CONFLICT'),
     },
     handle: async ({ db, project, settings, body }) =>
       created(presentSegment(await createSegment(db, project, body, settings.limits))),
@@ -83,7 +83,7 @@ export const segments = routes('Segments', [
   route({
     method: 'GET',
     path: '/segments/:id',
-    summary: 'A segment with its cached count of members',
+    summary: 'Get a segment with its cached member count',
     access: 'secretKey',
     params,
     answers: { 200: one, 404: notFound },
@@ -113,7 +113,7 @@ export const segments = routes('Segments', [
     access: 'secretKey',
     params,
     statementTimeoutMs: MEMBERS_MS,
-    answers: { 204: answer('It is gone.'), 404: notFound, 409: failure('Something still uses it.', 'CONFLICT') },
+    answers: { 204: answer('Deleted.'), 404: notFound, 409: failure('The segment is in use.', 'CONFLICT') },
     handle: async ({ db, project, params }) => {
       await deleteSegment(db, project, params.id);
       return noContent();
@@ -122,7 +122,7 @@ export const segments = routes('Segments', [
   route({
     method: 'GET',
     path: '/segments/:id/contacts',
-    summary: 'Who is in a segment at this moment',
+    summary: 'List the current members of a segment',
     access: 'secretKey',
     params,
     query: offsetPage({ maxPageSize: 100 }),
@@ -143,7 +143,7 @@ export const segments = routes('Segments', [
     body: { emails: emails(), createMissing: optional(flag()), subscribed: optional(flag()) },
     answers: {
       200: answer(
-        'How many were added, how many of them created, and who was not found.',
+        'How many were added, how many of them created, and which addresses were not found.',
         object({ added: count(), created: count(), notFound: list(text()) }),
       ),
       400: onlyStatic,
@@ -164,7 +164,7 @@ export const segments = routes('Segments', [
   route({
     method: 'POST',
     path: '/segments/:id/compute',
-    summary: 'Look at everybody again: membership and events of a tracked dynamic segment are brought up to date',
+    summary: 'Recompute the members of a tracked dynamic segment and record entries and exits',
     access: 'secretKey',
     params,
     statementTimeoutMs: MEMBERS_MS,
@@ -181,7 +181,7 @@ export const segments = routes('Segments', [
   route({
     method: 'POST',
     path: '/segments/:id/refresh',
-    summary: 'Count the members anew',
+    summary: 'Recount the members',
     access: 'secretKey',
     params,
     answers: { 200: answer('The count.', object({ memberCount: count() })), 400: invalid, 404: notFound },

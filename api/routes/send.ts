@@ -1,5 +1,5 @@
 import { type Address, sendEmails } from '../../services/emails/send.ts';
-import { asAddress, type Given, recipients, sender } from '../http/addresses.ts';
+import { asAddress, type GivenAddress, recipients, sender } from '../http/addresses.ts';
 import { answer, failure, missing, overCap, success } from '../http/answers.ts';
 import { asAttachments, attachments } from '../http/attachments.ts';
 import { contactData } from '../http/contact-data.ts';
@@ -10,8 +10,8 @@ import { email, flag, line, nullable, optional, text, uuid } from '../http/schem
 import { subject } from '../http/subject.ts';
 import { presentSent, sentSchema } from '../presenters/sent.ts';
 
-/** `name` counts for a sender that is given as text, and has none there. */
-function senderOf(from: Given | undefined, name: string | null | undefined): Address | undefined {
+/** `name` applies to a sender given as text without a name. */
+function senderOf(from: GivenAddress | undefined, name: string | null | undefined): Address | undefined {
   if (from === undefined) return undefined;
   return typeof from === 'string' && name ? { email: from, name } : asAddress(from);
 }
@@ -21,12 +21,12 @@ export const send = routes('Emails', [
     method: 'POST',
     path: '/v1/send',
     checksKey: true,
-    summary: 'Send a transactional e-mail to one or several recipients, each with a mail of its own',
+    summary: 'Send a transactional e-mail to one or several recipients, one mail each',
     access: 'secretKey',
     bodyLimit: ({ messageMaxBytes }) => messageMaxBytes,
     body: {
       to: recipients(),
-      /** Required, unless a template has it; the same goes for subject and body. */
+      /** Required unless a template has it, like subject and body. */
       from: optional(sender()),
       /** Deprecated: the sender's name, when `from` has none. */
       name: optional(nullable(line({ min: 0, max: 255 }))),
@@ -58,7 +58,7 @@ export const send = routes('Emails', [
       };
       const sent = await onceByKey(call, async (db) => {
         const result = await sendEmails(db, call.project, input, call.settings);
-        // Without the addresses: what is kept here outlives a contact that is deleted.
+        // Without addresses: the stored response outlives a deleted contact.
         const made = result.emails.map(({ contact, email }) => ({ contact: { id: contact.id }, email }));
         return { result, response: { emails: made } };
       });

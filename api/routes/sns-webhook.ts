@@ -5,7 +5,7 @@ import { answer, failure, ok } from '../http/answers.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { flag, object, text } from '../http/schemas.ts';
 
-/** Several times what the provider can send. */
+/** Several times the size of the provider's messages. */
 const MAX_BYTES = 1024 * 1024;
 
 export function snsWebhook(): RouteGroup {
@@ -14,25 +14,31 @@ export function snsWebhook(): RouteGroup {
     route({
       method: 'POST',
       path: '/webhooks/sns',
-      summary: 'Notices of Amazon SES about mail, through Amazon SNS; its signature says who calls',
-      access: 'nobody',
-      // Whatever it is called: SNS sends JSON as plain text.
+      summary: 'Receive signed notifications of Amazon SES through Amazon SNS',
+      access: 'public',
+      // Any content type: SNS sends JSON as plain text.
       bodyKind: 'raw',
       body: text({ min: 0 }),
       bodyLimit: () => MAX_BYTES,
       answers: {
-        200: answer('It was genuine, whether it meant anything or not.', object({ success: flag(), outcome: text() })),
-        400: failure('The body is no JSON.', 'BAD_REQUEST'),
-        403: failure('Signature, certificate host or topic are not those that we trust.', 'FORBIDDEN'),
-        413: failure('It is larger than any notice.', 'PAYLOAD_TOO_LARGE'),
-        502: failure('The provider could not be asked just now; it will try again.', 'EXTERNAL_SERVICE_ERROR'),
+        200: answer(
+          'The message is authentic; `outcome` says how it was handled.',
+          object({ success: flag(), outcome: text() }),
+        ),
+        400: failure('The body is not JSON.', 'BAD_REQUEST'),
+        403: failure('The signature, certificate host or topic is not trusted.', 'FORBIDDEN'),
+        413: failure('The message is too large.', 'PAYLOAD_TOO_LARGE'),
+        502: failure(
+          'The certificate or the confirmation could not be fetched; SNS retries.',
+          'EXTERNAL_SERVICE_ERROR',
+        ),
       },
       handle: async ({ db, settings, log, body }) => {
         const message = readSnsMessage(parsed(body));
         if (!message) throw new ApiError(403, 'FORBIDDEN', 'This is not a message of Amazon SNS.');
         gate ??= new SnsGate(settings.sns);
         const outcome = await receiveSnsMessage(db, gate, settings.secretKeys, message);
-        log.debug({ snsMessageId: message.MessageId.slice(0, 200), outcome }, 'a notice of the mail provider');
+        log.debug({ snsMessageId: message.MessageId.slice(0, 200), outcome }, 'received SNS message');
         return ok({ success: true, outcome });
       },
     }),

@@ -10,7 +10,7 @@ export const suppressions = routes('Suppressions', [
   route({
     method: 'GET',
     path: '/suppressions',
-    summary: 'Addresses that bounced for good or complained, the newest first',
+    summary: 'List suppressed addresses (hard bounces, complaints), newest first',
     access: 'secretKey',
     query: cursorPage(),
     answers: { 200: answer('A page of the list.', cursorListSchema(suppressionSchema)) },
@@ -25,10 +25,10 @@ export const suppressions = routes('Suppressions', [
   route({
     method: 'DELETE',
     path: '/suppressions/:email',
-    summary: 'Take an address off the list, so that mail to it leaves again',
+    summary: 'Remove a suppression, so that mail is sent to the address again',
     access: 'secretKey',
     params: { email: email() },
-    answers: { 204: answer('It is off.'), 404: missing('suppressed address') },
+    answers: { 204: answer('Removed.'), 404: missing('suppressed address') },
     handle: async ({ db, project, params }) => {
       await removeSuppression(db, project, params.email);
       return noContent();

@@ -19,19 +19,22 @@ const MAX_SEARCH = 1_000;
 const params = { id: uuid() };
 const one = answer('The template.', templateSchema);
 const noTemplate = missing('template', 'TEMPLATE_NOT_FOUND');
-const unreadable = failure('The subject or the body is no template; line and column are told.', 'BAD_REQUEST');
+const unreadable = failure(
+  'The subject or the body is not a valid template; the error has line and column.',
+  'BAD_REQUEST',
+);
 const unverified = failure(
   'The domain of `from` is not verified, or the project is disabled.',
   'INTERNAL_SERVER_ERROR',
 );
 
-const tooMany = failure('The project has as many templates as it may.', 'CONFLICT');
+const tooMany = failure('The project has the maximum number of templates.', 'CONFLICT');
 const largePage = failure('The bodies on the page are too large together.', 'PAYLOAD_TOO_LARGE');
 const bodyLimit = ({ contentBodyMaxBytes }: Settings) => contentBodyMaxBytes;
 
 const name = () => text({ max: MAX_NAME });
 
-/** What a template can do without. `from` is an address or `Name <address>`. */
+/** Optional fields. `from` is an address or `Name <address>`. */
 const extras = {
   description: optional(nullable(text({ min: 0, max: MAX_DESCRIPTION }))),
   from: optional(nullable(sender())),
@@ -39,9 +42,9 @@ const extras = {
   replyTo: optional(nullable(email())),
 };
 
-type Given = Parameters<typeof asAddress>[0];
+type GivenAddress = Parameters<typeof asAddress>[0];
 
-const withSender = <B extends { from?: Given | null | undefined }>({ from, ...rest }: B) => ({
+const withSender = <B extends { from?: GivenAddress | null | undefined }>({ from, ...rest }: B) => ({
   ...rest,
   from: from === undefined || from === null ? from : asAddress(from),
 });
@@ -77,7 +80,7 @@ export const templates = routes('Templates', [
   route({
     method: 'GET',
     path: '/templates/:id',
-    summary: 'One template',
+    summary: 'Get a template',
     access: 'secretKey',
     params,
     answers: { 200: one, 404: noTemplate },
@@ -87,7 +90,7 @@ export const templates = routes('Templates', [
   route({
     method: 'PATCH',
     path: '/templates/:id',
-    summary: 'Change a template; null takes away what it can do without',
+    summary: 'Update a template; null clears optional fields',
     access: 'secretKey',
     params,
     body: {
@@ -105,11 +108,11 @@ export const templates = routes('Templates', [
   route({
     method: 'DELETE',
     path: '/templates/:id',
-    summary: 'Delete a template; mail that was made from it stays',
+    summary: 'Delete a template; mail that used it stays',
     access: 'secretKey',
     params,
     answers: {
-      204: answer('It is gone.'),
+      204: answer('Deleted.'),
       404: noTemplate,
       409: failure('A step of a workflow uses it.', 'CONFLICT'),
     },
@@ -121,7 +124,7 @@ export const templates = routes('Templates', [
   route({
     method: 'POST',
     path: '/templates/:id/duplicate',
-    summary: 'Make a copy of a template',
+    summary: 'Copy a template',
     access: 'secretKey',
     params,
     answers: { 201: answer('The copy.', templateSchema), 404: noTemplate, 409: tooMany },
@@ -131,10 +134,10 @@ export const templates = routes('Templates', [
   route({
     method: 'GET',
     path: '/templates/:id/usage',
-    summary: 'Which campaigns and workflow steps a template is used by',
+    summary: 'List the campaigns and workflow steps that use a template',
     access: 'secretKey',
     params,
-    answers: { 200: answer('Where it is used.', templateUsageSchema), 404: noTemplate },
+    answers: { 200: answer('The usage.', templateUsageSchema), 404: noTemplate },
     handle: async ({ db, project, params }) => ok(await templateUsage(db, project.projectId, params.id)),
   }),
 ]);

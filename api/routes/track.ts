@@ -37,7 +37,7 @@ export const track = routes('Events', [
     method: 'POST',
     path: '/v1/track',
     checksKey: true,
-    summary: 'Record an event of a contact, who is created or updated on the way',
+    summary: 'Record an event of a contact, and create or update the contact',
     access: 'publicKey',
     body: trackBody(),
     answers: { 200: answer('The event is recorded.', trackedSchema), 409: keyReused },

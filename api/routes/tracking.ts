@@ -2,11 +2,11 @@ import { readClickToken, readOpenToken } from '../../services/emails/tracked-lin
 import { Tracking, webAddress } from '../../services/emails/tracking.ts';
 import { type Answer, page } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import { type RouteGroup, route, routes, type Surroundings } from '../http/route.ts';
+import { type HandlerContext, type RouteGroup, route, routes } from '../http/route.ts';
 import { text } from '../http/schemas.ts';
 import { presentBadLink } from '../presenters/subscription-page.ts';
 
-/** One transparent dot. */
+/** A transparent pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 const UNSTORED = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' };
 const pixel = (status: number): Answer => ({
@@ -15,44 +15,43 @@ const pixel = (status: number): Answer => ({
   headers: { ...UNSTORED, 'Content-Type': 'image/gif' },
 });
 
-/** A look at the headers, or ahead of time, is nobody's open or click. */
-const isSomebody = ({ method, headers }: Surroundings['request']): boolean =>
+/** HEAD requests and prefetches do not count as opens or clicks. */
+const isCounted = ({ method, headers }: HandlerContext['request']): boolean =>
   method === 'GET' && !/prefetch|preview/i.test(String(headers['sec-purpose'] ?? headers.purpose ?? ''));
 
-/** What mails lead to: whoever follows gets there, whether it can be counted or not. */
+/** Open and click tracking. The recipient gets the response whether it can be counted or not. */
 export function tracking({ db, log }: Pick<AppParts, 'db' | 'log'>): RouteGroup {
   const counter = new Tracking(db, log);
   return routes('Pages', [
     route({
       method: 'GET',
       path: '/t/o/:token',
-      summary: 'The picture that tells that a mail was opened',
-      access: 'nobody',
+      summary: 'Get the open tracking pixel',
+      access: 'public',
       params: { token: text() },
       answers: {
-        200: { description: 'One transparent dot.', contentType: 'image/gif' },
+        200: { description: 'A transparent pixel.', contentType: 'image/gif' },
         404: { description: 'The same; the token is none of ours.', contentType: 'image/gif' },
       },
       handle: async ({ settings, params, request }) => {
         const id = readOpenToken(settings.secretKeys, params.token);
         if (id === undefined) return pixel(404);
-        if (isSomebody(request)) await counter.count({ mail: { id }, kind: 'open' });
+        if (isCounted(request)) await counter.count({ mail: { id }, kind: 'open' });
         return pixel(200);
       },
     }),
     route({
       method: 'GET',
       path: '/t/c/:token',
-      summary: 'The way from a link in a mail to where it leads, which is signed in the token',
-      access: 'nobody',
+      summary: 'Redirect a tracked link to its target, which is signed in the token',
+      access: 'public',
       params: { token: text() },
-      answers: { 302: { description: 'There.' }, 404: page('The token is none of ours.') },
+      answers: { 302: { description: 'To the target of the link.' }, 404: page('The token is invalid.') },
       handle: async ({ settings, params, request }) => {
         const click = readClickToken(settings.secretKeys, params.token);
         const location = click && webAddress(click.target);
         if (!click || !location) return presentBadLink(request.headers['accept-language']);
-        if (isSomebody(request))
-          await counter.count({ mail: { id: click.emailId }, kind: 'click', link: click.target });
+        if (isCounted(request)) await counter.count({ mail: { id: click.emailId }, kind: 'click', link: click.target });
         return { status: 302, headers: { ...UNSTORED, Location: location } };
       },
     }),

@@ -9,17 +9,17 @@ import { object, text, wholeNumber } from '../http/schemas.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** Whoever asks gets an image and nothing else, whatever its bytes look like to a browser. */
+/** Browsers treat the bytes as an image only, whatever they contain. */
 const safely = (contentType: string): Record<string, string> => ({
   'Content-Type': contentType,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'Content-Disposition': 'inline',
-  // Pages of web mail show it from their own origin.
+  // Webmail embeds it from other origins.
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Cache-Control': 'public, max-age=31536000, immutable',
 });
 
-/** A name to show, never a path. */
+/** A display name, never used as a path. */
 function nameOf(given: string | null, fallback: string): string {
   const name = (given ?? '')
     .split(/[/\\]/)
@@ -44,7 +44,7 @@ export function uploads({ settings }: AppParts): RouteGroup {
           'The image can be shown from now on.',
           object({ url: text(), key: text(), filename: text(), contentType: text(), size: wholeNumber() }),
         ),
-        400: failure('There is no file, or it is no PNG, JPEG, GIF or WebP.', 'BAD_REQUEST'),
+        400: failure('The file is missing, or not a PNG, JPEG, GIF or WebP.', 'BAD_REQUEST'),
         413: failure(
           'The file is larger than 10 MB, or than what is left of the quota of the project.',
           'PAYLOAD_TOO_LARGE',
@@ -68,8 +68,8 @@ export function uploads({ settings }: AppParts): RouteGroup {
     route({
       method: 'GET',
       path: '/uploads/:key',
-      summary: 'An uploaded image',
-      access: 'nobody',
+      summary: 'Get an uploaded image',
+      access: 'public',
       params: { key: text({ max: 100 }) },
       answers: { 200: { description: 'The image.', contentType: 'image/*' }, 404: missing('image') },
       handle: async ({ db, params }): Promise<Answer> => {

@@ -10,7 +10,7 @@ export const users = routes('Users', [
   route({
     method: 'GET',
     path: '/users/@me',
-    summary: 'The user of the session',
+    summary: 'Get the user of the session',
     access: 'session',
     unverified: true,
     answers: { 200: answer('The user.', userSchema) },
@@ -23,7 +23,7 @@ export const users = routes('Users', [
     access: 'session',
     unverified: true,
     answers: {
-      204: answer('It is gone.'),
+      204: answer('Deleted.'),
       409: failure('The user is the last OWNER of a project.', 'CONFLICT'),
     },
     handle: async ({ db, settings, user }): Promise<Answer> => {
@@ -34,7 +34,7 @@ export const users = routes('Users', [
   route({
     method: 'POST',
     path: '/users/@me/password',
-    summary: 'Change the password; all sessions end, and the answer carries a new one',
+    summary: 'Change the password, end all sessions and start a new one',
     access: 'session',
     unverified: true,
     body: { currentPassword: givenPassword(), newPassword: newPassword() },

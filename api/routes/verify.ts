@@ -1,4 +1,4 @@
-import { MailReaches } from '../../services/addresses/mail-reach.ts';
+import { MailReachCache } from '../../services/addresses/mail-reach.ts';
 import { verifyAddress } from '../../services/addresses/verify.ts';
 import { answer, success } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
@@ -7,17 +7,17 @@ import { text } from '../http/schemas.ts';
 import { verifiedSchema } from '../presenters/verified.ts';
 
 export function verify({ resolver }: Pick<AppParts, 'resolver'>): RouteGroup {
-  const reaches = new MailReaches(resolver);
+  const mailReach = new MailReachCache(resolver);
   return routes('Emails', [
     route({
       method: 'POST',
       path: '/v1/verify',
-      summary: 'Whether an e-mail address can receive mail, and what kind of address it is',
+      summary: 'Check whether an address can receive mail, and its kind',
       access: 'secretKey',
       whileDisabled: true,
       body: { email: text({ min: 0 }) },
-      answers: { 200: answer('What is known of it; one that is none is not `valid`.', verifiedSchema) },
-      handle: async ({ body }) => success(await verifyAddress(reaches, body.email)),
+      answers: { 200: answer('The result; a malformed address is not `valid`.', verifiedSchema) },
+      handle: async ({ body }) => success(await verifyAddress(mailReach, body.email)),
     }),
   ]);
 }

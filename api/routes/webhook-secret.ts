@@ -17,7 +17,7 @@ export const webhookSecrets = routes('Projects', [
   route({
     method: 'GET',
     path: '/projects/:id/webhook-secret',
-    summary: 'What the calls of WEBHOOK steps are signed with (Standard Webhooks)',
+    summary: 'Get the secret that signs calls of WEBHOOK steps (Standard Webhooks)',
     access: 'memberOrKey',
     role: 'ADMIN',
     params,
@@ -28,7 +28,7 @@ export const webhookSecrets = routes('Projects', [
   route({
     method: 'POST',
     path: '/projects/:id/webhook-secret/rotate',
-    summary: 'Replace it; calls from then on carry signatures of the new one',
+    summary: 'Replace the webhook secret; later calls are signed with the new one',
     access: 'memberOrKey',
     role: 'ADMIN',
     params,

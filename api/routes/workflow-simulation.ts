@@ -36,7 +36,7 @@ const seconds = (): Typed<number> => joi.number().min(0).max(3_155_760_000).requ
 const span = (): Typed<Span> =>
   joi.object({ amount: spanKeys.amount.required(), unit: spanKeys.unit.required() }).required();
 
-/** Years of four digits: from the others time cannot always go on. */
+/** Limited to four-digit years: later date arithmetic may fail for others. */
 const moment = (): Typed<string> =>
   dateTime().custom((value: string, helpers) =>
     /^\d{4}-/.test(new Date(value).toJSON() ?? '')
@@ -75,14 +75,14 @@ const graph = () =>
     ),
   });
 
-/** The same three ways as for starting it, and a contact that there is not. */
-function who(given: {
+/** Names the contact as for starting a workflow, or describes one that does not exist. */
+function contactOf(given: {
   contact?: SimulatedContact | undefined;
   contactId?: string | undefined;
   email?: string | undefined;
 }) {
-  const whoever = { id: given.contactId, email: given.email, ...given.contact };
-  if (whoever.id !== undefined || whoever.email !== undefined) return whoever;
+  const contact = { id: given.contactId, email: given.email, ...given.contact };
+  if (contact.id !== undefined || contact.email !== undefined) return contact;
   throw validationError([{ field: 'contact', message: '"contact" needs an "id" or an "email"', code: 'required' }]);
 }
 
@@ -92,7 +92,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
       method: 'POST',
       path: '/workflows/:id/simulate',
       heavy: 'simulation',
-      summary: 'What would happen to a contact: the way, its times, mails and calls; nothing is sent or stored',
+      summary: 'Simulate a workflow for a contact: steps, times, mails and webhooks; nothing is sent or stored',
       access: 'secretKey',
       whileDisabled: true,
       params: { id: uuid() },
@@ -116,8 +116,8 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
         startAt: optional(moment()),
       },
       answers: {
-        200: answer('What would happen.', simulationSchema),
-        400: failure('The graph cannot be run; every fault is told.', 'BAD_REQUEST'),
+        200: answer('The simulated execution.', simulationSchema),
+        400: failure('The graph cannot be run; the error lists all reasons.', 'BAD_REQUEST'),
         404: missing('workflow', 'WORKFLOW_NOT_FOUND'),
       },
       handle: async ({ project, params, body: { graph: draft, startAt = new Date().toISOString(), ...body } }) => {
@@ -128,7 +128,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
         }));
         const input = {
           ...body,
-          contact: who(body),
+          contact: contactOf(body),
           startAt,
           graph: draft && { steps: draft.steps, transitions: transitions ?? [] },
         };

@@ -15,10 +15,10 @@ const name = () => text({ max: 255 });
 const branch = () => nullable(oneOf(...branches));
 
 const noWorkflow = missing('workflow or step', 'WORKFLOW_NOT_FOUND');
-const refused = failure('The config is refused: its condition or its address may not be.', 'BAD_REQUEST');
+const refused = failure('The config is invalid: its condition or its address is refused.', 'BAD_REQUEST');
 const unverified = failure('The domain of `from` is not verified.', 'INTERNAL_SERVER_ERROR');
 
-/** What a step can be changed in. `config` is replaced as a whole. */
+/** The changeable fields of a step. `config` is replaced as a whole. */
 const change = {
   name: optional(name()),
   position: optional(position()),
@@ -30,7 +30,7 @@ export const workflowSteps = routes('Workflows', [
   route({
     method: 'POST',
     path: '/workflows/:id/steps',
-    summary: 'Add a step; with autoConnect it follows the last step that leads nowhere yet',
+    summary: 'Add a step; with autoConnect it follows the last step without a successor',
     access: 'secretKey',
     params: { id: uuid() },
     body: { ...change, type: oneOf(...stepTypeNames), autoConnect: optional(flag()) },
@@ -41,7 +41,7 @@ export const workflowSteps = routes('Workflows', [
   route({
     method: 'PATCH',
     path: '/workflows/:id/steps/:stepId',
-    summary: 'Change a step; executions that are on their way keep it as it was',
+    summary: 'Update a step; running executions keep their version of it',
     access: 'secretKey',
     params: { id: uuid(), stepId: uuid() },
     body: change,
@@ -57,7 +57,7 @@ export const workflowSteps = routes('Workflows', [
     params: { id: uuid(), stepId: uuid() },
     query: { splice: optional(flag()) },
     answers: {
-      204: answer('It is gone.'),
+      204: answer('Deleted.'),
       400: failure('A step that branches cannot be spliced out.', 'BAD_REQUEST'),
       404: noWorkflow,
     },
@@ -94,7 +94,7 @@ export const workflowSteps = routes('Workflows', [
     summary: 'Delete a transition',
     access: 'secretKey',
     params: { id: uuid(), transitionId: uuid() },
-    answers: { 204: answer('It is gone.'), 404: noWorkflow },
+    answers: { 204: answer('Deleted.'), 404: noWorkflow },
     handle: async ({ db, project, params }) => {
       await deleteTransition(db, project, params.id, params.transitionId);
       return noContent();

@@ -32,13 +32,13 @@ const params = { id: uuid() };
 const one = answer('The workflow.', workflowSchema);
 const noWorkflow = missing('workflow', 'WORKFLOW_NOT_FOUND');
 
-const tooMany = failure('The project has as many workflows as it may.', 'CONFLICT');
+const tooMany = failure('The project has the maximum number of workflows.', 'CONFLICT');
 
 export const workflows = routes('Workflows', [
   route({
     method: 'GET',
     path: '/workflows',
-    summary: 'List workflows, the newest first, filtered by status and by part of name or description',
+    summary: 'List workflows, newest first, filtered by status and by part of name or description',
     access: 'secretKey',
     query: {
       ...offsetPage(),
@@ -52,7 +52,7 @@ export const workflows = routes('Workflows', [
   route({
     method: 'GET',
     path: '/workflows/fields',
-    summary: 'What filters of CONDITION steps can name: fields of contacts, events, and the context of an execution',
+    summary: 'List what CONDITION steps can filter by: contact fields, events, and the execution context',
     access: 'secretKey',
     answers: {
       200: answer(
@@ -71,7 +71,7 @@ export const workflows = routes('Workflows', [
   route({
     method: 'POST',
     path: '/workflows',
-    summary: 'Create a workflow, which an event starts; it is disabled and has no steps yet',
+    summary: 'Create a workflow, disabled and without steps',
     access: 'secretKey',
     body: {
       name: name(),
@@ -87,7 +87,7 @@ export const workflows = routes('Workflows', [
   route({
     method: 'GET',
     path: '/workflows/:id',
-    summary: 'A workflow with its steps and transitions, and whether it could be enabled as it is',
+    summary: 'Get a workflow with its steps and transitions, and whether it can be enabled',
     access: 'secretKey',
     params,
     answers: { 200: answer('The workflow.', wholeWorkflowSchema), 404: noWorkflow },
@@ -97,7 +97,7 @@ export const workflows = routes('Workflows', [
   route({
     method: 'PATCH',
     path: '/workflows/:id',
-    summary: 'Change name, trigger or re-entry of a workflow, enable or disable it',
+    summary: 'Update name, trigger or re-entry of a workflow, enable or disable it',
     access: 'secretKey',
     params,
     body: {
@@ -111,7 +111,7 @@ export const workflows = routes('Workflows', [
     },
     answers: {
       200: one,
-      400: failure('It cannot be enabled; every fault is told.', 'BAD_REQUEST'),
+      400: failure('The workflow cannot be enabled; the error lists all reasons.', 'BAD_REQUEST'),
       404: noWorkflow,
     },
     handle: async ({ db, project, params, body: { eventName: event, ...change } }) => {
@@ -122,13 +122,13 @@ export const workflows = routes('Workflows', [
   route({
     method: 'DELETE',
     path: '/workflows/:id',
-    summary: 'Delete a workflow that nobody is on; mail and events that came from it stay',
+    summary: 'Delete a workflow without active executions; its mail and events stay',
     access: 'secretKey',
     params,
     answers: {
-      204: answer('It is gone.'),
+      204: answer('Deleted.'),
       404: noWorkflow,
-      409: failure('Executions of it are active.', 'CONFLICT'),
+      409: failure('The workflow has active executions.', 'CONFLICT'),
     },
     handle: async ({ db, project, params }) => {
       await deleteWorkflow(db, project, params.id);
@@ -138,7 +138,7 @@ export const workflows = routes('Workflows', [
   route({
     method: 'POST',
     path: '/workflows/:id/duplicate',
-    summary: 'Make a copy of a workflow, which is disabled',
+    summary: 'Copy a workflow; the copy is disabled',
     access: 'secretKey',
     params,
     answers: { 201: answer('The copy.', workflowSchema), 404: noWorkflow, 409: tooMany },

@@ -2,24 +2,24 @@ import type { Db } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { KeyedSlots } from '../../platform/keyed-slots.ts';
 
-// Work whose cost is up to the caller may neither take all connections of the process from those who track and send,
-// nor all the slots for such work from other projects.
+// Limits work whose cost depends on the caller's input, so that it takes neither all connections of the process nor all
+// slots from other projects.
 
 interface Kind {
-  /** In this process. */
-  atOnce: number;
+  /** The most at once in this process. */
+  total: number;
   perProject: number;
 }
 
 const kinds = {
-  /** Queries over all contacts of a project, by a condition that the caller wrote. */
-  condition: { atOnce: 4, perProject: 2 },
-  /** Other reads that get slower with what a project has: lists that are searched, exports, values, figures. */
-  read: { atOnce: 8, perProject: 3 },
-  /** A change of the segments of a project waits for the one before, which would cost a connection each. */
-  segmentChange: { atOnce: 6, perProject: 1 },
-  /** Walks through a workflow that never runs, rendering its mails. */
-  simulation: { atOnce: 4, perProject: 2 },
+  /** Queries over all contacts of a project with a condition of the caller. */
+  condition: { total: 4, perProject: 2 },
+  /** Other reads that slow down as a project grows: searched lists, exports, values, analytics. */
+  read: { total: 8, perProject: 3 },
+  /** Segment changes of a project are serial, and each waiting one would take a connection. */
+  segmentChange: { total: 6, perProject: 1 },
+  /** Simulated executions, which render mail. */
+  simulation: { total: 4, perProject: 2 },
 } satisfies Record<string, Kind>;
 
 export type HeavyWork = keyof typeof kinds;
@@ -28,7 +28,7 @@ const WAIT_MS = 10_000;
 
 const slotsOf = new WeakMap<object, Map<HeavyWork, KeyedSlots>>();
 
-/** Does such work in turn: after others of its project, and then after others of its kind. 429 after too long a wait. */
+/** Waits for a slot of the project and of the kind, then runs `work`. Answers 429 after too long a wait. */
 export async function heavyWork<T>(
   db: Db,
   kind: HeavyWork,
@@ -45,13 +45,13 @@ export async function heavyWork<T>(
   }
 }
 
-/** All that share a pool of connections share the slots. */
+/** Callers that share a connection pool share the slots. */
 function slotsFor(db: Db, kind: HeavyWork): KeyedSlots {
   const pool = db.client.config;
   const known = slotsOf.get(pool) ?? new Map<HeavyWork, KeyedSlots>();
   slotsOf.set(pool, known);
-  const { atOnce, perProject } = kinds[kind];
-  const slots = known.get(kind) ?? new KeyedSlots(atOnce, perProject);
+  const { total, perProject } = kinds[kind];
+  const slots = known.get(kind) ?? new KeyedSlots(total, perProject);
   known.set(kind, slots);
   return slots;
 }

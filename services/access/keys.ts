@@ -12,17 +12,17 @@ export interface ProjectKeys {
 
 export type KeyKind = 'public' | 'secret';
 
-/** What a key opens. `keyGeneration` is compared again by the statement that writes. */
+/** The project a key belongs to. Statements that write compare `keyGeneration` again. */
 export interface ProjectAccess {
   projectId: string;
   keyGeneration: number;
   disabled: boolean;
   disabledReason: string | null;
-  /** There is a cap on transactional mail, so each is counted as it is accepted. */
+  /** A cap on transactional mail is set, so each mail is counted when it is accepted. */
   capped?: boolean;
 }
 
-/** Payload of the notices that empty the caches of keys: the project's id. */
+/** Payload of the notifications that invalidate key caches: the project's id. */
 export const KEYS_CHANNEL = 'everpost_keys';
 
 export const newKeys = (): ProjectKeys => ({ publicKey: `pk_${randomText(48)}`, secretKey: `sk_${randomText(48)}` });
@@ -48,7 +48,7 @@ export const accessOf = ({ id, keyGeneration, disabled, disabledReason, billingC
   capped: billingCapped,
 });
 
-/** Both keys at once; the old ones end with this transaction, in every process. */
+/** Replaces both keys; the old ones stop working in every process when the transaction commits. */
 export async function regenerateKeys(db: Db, projectId: string): Promise<ProjectKeys> {
   const keys = newKeys();
   await inTransaction(db, async (trx) => {
@@ -68,7 +68,7 @@ export async function regenerateKeys(db: Db, projectId: string): Promise<Project
   return keys;
 }
 
-/** Inside the transaction, unlike all other notices: it is rare, and must be neither lost nor early. */
+/** Notifies inside the transaction, unlike other notifications: it is rare, and must be neither lost nor early. */
 export async function notifyKeysChanged(trx: Db, projectId: string): Promise<void> {
   await trx.raw('select pg_notify(?, ?)', [KEYS_CHANNEL, projectId]);
 }

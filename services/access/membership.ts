@@ -4,7 +4,7 @@ import { Project } from '../../db/models/project.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { accessOf, type ProjectAccess } from './keys.ts';
 
-/** What a member may work on, and as what. Who is only invited is none yet. */
+/** Returns the project and role of an active member; pending invitations do not count. */
 export async function findMembership(
   db: Db,
   userId: string,
@@ -15,6 +15,6 @@ export async function findMembership(
   return project && { project: accessOf(project), role: membership.role };
 }
 
-/** The same for a project that is not there and for one that the caller has nothing to do with. */
+/** The same error for a missing project and for one the caller is not a member of. */
 export const noProject = () =>
   new ApiError(404, 'RESOURCE_NOT_FOUND', 'There is no such project, or you are no member of it.');

@@ -3,10 +3,10 @@ import { statement } from '../../db/statement.ts';
 
 export const WINDOW_SECONDS = 60;
 
-/** Payload: the id of a project whose limit is reached. Every process then hands back what it has not spent. */
+/** Payload: the id of a project whose limit is reached. Every process then returns its unspent tokens. */
 export const RATE_CHANNEL = 'everpost_rate';
 
-/** Public and secret keys share a bucket; sessions have their own, in which they count as the secret key does. */
+/** Public and secret keys share a bucket; sessions have another, in which they count as the secret key does. */
 export type Bucket = 'keys' | 'sessions';
 
 /** One number for the public key and one for the secret key. */
@@ -18,30 +18,30 @@ export interface PerKey {
 export interface LeaseRequest {
   bucket: Bucket;
   projectId: string;
-  /** Calls of all keys after which the public key is refused, and calls of the secret key after which that is. */
+  /** The public key is refused after so many calls of all keys, the secret key after so many of its own. */
   limit: number;
-  /** Calls of all keys after which the secret key is refused too. */
+  /** The secret key is refused after so many calls of all keys. */
   ceiling: number;
-  /** Requests that wait for a token just now; what they get counts as spent. */
+  /** Requests that wait for a token; what they get counts as spent. */
   waiting: PerKey;
-  /** At most so many more, for requests to come. */
+  /** The most tokens to lease in advance. */
   spareAtMost: number;
-  /** The window that `spent` was spent in, by the number that an earlier lease gave. */
+  /** The window in which `spent` was spent, by the number from an earlier lease. */
   window: string;
   spent: PerKey;
-  /** Counts public tokens that no process has reported as spent: their holder does not answer. */
+  /** Counts unreported public tokens as spent: the process that leased them does not answer. */
   writeOffPublic: boolean;
 }
 
-/** `bigint` and intervals come as text and as a number of milliseconds. */
+/** `window` is a bigint as text, `msLeft` an interval in milliseconds. */
 export interface Lease {
   window: string;
-  /** To this request. */
+  /** Granted to this request. */
   grant: PerKey;
-  /** To all processes together, for all keys and for the secret key alone. */
+  /** Granted to all processes, for all keys and for the secret key alone. */
   granted: number;
   secretGranted: number;
-  /** Of those: known to be spent. */
+  /** Of those, known to be spent. */
   settled: number;
   secretSettled: number;
   msLeft: number;
@@ -52,7 +52,7 @@ interface LeaseRow extends Omit<Lease, 'grant'> {
   secretGrant: number;
 }
 
-export interface Settlement {
+export interface TokenReturn {
   bucket: Bucket;
   projectId: string;
   window: string;
@@ -60,9 +60,9 @@ export interface Settlement {
   spent: PerKey;
 }
 
-// One upsert by the database's clock: a window that is over is replaced by the one this request opens. How much is
-// granted is decided by the function rate_grants. `least` guards against rows that API processes of an earlier version
-// have renewed during an upgrade, without resetting the columns of the secret key.
+// One upsert by the database's clock; an expired window is replaced. The function rate_grants decides how much is
+// granted. `least` guards against rows that API processes of an earlier version renewed during an upgrade without
+// resetting the columns of the secret key.
 const leaseIn = (table: string) =>
   statement<LeaseRow>(
     `${table}_lease`,
@@ -79,8 +79,8 @@ const leaseIn = (table: string) =>
       select
         case when over then w.number + 1 else w.number end,
         case when over then now() else w.opened_at end,
-        given + given_secret + public_grant + secret_grant,
-        given_secret + secret_grant,
+        past_public + past_secret + public_grant + secret_grant,
+        past_secret + secret_grant,
         known + known_secret + least($4::int, public_grant) + least($5::int, secret_grant),
         known_secret + least($5::int, secret_grant),
         now_tight,
@@ -91,14 +91,14 @@ const leaseIn = (table: string) =>
         lateral (select
           case when over then 0 else w.granted - least(w.secret_granted, w.granted) end,
           case when over then 0 else least(w.secret_granted, w.granted) end
-        ) as past (given, given_secret),
+        ) as past (past_public, past_secret),
         lateral (select
-          case when over then 0 when $10::boolean then given
-            else least(given, greatest(0, w.settled - w.secret_settled) + case when same then $8::int else 0 end) end,
+          case when over then 0 when $10::boolean then past_public
+            else least(past_public, greatest(0, w.settled - w.secret_settled) + case when same then $8::int else 0 end) end,
           case when over then 0
-            else least(given_secret, w.secret_settled + case when same then $9::int else 0 end) end
+            else least(past_secret, w.secret_settled + case when same then $9::int else 0 end) end
         ) as reported (known, known_secret),
-        lateral rate_grants($2::int, $3::int, given + given_secret, given_secret, known + known_secret, known_secret,
+        lateral rate_grants($2::int, $3::int, past_public + past_secret, past_secret, known + known_secret, known_secret,
           w.tight and not over, w.secret_tight and not over, $4::int, $5::int, $6::int)
     )
   returning number::text as window, last_grant as "publicGrant", last_secret_grant as "secretGrant",
@@ -107,9 +107,9 @@ const leaseIn = (table: string) =>
   `,
   );
 
-const settleIn = (table: string) =>
+const returnIn = (table: string) =>
   statement(
-    `${table}_settle`,
+    `${table}_return`,
     `update ${table} set
         granted = granted - $3::int - $4::int,
         secret_granted = secret_granted - $4::int,
@@ -119,7 +119,7 @@ const settleIn = (table: string) =>
   );
 
 const lease = { keys: leaseIn('rate_windows'), sessions: leaseIn('session_rate_windows') };
-const settle = { keys: settleIn('rate_windows'), sessions: settleIn('session_rate_windows') };
+const giveBack = { keys: returnIn('rate_windows'), sessions: returnIn('session_rate_windows') };
 
 export async function leaseTokens(db: Db, request: LeaseRequest): Promise<Lease> {
   const { bucket, projectId, limit, ceiling, waiting, spareAtMost, window, spent, writeOffPublic } = request;
@@ -132,11 +132,11 @@ export async function leaseTokens(db: Db, request: LeaseRequest): Promise<Lease>
   return { ...rest, grant: { public: publicGrant, secret: secretGrant } };
 }
 
-/** Hands back what was not spent and reports what was. */
-export async function settleTokens(db: Db, { bucket, projectId, window, unspent, spent }: Settlement): Promise<void> {
-  await settle[bucket](db, [projectId, window, unspent.public, unspent.secret, spent.public, spent.secret]);
+/** Returns unspent tokens and reports spent ones. */
+export async function returnTokens(db: Db, { bucket, projectId, window, unspent, spent }: TokenReturn): Promise<void> {
+  await giveBack[bucket](db, [projectId, window, unspent.public, unspent.secret, spent.public, spent.secret]);
 }
 
-export async function askToSettle(db: Db, projectId: string): Promise<void> {
+export async function requestReturns(db: Db, projectId: string): Promise<void> {
   await db.raw('select pg_notify(?, ?)', [RATE_CHANNEL, projectId]);
 }

@@ -1,218 +1,218 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
+import type { KeyKind } from './keys.ts';
 import {
-  askToSettle,
   type Bucket,
   type Lease,
   type LeaseRequest,
   leaseTokens,
   type PerKey,
   RATE_CHANNEL,
-  type Settlement,
-  settleTokens,
+  requestReturns,
+  returnTokens,
+  type TokenReturn,
 } from './rate-limit.ts';
 
-const SPARE_AT_MOST = 100;
-/** How long a request waits for what lies unspent in other processes, before it is refused. */
-const PATIENCE_MS = 500;
+const MAX_SPARE = 100;
+/** How long a request waits for unspent tokens of other processes before it is refused. */
+const MAX_WAIT_MS = 500;
 const FIRST_PAUSE_MS = 5;
 const LAST_PAUSE_MS = 50;
 const NO_WINDOW = '0';
-/** Counted in integer columns, which must hold the ceiling as well. */
-const MOST = 1_500_000_000;
+/** The columns are 32-bit integers, which must fit the ceiling (1.2 times the limit) as well. */
+const MAX_LIMIT = 1_500_000_000;
 
 export type RateCaller = 'public' | 'secret' | 'session';
 
-export interface RateVerdict {
+export interface RateDecision {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Until the window ends. */
+  /** Seconds until the window ends. */
   resetSeconds: number;
 }
 
-/** The part of a Listener that is needed here. */
-interface Notices {
+/** The part of a Listener that the limiter needs. */
+interface Notifications {
   readonly healthy: boolean;
   on(channel: string, handler: (payload: string) => void): void;
   onReset(reset: () => void): void;
 }
 
-/** What the limiter asks of the database. */
+/** The limiter's access to the database. */
 export interface RateStore {
   lease(request: LeaseRequest): Promise<Lease>;
-  settle(settlement: Settlement): Promise<void>;
-  ask(projectId: string): Promise<void>;
+  returnTokens(tokens: TokenReturn): Promise<void>;
+  requestReturns(projectId: string): Promise<void>;
 }
 
 export const rateStore = (db: Db): RateStore => ({
   lease: (request) => leaseTokens(db, request),
-  settle: (settlement) => settleTokens(db, settlement),
-  ask: (projectId) => askToSettle(db, projectId),
+  returnTokens: (tokens) => returnTokens(db, tokens),
+  requestReturns: (projectId) => requestReturns(db, projectId),
 });
 
 interface Waiter {
-  resolve(verdict: RateVerdict): void;
+  resolve(decision: RateDecision): void;
   reject(error: unknown): void;
 }
 
-/** The tokens of one kind of caller that this process holds. */
-interface Lane {
+/** The tokens that this process has leased for one kind of key. */
+interface TokenPool {
   tokens: number;
-  /** Tokens spent that the database has not been told of. */
+  /** Tokens spent and not reported to the database yet. */
   spent: number;
-  /** Nothing more is to be had in this window. */
+  /** No token is left in this window. */
   closed: boolean;
   waiters: Waiter[];
-  /** When those who wait are refused, although some tokens are unaccounted for. */
+  /** When waiting requests are refused although other processes may hold unspent tokens. */
   deadline: number | undefined;
 }
 
-type LaneName = keyof PerKey;
-/** The secret key first: it is never refused because of what a public call gets in the same round. */
-const laneNames: LaneName[] = ['secret', 'public'];
+/** The secret key first: public calls of the same round cannot take its tokens. */
+const keyKinds: KeyKind[] = ['secret', 'public'];
 
-const perLane = (count: (name: LaneName) => number): PerKey => ({ public: count('public'), secret: count('secret') });
+const perKind = (count: (name: KeyKind) => number): PerKey => ({ public: count('public'), secret: count('secret') });
 
-const newLane = (): Lane => ({ tokens: 0, spent: 0, closed: false, waiters: [], deadline: undefined });
+const newPool = (): TokenPool => ({ tokens: 0, spent: 0, closed: false, waiters: [], deadline: undefined });
 
-/** What a lease leaves for a lane: `unsettled` tokens are granted, and may lie unspent in some process. */
-type Left = 'some' | 'unsettled' | 'none';
+/** What is left after a lease. `unreturned`: all tokens are granted, and another process may hold unspent ones. */
+type Left = 'some' | 'unreturned' | 'none';
 
-/** What this process knows of a project's window, and the tokens it holds of it. */
-interface Account {
+/** A project's window as this process knows it, and the tokens leased from it. */
+interface ProjectWindow {
   bucket: Bucket;
   projectId: string;
   window: string;
-  /** By the monotonic clock, never later than the database sees it. */
+  /** By the monotonic clock; never later than in the database. */
   endsAt: number;
   granted: number;
   secretGranted: number;
-  lanes: Record<LaneName, Lane>;
-  working: boolean;
+  pools: Record<KeyKind, TokenPool>;
+  leasing: boolean;
 }
 
 /**
- * Limits calls per project and minute over all processes together: `limit` calls of all keys for the public key, `limit`
- * of its own and 1.2 times `limit` of all keys for the secret key, and `limit` for sessions. Each process holds a few
- * tokens in advance; one that finds none left asks the others to hand back theirs, so that the last one is spent too.
+ * Limits calls per project and minute over all processes: the public key to `limit` calls of all keys, the secret key
+ * to `limit` of its own and 1.2 times `limit` of all keys, sessions to `limit`. Each process leases a few tokens in
+ * advance; one that finds none left asks the others to return theirs, so that the last token is spent too.
  */
 export class RateLimiter {
-  private readonly accounts: Record<Bucket, LRUCache<string, Account>> = {
-    keys: new LRUCache<string, Account>({ max: 50_000 }),
-    sessions: new LRUCache<string, Account>({ max: 50_000 }),
+  private readonly windows: Record<Bucket, LRUCache<string, ProjectWindow>> = {
+    keys: new LRUCache<string, ProjectWindow>({ max: 50_000 }),
+    sessions: new LRUCache<string, ProjectWindow>({ max: 50_000 }),
   };
   private readonly limit: number;
   private readonly ceiling: number;
   private readonly store: RateStore;
-  private readonly notices: Notices;
+  private readonly notifications: Notifications;
 
-  constructor(limit: number, store: RateStore, notices: Notices) {
-    this.limit = Math.min(limit, MOST);
+  constructor(limit: number, store: RateStore, notifications: Notifications) {
+    this.limit = Math.min(limit, MAX_LIMIT);
     this.ceiling = Math.ceil((this.limit * 6) / 5);
     this.store = store;
-    this.notices = notices;
-    notices.on(RATE_CHANNEL, (projectId) => this.handBack(projectId));
-    // Who cannot hear that others need tokens must not sit on any.
-    notices.onReset(() => {
-      for (const accounts of Object.values(this.accounts))
-        for (const projectId of accounts.keys()) this.handBack(projectId);
+    this.notifications = notifications;
+    notifications.on(RATE_CHANNEL, (projectId) => this.returnUnspent(projectId));
+    // A process that gets no notifications must not keep tokens that others ask for.
+    notifications.onReset(() => {
+      for (const windows of Object.values(this.windows))
+        for (const projectId of windows.keys()) this.returnUnspent(projectId);
     });
   }
 
-  /** Takes one token, from memory where it can. Rejects when the database must be asked and cannot be. */
-  take(projectId: string, caller: RateCaller): RateVerdict | Promise<RateVerdict> {
-    const account = this.accountOf(caller === 'session' ? 'sessions' : 'keys', projectId);
+  /** Takes one token, from memory if possible. Rejects when the database is needed and fails. */
+  take(projectId: string, caller: RateCaller): RateDecision | Promise<RateDecision> {
+    const projectWindow = this.windowOf(caller === 'session' ? 'sessions' : 'keys', projectId);
     const name = caller === 'public' ? 'public' : 'secret';
-    const lane = account.lanes[name];
-    if (performance.now() < account.endsAt && lane.waiters.length === 0) {
-      if (lane.tokens > 0) {
-        lane.spent++;
-        return this.spend(account, name);
+    const pool = projectWindow.pools[name];
+    if (performance.now() < projectWindow.endsAt && pool.waiters.length === 0) {
+      if (pool.tokens > 0) {
+        pool.spent++;
+        return this.spend(projectWindow, name);
       }
-      if (lane.closed) return this.verdict(account, name, false);
+      if (pool.closed) return this.decision(projectWindow, name, false);
     }
     return new Promise((resolve, reject) => {
-      lane.waiters.push({ resolve, reject });
-      if (!account.working) void this.work(account);
+      pool.waiters.push({ resolve, reject });
+      if (!projectWindow.leasing) void this.leaseUntilServed(projectWindow);
     });
   }
 
-  private accountOf(bucket: Bucket, projectId: string): Account {
-    let account = this.accounts[bucket].get(projectId);
-    if (!account) {
-      account = {
+  private windowOf(bucket: Bucket, projectId: string): ProjectWindow {
+    let projectWindow = this.windows[bucket].get(projectId);
+    if (!projectWindow) {
+      projectWindow = {
         bucket,
         projectId,
         window: NO_WINDOW,
         endsAt: Number.NEGATIVE_INFINITY,
         granted: 0,
         secretGranted: 0,
-        lanes: { public: newLane(), secret: newLane() },
-        working: false,
+        pools: { public: newPool(), secret: newPool() },
+        leasing: false,
       };
-      this.accounts[bucket].set(projectId, account);
+      this.windows[bucket].set(projectId, projectWindow);
     }
-    return account;
+    return projectWindow;
   }
 
-  /** One lease at a time per project and bucket: requests that arrive meanwhile are served by the next one. */
-  private async work(account: Account): Promise<void> {
-    account.working = true;
-    const { lanes, projectId } = account;
+  /** Runs one lease at a time per project and bucket; requests that arrive meanwhile are served by the next. */
+  private async leaseUntilServed(projectWindow: ProjectWindow): Promise<void> {
+    projectWindow.leasing = true;
+    const { pools, projectId } = projectWindow;
     try {
-      for (let pause = FIRST_PAUSE_MS; laneNames.some((name) => lanes[name].waiters.length > 0); ) {
-        const overdue = laneNames.filter((name) => isOverdue(lanes[name]));
-        const left = await this.leaseOnce(account, overdue.includes('secret'));
-        const unsettled = laneNames.filter(
-          (name) => lanes[name].waiters.length > 0 && left[name] === 'unsettled' && !overdue.includes(name),
+      for (let pause = FIRST_PAUSE_MS; keyKinds.some((name) => pools[name].waiters.length > 0); ) {
+        const overdue = keyKinds.filter((name) => isOverdue(pools[name]));
+        const left = await this.leaseOnce(projectWindow, overdue.includes('secret'));
+        const unreturned = keyKinds.filter(
+          (name) => pools[name].waiters.length > 0 && left[name] === 'unreturned' && !overdue.includes(name),
         );
-        for (const name of laneNames) {
-          if (unsettled.includes(name)) lanes[name].deadline ??= performance.now() + PATIENCE_MS;
-          else lanes[name].deadline = undefined;
-          if (left[name] !== 'some' && !unsettled.includes(name)) this.refuseAll(account, name);
+        for (const name of keyKinds) {
+          if (unreturned.includes(name)) pools[name].deadline ??= performance.now() + MAX_WAIT_MS;
+          else pools[name].deadline = undefined;
+          if (left[name] !== 'some' && !unreturned.includes(name)) this.refuseAll(projectWindow, name);
         }
-        if (unsettled.length === 0) continue;
-        // Each time anew: a grant that was on its way to another process arrives there after the first call.
-        await this.store.ask(projectId);
+        if (unreturned.length === 0) continue;
+        // Repeated in every round: a grant may reach another process only after the first notification.
+        await this.store.requestReturns(projectId);
         await sleep(pause);
         pause = Math.min(pause * 2, LAST_PAUSE_MS);
       }
     } catch (error) {
-      for (const name of laneNames) {
-        lanes[name].deadline = undefined;
-        for (const waiter of lanes[name].waiters.splice(0)) waiter.reject(error);
+      for (const name of keyKinds) {
+        pools[name].deadline = undefined;
+        for (const waiter of pools[name].waiters.splice(0)) waiter.reject(error);
       }
     } finally {
-      account.working = false;
+      projectWindow.leasing = false;
     }
   }
 
-  private async leaseOnce(account: Account, writeOffPublic: boolean): Promise<Record<LaneName, Left>> {
-    const { bucket, projectId, window, lanes } = account;
+  private async leaseOnce(projectWindow: ProjectWindow, writeOffPublic: boolean): Promise<Record<KeyKind, Left>> {
+    const { bucket, projectId, window, pools } = projectWindow;
     const { limit, ceiling } = this;
     const sentAt = performance.now();
-    const waiting = perLane((name) => lanes[name].waiters.length);
-    const spent = perLane((name) => lanes[name].spent);
-    const spareAtMost = this.notices.healthy ? SPARE_AT_MOST : 0;
-    for (const name of laneNames) lanes[name].spent = 0;
+    const waiting = perKind((name) => pools[name].waiters.length);
+    const spent = perKind((name) => pools[name].spent);
+    const spareAtMost = this.notifications.healthy ? MAX_SPARE : 0;
+    for (const name of keyKinds) pools[name].spent = 0;
     const lease = await this.store.lease({
       ...{ bucket, projectId, limit, ceiling, waiting, spareAtMost, window, spent, writeOffPublic },
     });
-    if (lease.window !== account.window) {
-      account.window = lease.window;
-      for (const name of laneNames) Object.assign(lanes[name], { tokens: 0, spent: 0, closed: false });
+    if (lease.window !== projectWindow.window) {
+      projectWindow.window = lease.window;
+      for (const name of keyKinds) Object.assign(pools[name], { tokens: 0, spent: 0, closed: false });
     }
-    // The database read its clock after `sentAt`, so this is at or before the true end.
-    account.endsAt = sentAt + lease.msLeft;
-    account.granted = lease.granted;
-    account.secretGranted = lease.secretGranted;
-    for (const name of laneNames) lanes[name].tokens += lease.grant[name];
-    for (const name of laneNames) this.serve(account, name, Math.min(lease.grant[name], waiting[name]));
-    const leftOf = (name: LaneName, allSpent: boolean): Left => {
+    // The database read its clock after `sentAt`, so this is never later than the real end.
+    projectWindow.endsAt = sentAt + lease.msLeft;
+    projectWindow.granted = lease.granted;
+    projectWindow.secretGranted = lease.secretGranted;
+    for (const name of keyKinds) pools[name].tokens += lease.grant[name];
+    for (const name of keyKinds) this.serve(projectWindow, name, Math.min(lease.grant[name], waiting[name]));
+    const leftOf = (name: KeyKind, allSpent: boolean): Left => {
       if (allSpent) return 'none';
-      return lease.grant[name] < waiting[name] ? 'unsettled' : 'some';
+      return lease.grant[name] < waiting[name] ? 'unreturned' : 'some';
     };
     return {
       public: leftOf('public', lease.settled >= limit),
@@ -220,33 +220,33 @@ export class RateLimiter {
     };
   }
 
-  /** The first `settled` of those who wait are counted as spent by the database already. */
-  private serve(account: Account, name: LaneName, settled: number): void {
-    const lane = account.lanes[name];
-    const served = lane.waiters.splice(0, lane.tokens);
-    lane.spent += Math.max(0, served.length - settled);
-    for (const waiter of served) waiter.resolve(this.spend(account, name));
+  /** Serves waiting requests. The database has counted the first `settled` of them as spent. */
+  private serve(projectWindow: ProjectWindow, name: KeyKind, settled: number): void {
+    const pool = projectWindow.pools[name];
+    const served = pool.waiters.splice(0, pool.tokens);
+    pool.spent += Math.max(0, served.length - settled);
+    for (const waiter of served) waiter.resolve(this.spend(projectWindow, name));
   }
 
-  private spend(account: Account, name: LaneName): RateVerdict {
-    account.lanes[name].tokens--;
-    return this.verdict(account, name, true);
+  private spend(projectWindow: ProjectWindow, name: KeyKind): RateDecision {
+    projectWindow.pools[name].tokens--;
+    return this.decision(projectWindow, name, true);
   }
 
-  private refuseAll(account: Account, name: LaneName): void {
-    const lane = account.lanes[name];
-    if (lane.waiters.length > 0) lane.closed = true;
-    for (const waiter of lane.waiters.splice(0)) waiter.resolve(this.verdict(account, name, false));
+  private refuseAll(projectWindow: ProjectWindow, name: KeyKind): void {
+    const pool = projectWindow.pools[name];
+    if (pool.waiters.length > 0) pool.closed = true;
+    for (const waiter of pool.waiters.splice(0)) waiter.resolve(this.decision(projectWindow, name, false));
   }
 
-  /** Describes the limit that has the fewest calls left. */
-  private verdict(account: Account, name: LaneName, allowed: boolean): RateVerdict {
-    const { granted, secretGranted, lanes } = account;
-    const used = granted - lanes.public.tokens - lanes.secret.tokens;
+  /** Reports the limit with the fewest calls left. */
+  private decision(projectWindow: ProjectWindow, name: KeyKind, allowed: boolean): RateDecision {
+    const { granted, secretGranted, pools } = projectWindow;
+    const used = granted - pools.public.tokens - pools.secret.tokens;
     let { limit } = this;
     let remaining = limit - used;
     if (name === 'secret') {
-      remaining = limit - secretGranted + lanes.secret.tokens;
+      remaining = limit - secretGranted + pools.secret.tokens;
       if (this.ceiling - used < remaining) {
         limit = this.ceiling;
         remaining = limit - used;
@@ -256,28 +256,28 @@ export class RateLimiter {
       allowed,
       limit,
       remaining: allowed ? Math.max(0, remaining) : 0,
-      resetSeconds: Math.max(1, Math.ceil((account.endsAt - performance.now()) / 1000)),
+      resetSeconds: Math.max(1, Math.ceil((projectWindow.endsAt - performance.now()) / 1000)),
     };
   }
 
-  private handBack(projectId: string): void {
-    for (const accounts of Object.values(this.accounts)) {
-      const account = accounts.peek(projectId);
-      if (account) this.handBackOf(account);
+  private returnUnspent(projectId: string): void {
+    for (const windows of Object.values(this.windows)) {
+      const projectWindow = windows.peek(projectId);
+      if (projectWindow) this.returnUnspentOf(projectWindow);
     }
   }
 
-  /** If the report is lost, fewer pass than might; never more. */
-  private handBackOf(account: Account): void {
-    const { bucket, projectId, window, lanes } = account;
-    const unspent = perLane((name) => lanes[name].tokens);
-    const spent = perLane((name) => lanes[name].spent);
+  /** If this update is lost, fewer calls pass than allowed, never more. */
+  private returnUnspentOf(projectWindow: ProjectWindow): void {
+    const { bucket, projectId, window, pools } = projectWindow;
+    const unspent = perKind((name) => pools[name].tokens);
+    const spent = perKind((name) => pools[name].spent);
     if (unspent.public + unspent.secret + spent.public + spent.secret === 0) return;
-    account.granted -= unspent.public + unspent.secret;
-    account.secretGranted -= unspent.secret;
-    for (const name of laneNames) Object.assign(lanes[name], { tokens: 0, spent: 0 });
-    this.store.settle({ bucket, projectId, window, unspent, spent }).catch(() => {});
+    projectWindow.granted -= unspent.public + unspent.secret;
+    projectWindow.secretGranted -= unspent.secret;
+    for (const name of keyKinds) Object.assign(pools[name], { tokens: 0, spent: 0 });
+    this.store.returnTokens({ bucket, projectId, window, unspent, spent }).catch(() => {});
   }
 }
 
-const isOverdue = ({ deadline }: Lane): boolean => deadline !== undefined && performance.now() >= deadline;
+const isOverdue = ({ deadline }: TokenPool): boolean => deadline !== undefined && performance.now() >= deadline;

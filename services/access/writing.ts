@@ -3,7 +3,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import type { ProjectAccess } from './keys.ts';
 import { requireOpenProject } from './open-project.ts';
 
-/** A transaction that begins by asking whether the caller may still write. */
+/** Runs `work` in a transaction whose first statement checks that the caller may still write. Retries deadlocks. */
 export function writing<T>(db: Db, project: ProjectAccess, work: (trx: Db) => Promise<T>): Promise<T> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {

@@ -4,10 +4,10 @@ import { isDisposableEmailDomain } from 'disposable-email-domains-js';
 const require = createRequire(import.meta.url);
 const listOf = (name: string): Set<string> => new Set(require(`email-providers/${name}.json`) as string[]);
 
-/** Everybody who gives mailboxes away, the disposable and the misspelled among them, and those whom everybody knows. */
+/** All mailbox providers, including disposable and misspelled ones, and the well-known among them. */
 const [providers, wellKnown] = [listOf('all'), listOf('common')];
 
-/** Services whose addresses stand for another one; no list of them is maintained anywhere. */
+/** Forwarding services; no maintained list of them exists. */
 const forwarders = new Set([
   // SimpleLogin and Proton Pass
   ...['simplelogin.com', 'simplelogin.co', 'simplelogin.fr', 'aleeas.com', 'slmail.me', 'slmails.com', 'silomails.com'],
@@ -22,10 +22,10 @@ const forwarders = new Set([
 
 const withParents = (domain: string): string[] => {
   const labels = domain.split('.');
-  return labels.slice(0, -1).map((_, place) => labels.slice(place).join('.'));
+  return labels.slice(0, -1).map((_, start) => labels.slice(start).join('.'));
 };
 
-/** Many of them give every visitor a subdomain. */
+/** Checks parent domains too, since many providers give each visitor a subdomain. */
 export const isDisposable = (domain: string): boolean => withParents(domain).some(isDisposableEmailDomain);
 
 export const isForwarder = (domain: string): boolean => withParents(domain).some((name) => forwarders.has(name));

@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import type { DnsAnswer, MailExchange, Resolver } from '../../platform/resolver.ts';
 
-/** What DNS says about mail to a domain; null where it could not be asked. */
+/** Whether a domain receives mail according to DNS; null where the lookup failed. */
 export interface MailReach {
   domainExists: boolean | null;
   hasMxRecords: boolean | null;
-  /** Whether any mail can arrive. */
+  /** Whether mail can be delivered. */
   reachable: boolean | null;
   reason?: string;
 }
 
-const MAX_KNOWN = 10_000;
+const MAX_ENTRIES = 10_000;
 const TTL_MS = 10 * 60_000;
 
-/** Answers are kept for a while; that there was none is not. Who asks for a domain at the same time shares the answer. */
-export class MailReaches {
-  private readonly known = new LRUCache<string, Promise<MailReach>>({ max: MAX_KNOWN, ttl: TTL_MS });
+/** Caches lookups, except failed ones. Concurrent calls for a domain share one lookup. */
+export class MailReachCache {
+  private readonly cache = new LRUCache<string, Promise<MailReach>>({ max: MAX_ENTRIES, ttl: TTL_MS });
   private readonly resolver: Pick<Resolver, 'mx' | 'addresses'>;
 
   constructor(resolver: Pick<Resolver, 'mx' | 'addresses'>) {
@@ -23,30 +23,30 @@ export class MailReaches {
   }
 
   find(domain: string): Promise<MailReach> {
-    const known = this.known.get(domain);
-    if (known) return known;
-    const asked = this.ask(domain);
-    this.known.set(domain, asked);
+    const cached = this.cache.get(domain);
+    if (cached) return cached;
+    const lookup = this.lookUp(domain);
+    this.cache.set(domain, lookup);
     const forget = () => {
-      if (this.known.peek(domain) === asked) this.known.delete(domain);
+      if (this.cache.peek(domain) === lookup) this.cache.delete(domain);
     };
-    asked.then(({ reachable }) => reachable === null && forget(), forget);
-    return asked;
+    lookup.then(({ reachable }) => reachable === null && forget(), forget);
+    return lookup;
   }
 
-  private async ask(domain: string): Promise<MailReach> {
+  private async lookUp(domain: string): Promise<MailReach> {
     const mx = await this.resolver.mx(domain);
     if (mx.kind === 'found') return byExchanges(mx.values);
     if (mx.kind === 'absent' && !mx.nameExists)
       return { domainExists: false, hasMxRecords: false, reachable: false, reason: 'the domain does not exist' };
-    // RFC 5321, 5.1: without MX records the address of the domain itself is where mail goes.
+    // RFC 5321, 5.1: without MX records mail goes to the address of the domain itself.
     return byAddresses(mx, await this.resolver.addresses(domain));
   }
 }
 
 function byExchanges(exchanges: MailExchange[]): MailReach {
   const found = { domainExists: true, hasMxRecords: true };
-  // RFC 7505: a single MX of "." says that there is no mail here.
+  // RFC 7505: a single MX of "." means that the domain accepts no mail.
   if (exchanges.every(({ exchange }) => exchange === '' || exchange === '.'))
     return { ...found, reachable: false, reason: 'the domain says that it takes no mail (null MX)' };
   return { ...found, reachable: true };

@@ -3,14 +3,14 @@ import { parse } from 'tldts';
 import { readAddress } from '../../platform/address.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isDisposable, isForwarder, isPersonal, isWellKnown } from './domain-lists.ts';
-import type { MailReaches } from './mail-reach.ts';
+import type { MailReachCache } from './mail-reach.ts';
 
-/** Whether mail to an address could arrive, and what kind of address it is. */
+/** Whether mail to an address can be delivered, and the kind of address. */
 export interface VerifiedAddress {
   email: string;
   valid: boolean;
   isDisposable: boolean;
-  /** Of a service that forwards to another address. */
+  /** An address of a forwarding service. */
   isAlias: boolean;
   isTypo: boolean;
   isPlusAddressed: boolean;
@@ -21,7 +21,7 @@ export interface VerifiedAddress {
   reasons: string[];
 }
 
-export async function verifyAddress(reaches: MailReaches, given: string): Promise<VerifiedAddress> {
+export async function verifyAddress(mailReach: MailReachCache, given: string): Promise<VerifiedAddress> {
   const email = readAddress(given);
   if (email === undefined) return malformed(given);
   const domain = senderDomain(email);
@@ -33,10 +33,10 @@ export async function verifyAddress(reaches: MailReaches, given: string): Promis
     isPlusAddressed: email.slice(0, email.lastIndexOf('@')).includes('+'),
     isPersonalEmail: isPersonal(domain),
   };
-  const { domainExists, hasMxRecords, reachable, reason } = await reaches.find(domain);
+  const { domainExists, hasMxRecords, reachable, reason } = await mailReach.find(domain);
   return {
     email,
-    // What could not be asked is not held against anybody.
+    // A failed lookup does not make the address invalid.
     valid: reachable !== false,
     ...kind,
     domainExists,
@@ -63,13 +63,13 @@ const malformed = (given: string): VerifiedAddress => ({
   reasons: ['this is not the form of an e-mail address'],
 });
 
-/** A domain that everybody knows is no misspelling of another. */
+/** Well-known domains are not treated as misspellings. */
 function suggestionFor(email: string, domain: string): string | undefined {
   const suggested = isWellKnown(domain) ? undefined : suggest({ email });
   return suggested && isLikely(domain, suggested.domain) ? suggested.full : undefined;
 }
 
-/** Names of up to three letters are two letters away from every other, and a domain may end in what others seldom do. */
+/** Names of up to three letters are within two edits of most others; unusual but valid endings are not typos. */
 function isLikely(domain: string, suggested: string): boolean {
   const [name = '', target = ''] = [domain, suggested].map((whole) => whole.split('.')[0]);
   if (name !== target) return target.length > 3;

@@ -24,7 +24,7 @@ async function account(db: Db, projectId: string) {
     );
 }
 
-/** Asked for twice it is the same one: the key says so to Stripe, and the row to us. */
+/** Creates the customer once: the idempotency key ensures it at Stripe, the row here. */
 async function customerOf(db: Db, { stripe }: Billing, projectId: string, user: User): Promise<string> {
   const known = (await account(db, projectId))?.customerId;
   if (known) return known;
@@ -42,7 +42,7 @@ async function customerOf(db: Db, { stripe }: Billing, projectId: string, user: 
   return (await account(db, projectId))?.customerId ?? customer.id;
 }
 
-/** The address of a page of Stripe's where the subscription is bought. */
+/** Returns the URL of Stripe's checkout page. */
 export async function startCheckout(db: Db, billing: Billing, projectId: string, user: User): Promise<string> {
   const { stripe, settings } = billing;
   const price = settings.stripe?.priceId;
@@ -74,11 +74,11 @@ export async function openPortal(db: Db, { stripe, settings }: Billing, projectI
   return session.url;
 }
 
-const SHOWN = 100;
+const MAX_INVOICES = 100;
 
 export async function listInvoices(db: Db, { stripe }: Billing, projectId: string): Promise<Stripe.Invoice[]> {
   const customer = (await account(db, projectId))?.customerId;
   if (!customer) return [];
-  const { data } = await asking(() => stripe.invoices.list({ customer, limit: SHOWN }));
+  const { data } = await asking(() => stripe.invoices.list({ customer, limit: MAX_INVOICES }));
   return data;
 }

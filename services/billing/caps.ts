@@ -13,28 +13,30 @@ export const capReached = (category: string, cap: number) =>
     suggestion: 'Raise it with PUT /users/@me/projects/:id/billing-limits, or wait for the next period.',
   });
 
-// One row and no look at any mail; a new period begins with nothing.
+// Updates one row and reads no mail; a new period starts at zero.
 const reserve = statement<{ reserved: number }>(
   'billing-reserve',
-  `update project_billing b set reserved = made.count, reserved_period = made.period
+  `update project_billing b set reserved = next.count, reserved_period = next.period
    from (
      select period, $2::integer + case when old.reserved_period = period then old.reserved else 0 end as count
      from project_billing old, billing_period($1) as period where old.project_id = $1
-   ) made
-   where b.project_id = $1 and made.count <= b.cap_transactional
+   ) next
+   where b.project_id = $1 and next.count <= b.cap_transactional
    returning b.reserved`,
 );
 
-/** In the transaction that accepts them: what is not accepted is not counted. */
+/**
+ * Reserves mails under the cap. Call it in the transaction that accepts them: mail that is not accepted is not counted.
+ */
 export async function reserveMails(trx: Db, projectId: string, count: number): Promise<void> {
-  // Locked first: the statement above reads what it changes.
+  // Locked first: `reserve` reads what it changes.
   const row = await trx('projectBilling').where({ projectId, inForce: true }).forUpdate().first('capTransactional');
   const cap: number | null | undefined = row?.capTransactional;
   if (cap === undefined || cap === null) return;
   if ((await reserve(trx, [projectId, count])).length === 0) throw capReached('transactional', cap);
 }
 
-/** Before a campaign begins: its whole audience must fit. */
+/** Rejects a campaign whose whole audience does not fit under the cap. */
 export async function requireCampaignRoom(trx: Db, projectId: string, recipients: number): Promise<void> {
   const row = await trx('projectBilling').where({ projectId, inForce: true }).first('capCampaigns');
   const cap: number | null | undefined = row?.capCampaigns;
@@ -52,8 +54,8 @@ export async function readCaps(db: Db, projectId: string): Promise<Caps> {
   };
 }
 
-/** Mail that is waiting to be sent counts too, as if it had been accepted under the cap. */
-const begin = `
+/** Initializes the reservation when a cap is set. Pending mail counts as accepted under the cap. */
+const initializeReserved = `
   update project_billing set reserved_period = billing_period(project_id), reserved = (
     select coalesce(sum(count), 0) from (
       select count from billing_hours where project_id = :projectId and source_type = 'TRANSACTIONAL'
@@ -82,13 +84,13 @@ export async function setCaps(db: Db, projectId: string, caps: Caps): Promise<Ca
       .insert({ projectId, ...columns })
       .onConflict('projectId')
       .merge(columns);
-    if (before.transactional === null && caps.transactional !== null) await trx.raw(begin, { projectId });
+    if (before.transactional === null && caps.transactional !== null) await trx.raw(initializeReserved, { projectId });
     await applyCaps(trx, projectId);
     return readCaps(trx, projectId);
   });
 }
 
-/** Holds or frees what the caps say just now. Gives back what was used, for whoever has more to say of it. */
+/** Blocks or releases mail by the current usage. Returns the usage. */
 export async function applyCaps(trx: Db, projectId: string): Promise<Consumption> {
   const consumption = await readConsumption(trx, projectId);
   const capped = (['campaigns', 'workflows'] as const)

@@ -5,7 +5,7 @@ export const categories = ['transactional', 'campaigns', 'workflows'] as const;
 export type Category = (typeof categories)[number];
 export type Categories<T> = Record<Category, T>;
 
-/** What the ledger calls them. */
+/** The source types in the ledger. */
 export const sources: Categories<string> = {
   transactional: 'TRANSACTIONAL',
   campaigns: 'CAMPAIGN',
@@ -36,7 +36,7 @@ interface Row {
 const sum = (category: Category) =>
   `coalesce(sum(count) filter (where source_type = '${sources[category]}'), 0) as ${category}`;
 
-// Under a cap transactional mail counts as it is accepted, otherwise as it is sent.
+// Under a cap transactional mail counts when accepted, otherwise when sent.
 const read = statement<Row>(
   'billing-consumption',
   `select period.start as period_start,
@@ -51,11 +51,11 @@ const read = statement<Row>(
        select source_type, count from billing_hours where project_id = $1 and hour >= date_trunc('hour', period.start, 'UTC')
        union all
        select source_type, count from billing_deltas where project_id = $1 and hour >= date_trunc('hour', period.start, 'UTC')
-     ) noted
+     ) counted
    ) used`,
 );
 
-/** What was used in the present period, from what is added up by the hour. */
+/** Returns the usage of the current period, from hourly counts and deltas. */
 export async function readConsumption(db: Db, projectId: string): Promise<Consumption> {
   const [row] = await read(db, [projectId]);
   if (!row) throw new Error('the consumption returned no row');

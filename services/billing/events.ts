@@ -7,20 +7,20 @@ const idOf = (thing: string | { id: string } | null | undefined): string | null 
   typeof thing === 'string' ? thing : (thing?.id ?? null);
 
 /**
- * Takes over what Stripe says of a subscription. Its events come more than once and in any order: each is a whole state,
- * and one that is older than what we have changes nothing.
+ * Applies a Stripe event. Events arrive repeatedly and in any order: each has the whole state, and older ones change
+ * nothing.
  */
-export async function takeStripeEvent(db: Db, event: Stripe.Event): Promise<void> {
+export async function applyStripeEvent(db: Db, event: Stripe.Event): Promise<void> {
   switch (event.type) {
     case 'checkout.session.completed': {
       const { client_reference_id: projectId, customer, subscription } = event.data.object;
-      if (projectId && isId(projectId)) await bind(db, projectId, idOf(customer), idOf(subscription));
+      if (projectId && isId(projectId)) await linkAccount(db, projectId, idOf(customer), idOf(subscription));
       return;
     }
     case 'customer.subscription.created':
     case 'customer.subscription.updated':
     case 'customer.subscription.deleted':
-      return follow(db, event.data.object, event.created);
+      return updateSubscription(db, event.data.object, event.created);
     default:
       return;
   }
@@ -28,8 +28,8 @@ export async function takeStripeEvent(db: Db, event: Stripe.Event): Promise<void
 
 const isId = (text: string) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text);
 
-/** Only to a project that is there, and that has no other account. */
-async function bind(
+/** Links the account to an existing project without another account. */
+async function linkAccount(
   db: Db,
   projectId: string,
   customerId: string | null,
@@ -43,7 +43,7 @@ async function bind(
   });
 }
 
-async function follow(db: Db, subscription: Stripe.Subscription, created: number): Promise<void> {
+async function updateSubscription(db: Db, subscription: Stripe.Subscription, created: number): Promise<void> {
   const [item] = subscription.items.data;
   await inTransaction(db, async (trx) => {
     const [row] = await trx('projectBilling')

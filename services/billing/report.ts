@@ -22,16 +22,16 @@ const claim = statement<Report>(
    returning id, customer_id, count, at`,
 );
 
-/** Stripe has an event of this name already: an earlier attempt of ours got through. */
+/** Stripe has an event with this identifier: an earlier attempt succeeded. */
 const isRepeated = (error: unknown): boolean =>
   error instanceof Stripe.errors.StripeInvalidRequestError && /already exists/i.test(error.message);
 
-const names = new WeakMap<Stripe, Map<string, string>>();
+const eventNames = new WeakMap<Stripe, Map<string, string>>();
 
-/** The meter that the price counts by. */
+/** Returns the event name of the meter of the price. */
 async function eventName(stripe: Stripe, priceId: string): Promise<string> {
-  const known = names.get(stripe) ?? new Map<string, string>();
-  names.set(stripe, known);
+  const known = eventNames.get(stripe) ?? new Map<string, string>();
+  eventNames.set(stripe, known);
   const name = known.get(priceId);
   if (name) return name;
   const { recurring } = await stripe.prices.retrieve(priceId);
@@ -42,30 +42,34 @@ async function eventName(stripe: Stripe, priceId: string): Promise<string> {
 }
 
 /**
- * Tells Stripe what was used. A report that may have got through is told again under the same identifier, which Stripe
- * takes once. Gives back how many were told.
+ * Reports usage to Stripe. A report that may have succeeded is repeated under the same identifier, which Stripe counts
+ * once. Returns how many were reported.
  */
 export async function reportUsage(db: Db, stripe: Stripe, priceId: string, log: Logger): Promise<number> {
   const reports = await claim(db, [BATCH]);
   if (reports.length === 0) return 0;
-  let told = 0;
+  let reported = 0;
   for (const report of reports) {
     try {
-      await tell(stripe, await eventName(stripe, priceId), report);
+      await sendReport(stripe, await eventName(stripe, priceId), report);
       await db('billingReports').where({ id: report.id }).update({ reportedAt: db.fn.now(), lastError: null });
-      told++;
+      reported++;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      log.warn({ reportId: report.id, error: message }, 'use could not be reported to Stripe; it is tried again');
+      log.warn({ reportId: report.id, error: message }, 'usage could not be reported to Stripe; retrying later');
       await db('billingReports')
         .where({ id: report.id })
         .update({ lastError: message.slice(0, 500) });
     }
   }
-  return told;
+  return reported;
 }
 
-async function tell(stripe: Stripe, name: string, { id, customer_id: customer, count, at }: Report): Promise<void> {
+async function sendReport(
+  stripe: Stripe,
+  name: string,
+  { id, customer_id: customer, count, at }: Report,
+): Promise<void> {
   try {
     await stripe.billing.meterEvents.create({
       event_name: name,

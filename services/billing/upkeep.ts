@@ -20,7 +20,7 @@ export interface BillingDeps {
   log: Logger;
 }
 
-/** What keeps billing up to date; any number of workers may do it at once. */
+/** Keeps usage, caps and accounts up to date; several workers may run it at once. */
 export async function maintainBilling({ db, stripe, settings, log }: BillingDeps): Promise<void> {
   if (!stripe || !settings.stripe) return liftAllCaps(db);
   await db('projectBilling').where({ inForce: false }).update({ inForce: true });
@@ -31,7 +31,7 @@ export async function maintainBilling({ db, stripe, settings, log }: BillingDeps
   await closeAccounts(db, stripe, log);
 }
 
-/** Billing was turned off: what it held goes. */
+/** Releases mail that caps blocked after billing was turned off. */
 async function liftAllCaps(db: Db): Promise<void> {
   const rows = await db('projectBilling').where({ inForce: true }).select('projectId');
   for (const { projectId } of rows)
@@ -43,7 +43,7 @@ async function liftAllCaps(db: Db): Promise<void> {
     });
 }
 
-/** Those with a cap, one by one: a period may have begun or a cap been reached. */
+/** Applies the caps of each project: a period may have begun or a cap been reached. */
 export async function watchCaps(db: Db, { systemFrom }: Pick<Settings, 'systemFrom'>): Promise<void> {
   const rows = await db('projectBilling')
     .whereRaw('num_nonnulls(cap_transactional, cap_campaigns, cap_workflows) > 0')
@@ -58,7 +58,7 @@ async function watchProject(trx: Db, projectId: string, systemFrom: string): Pro
   if (!row || !project) return;
   const warned: Record<string, string> = { ...row.warned };
   for (const category of categories) {
-    const mark = markOf(consumption, category);
+    const mark = capMarkOf(consumption, category);
     if (!mark || warned[category] === mark.key) continue;
     warned[category] = mark.key;
     await mailManagers(trx, projectId, { from: systemFrom, ...warningOf(nameInMail(project.name), category, mark) });
@@ -68,22 +68,22 @@ async function watchProject(trx: Db, projectId: string, systemFrom: string): Pro
     .update({ warned: JSON.stringify(warned) });
 }
 
-interface Mark {
-  /** Once for each, and in each period. */
+interface CapMark {
+  /** Identifies the warning: one mail per mark and period. */
   key: string;
   reached: boolean;
   used: number;
   limit: number;
 }
 
-function markOf(consumption: Consumption, category: Category): Mark | undefined {
+function capMarkOf(consumption: Consumption, category: Category): CapMark | undefined {
   const { used, limit } = consumption[category];
   if (limit === null || limit === 0 || used < limit * WARN_AT) return undefined;
   const reached = used >= limit;
   return { key: `${consumption.periodStart.toISOString()} ${reached ? 'reached' : 'warned'}`, reached, used, limit };
 }
 
-function warningOf(project: string, category: Category, { reached, used, limit }: Mark) {
+function warningOf(project: string, category: Category, { reached, used, limit }: CapMark) {
   const what = { transactional: 'transactional mails', campaigns: 'campaign mails', workflows: 'workflow mails' }[
     category
   ];
@@ -99,7 +99,7 @@ function warningOf(project: string, category: Category, { reached, used, limit }
   };
 }
 
-/** Of projects that are gone: the subscription is cancelled, and when all is reported nothing is left. */
+/** Cancels subscriptions of deleted projects, and deletes their rows once all usage is reported. */
 async function closeAccounts(db: Db, stripe: Stripe, log: Logger): Promise<void> {
   const rows = await db('projectBilling as b')
     .leftJoin('projects as p', 'p.id', 'b.projectId')
@@ -107,8 +107,8 @@ async function closeAccounts(db: Db, stripe: Stripe, log: Logger): Promise<void>
     .select<{ projectId: string; subscriptionId: string | null }[]>('b.projectId', 'b.subscriptionId');
   for (const { projectId, subscriptionId } of rows) {
     const open = await db('billingReports').where({ projectId, reportedAt: null }).first('id');
-    const noted = await db('billingDeltas').where({ projectId }).first('id');
-    if (open || noted) continue;
+    const unreported = await db('billingDeltas').where({ projectId }).first('id');
+    if (open || unreported) continue;
     try {
       if (subscriptionId) await stripe.subscriptions.cancel(subscriptionId, { invoice_now: true });
     } catch (error) {

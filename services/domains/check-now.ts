@@ -1,23 +1,23 @@
 import { type CheckDeps, checkDomain } from './check.ts';
-import { type DomainPlace, loopOf } from './loop.ts';
+import { type DomainRef, loopOf } from './loop.ts';
 
-/** The loop of a domain, asked to check it now. `late`: it is at it, and goes on. `away`: it could not be asked. */
+/** Asks the domain's check loop to check now. `late`: the check is still running. `away`: the loop is unavailable. */
 export type CheckByWorkflow = (loop: ReturnType<typeof loopOf>) => Promise<'checked' | 'late' | 'away'>;
 
 /**
- * Has a domain checked, by its loop or, where there is none to ask, here. Those who want the same at the same time
- * share it, since Temporal takes ten such questions to a workflow at once and no more.
+ * Returns a function that checks a domain through its loop, or in this process where the loop is unavailable.
+ * Concurrent calls share one check, since Temporal limits concurrent updates of a workflow to ten.
  */
-export function domainChecker(deps: CheckDeps, askLoop: CheckByWorkflow = async () => 'away') {
-  const underWay = new Map<string, Promise<void>>();
-  const check = async (domain: DomainPlace): Promise<void> => {
-    if ((await askLoop(loopOf(domain))) === 'away') await checkDomain(deps, domain.id);
+export function domainChecker(deps: CheckDeps, checkByWorkflow: CheckByWorkflow = async () => 'away') {
+  const running = new Map<string, Promise<void>>();
+  const check = async (domain: DomainRef): Promise<void> => {
+    if ((await checkByWorkflow(loopOf(domain))) === 'away') await checkDomain(deps, domain.id);
   };
-  return (domain: DomainPlace): Promise<void> => {
-    const known = underWay.get(domain.id);
-    if (known) return known;
-    const asked = check(domain).finally(() => underWay.delete(domain.id));
-    underWay.set(domain.id, asked);
-    return asked;
+  return (domain: DomainRef): Promise<void> => {
+    const current = running.get(domain.id);
+    if (current) return current;
+    const started = check(domain).finally(() => running.delete(domain.id));
+    running.set(domain.id, started);
+    return started;
   };
 }

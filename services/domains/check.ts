@@ -5,11 +5,19 @@ import { Domain, type RecordCheck } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
 import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { releaseBlockedMail } from '../blocking/release.ts';
 import { verifiedElsewhere } from './find.ts';
 import { mailMembersAboutDomain } from './mail-members.ts';
 import { notifyDomainsChanged } from './notify.ts';
-import { checkKey, judge, type Verdict, verdictOf, type WantedRecord, wantedRecords, withChecks } from './records.ts';
-import { releaseMailOfDomain } from './release-mail.ts';
+import {
+  type CheckOutcome,
+  checkKey,
+  judge,
+  outcomeOf,
+  type WantedRecord,
+  wantedRecords,
+  withChecks,
+} from './records.ts';
 
 export interface CheckDeps {
   db: Db;
@@ -17,17 +25,19 @@ export interface CheckDeps {
   settings: Pick<Settings, 'mailFrom' | 'domainCheck' | 'systemFrom' | 'baseUrl'>;
 }
 
-/** How a check went. `gone`: there is nothing to check any more, at least not for whoever asked. */
-export type Checked = { gone: true } | { gone: false; status: Domain['status']; verdict: Verdict; nextSeconds: number };
+/** The result of a check. `gone`: the domain was removed, or the caller's loop was replaced. */
+export type Checked =
+  | { gone: true }
+  | { gone: false; status: Domain['status']; verdict: CheckOutcome; nextSeconds: number };
 
-/** So many failed checks in a row take a verification away. */
-const LOSS_AFTER = 3;
+/** A verified domain becomes pending after so many failed checks in a row. */
+const MAX_FAILED_CHECKS = 3;
 const MAX_ATTEMPTS = 3;
-const PRIVATE_TOO = { allowPrivateDomains: true };
+const WITH_PRIVATE_SUFFIXES = { allowPrivateDomains: true };
 
 /**
- * Looks the records of a domain up and writes down what that means. `generation` is that of the loop which asks: one
- * that has been replaced by a newer one finds nothing to do. The questions are asked outside of the transaction.
+ * Looks up the records of a domain and stores the result. `generation` is that of the calling loop; a loop that was
+ * replaced by a newer one does nothing. The lookups run outside the transaction.
  */
 export async function checkDomain(deps: CheckDeps, domainId: string, generation?: number): Promise<Checked> {
   const { db, resolver, settings } = deps;
@@ -36,7 +46,7 @@ export async function checkDomain(deps: CheckDeps, domainId: string, generation?
   const keys = await DomainKey.query(db).where({ domainId }).orderBy('id');
   const wanted = wantedRecords(before.domain, keys, settings.mailFrom);
   const answers = await Promise.all(wanted.map((record) => lookUp(resolver, before.domain, record)));
-  return retryTaken(() => record(deps, domainId, generation, wanted, answers));
+  return retryConflict(() => record(deps, domainId, generation, wanted, answers));
 }
 
 type Answers = Awaited<ReturnType<typeof lookUp>>[];
@@ -52,16 +62,16 @@ async function record(
     const domain = await Domain.query(trx).findById(domainId).forNoKeyUpdate();
     if (!domain || isOutdated(domain, generation)) return { gone: true };
     const checks: Record<string, RecordCheck> = {};
-    wanted.forEach((record, place) => {
-      const [key, answer] = [checkKey(record), answers[place]];
+    wanted.forEach((record, index) => {
+      const [key, answer] = [checkKey(record), answers[index]];
       if (answer) checks[key] = judge(record, answer, domain.checks[key]);
     });
     return write(trx, deps, domain, wanted, checks);
   });
 }
 
-/** Another project verified the name at the same moment and won; on the next attempt its row is visible. */
-async function retryTaken<T>(write: () => Promise<T>): Promise<T> {
+/** Retries after another project verified the name concurrently; its row is visible to the next attempt. */
+async function retryConflict<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await write();
@@ -74,8 +84,8 @@ async function retryTaken<T>(write: () => Promise<T>): Promise<T> {
 async function lookUp(resolver: Resolver, domain: string, { type, purpose, name }: WantedRecord) {
   if (type === 'MX') return resolver.mx(name);
   const answer = await resolver.txt(name);
-  // RFC 7489, 6.6.3: a subdomain without a policy of its own has that of its organisation.
-  const organisation = purpose === 'DMARC' && answer.kind === 'absent' && getDomain(domain, PRIVATE_TOO);
+  // RFC 7489, 6.6.3: a subdomain without a policy uses that of its organisational domain.
+  const organisation = purpose === 'DMARC' && answer.kind === 'absent' && getDomain(domain, WITH_PRIVATE_SUFFIXES);
   return organisation && organisation !== domain ? resolver.txt(`_dmarc.${organisation}`) : answer;
 }
 
@@ -89,7 +99,7 @@ async function write(
   wanted: WantedRecord[],
   checks: Record<string, RecordCheck>,
 ): Promise<Checked> {
-  const verdict = verdictOf(withChecks(wanted, checks));
+  const verdict = outcomeOf(withChecks(wanted, checks));
   const { status, failedChecks } = await withoutConflict(trx, domain, afterCheck(domain, verdict));
   const now = new Date();
   const changed = status !== domain.status;
@@ -107,13 +117,13 @@ async function write(
   if (changed) {
     await notifyDomainsChanged(trx, domain.projectId);
     await mailMembersAboutDomain(trx, settings, domain, status);
-    if (status === 'VERIFIED') await releaseMailOfDomain(trx, domain);
+    if (status === 'VERIFIED') await releaseBlockedMail(trx, domain);
   }
   const { pendingSeconds, verifiedSeconds } = settings.domainCheck;
   return { gone: false, status, verdict, nextSeconds: status === 'VERIFIED' ? verifiedSeconds : pendingSeconds };
 }
 
-/** A name that another project has verified leaves this one pending, whatever its records say. */
+/** Keeps the domain pending when another project has verified the name. */
 async function withoutConflict<State extends Pick<Domain, 'status'>>(
   trx: Db,
   { projectId, domain, status }: Domain,
@@ -124,13 +134,13 @@ async function withoutConflict<State extends Pick<Domain, 'status'>>(
   return taken.size > 0 ? { ...next, status } : next;
 }
 
-/** The whole rule, pure: what could not be asked changes nothing, and one or two bad answers may be a mistake. */
+/** Decides the next state. A failed lookup changes nothing, and one or two bad answers may be a mistake. */
 export function afterCheck(
   { status, failedChecks }: Pick<Domain, 'status' | 'failedChecks'>,
-  verdict: Verdict,
+  verdict: CheckOutcome,
 ): Pick<Domain, 'status' | 'failedChecks'> {
   if (verdict === 'unknown') return { status, failedChecks };
   if (verdict === 'passed') return { status: 'VERIFIED', failedChecks: 0 };
   const failed = failedChecks + 1;
-  return { status: failed >= LOSS_AFTER ? 'PENDING' : status, failedChecks: failed };
+  return { status: failed >= MAX_FAILED_CHECKS ? 'PENDING' : status, failedChecks: failed };
 }

@@ -6,14 +6,13 @@ import { newId } from '../../platform/ids.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
-import { nameTaken } from './conflict.ts';
-import { type DomainWithRecords, recordsOf, verifiedElsewhere } from './find.ts';
+import { type DomainWithRecords, nameTaken, recordsOf, verifiedElsewhere } from './find.ts';
 import { addSigningKey, makeDomainKey } from './keys.ts';
 import { startLoop } from './loop.ts';
 import { readDomainName } from './name.ts';
 import { notifyDomainsChanged } from './notify.ts';
 
-/** Adds a domain to send from; its records are checked from now on. */
+/** Adds a sender domain and starts its check loop. */
 export async function createDomain(
   db: Db,
   project: ProjectAccess,
@@ -21,10 +20,10 @@ export async function createDomain(
   settings: Pick<Settings, 'secretKeys' | 'mailFrom'>,
 ): Promise<DomainWithRecords> {
   const read = readDomainName(given);
-  if ('fault' in read)
-    throw validationError([{ field: 'domain', message: `"domain" ${read.fault}`, code: 'invalid_string' }]);
+  if ('violation' in read)
+    throw validationError([{ field: 'domain', message: `"domain" ${read.violation}`, code: 'invalid_string' }]);
   const { name } = read;
-  // Checked before the key, which takes a while to make. Unique indexes decide between concurrent requests.
+  // Checked before the key, which is slow to generate. Unique indexes decide between concurrent requests.
   const { projectId } = project;
   if (await Domain.query(db).findOne({ projectId, domain: name })) throw alreadyAdded(name);
   if ((await verifiedElsewhere(db, projectId, [{ domain: name, status: 'PENDING' }])).size > 0) throw nameTaken(name);
@@ -44,7 +43,7 @@ export async function createDomain(
   });
 }
 
-/** Each of them is looked up every few minutes, for as long as it is there. */
+/** Each pending domain is looked up every few minutes for as long as it exists. */
 const MAX_PENDING = 100;
 
 async function refuseTooMany(db: Db, projectId: string): Promise<void> {

@@ -17,8 +17,8 @@ const usedBy = `
   limit 1`;
 
 /**
- * A template or unfinished campaign that sends from a domain. Complete while the domain's row is locked: saving a sender
- * locks that row too.
+ * Returns a template or unfinished campaign that sends from the domain. Complete while the domain's row is locked:
+ * saving a sender locks that row too.
  */
 export async function findDomainUser(
   trx: Db,
@@ -43,7 +43,7 @@ export async function deleteDomain(db: Db, project: ProjectAccess, id: string): 
   });
 }
 
-/** Deletes the row, which the caller has locked, and ends its checks. */
+/** Deletes the row, which the caller has locked, and cancels its check loop. */
 export async function removeDomain(trx: Db, domain: Domain): Promise<void> {
   await Domain.query(trx).deleteById(domain.id);
   if (!domain.managed) await endLoop(trx, domain);

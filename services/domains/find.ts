@@ -1,23 +1,22 @@
 import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
-import { notFound } from '../../platform/errors.ts';
+import { ApiError, notFound } from '../../platform/errors.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { nameTaken } from './conflict.ts';
 import { type DomainRecord, wantedRecords, withChecks } from './records.ts';
 
 export interface DomainWithRecords {
   domain: Domain;
-  /** What must be published, and what was found of it. */
+  /** The records to publish, with what was found. */
   records: DomainRecord[];
-  /** It is pending, and another project has verified the name. */
+  /** The domain is pending and another project has verified its name. */
   conflict: boolean;
 }
 
-type Needs = Pick<Settings, 'mailFrom'>;
+type RecordSettings = Pick<Settings, 'mailFrom'>;
 
-/** The oldest first. */
-export async function listDomains(db: Db, projectId: string, settings: Needs): Promise<DomainWithRecords[]> {
+/** Lists the domains of a project, oldest first. */
+export async function listDomains(db: Db, projectId: string, settings: RecordSettings): Promise<DomainWithRecords[]> {
   const domains = await Domain.query(db).where({ projectId }).orderBy('id');
   const keys = await DomainKey.query(db).whereIn(
     'domainId',
@@ -27,26 +26,31 @@ export async function listDomains(db: Db, projectId: string, settings: Needs): P
   return domains.map((domain) => recordsOf(domain, keys, settings, taken));
 }
 
-export async function findDomain(db: Db, projectId: string, id: string, settings: Needs): Promise<DomainWithRecords> {
+export async function findDomain(
+  db: Db,
+  projectId: string,
+  id: string,
+  settings: RecordSettings,
+): Promise<DomainWithRecords> {
   const domain = await Domain.query(db).findOne({ projectId, id });
   if (!domain) throw notFound('domain');
   const keys = await DomainKey.query(db).where({ domainId: id });
   return recordsOf(domain, keys, settings, await verifiedElsewhere(db, projectId, [domain]));
 }
 
-/** 409 for a pending domain whose name another project has verified. */
+/** Finds a domain. Rejects with 409 when it is pending and another project has verified its name. */
 export async function findUncontested(
   db: Db,
   projectId: string,
   id: string,
-  settings: Needs,
+  settings: RecordSettings,
 ): Promise<DomainWithRecords> {
   const found = await findDomain(db, projectId, id, settings);
   if (found.conflict) throw nameTaken(found.domain.domain);
   return found;
 }
 
-/** Names of the given pending domains that another project has verified. */
+/** Returns the names among the pending domains that another project has verified. */
 export async function verifiedElsewhere(
   db: Db,
   projectId: string,
@@ -66,15 +70,21 @@ export async function verifiedElsewhere(
 export function recordsOf(
   domain: Domain,
   keys: DomainKey[],
-  { mailFrom }: Needs,
+  { mailFrom }: RecordSettings,
   taken: ReadonlySet<string> = new Set(),
 ): DomainWithRecords {
   const own = keys.filter(({ domainId }) => domainId === domain.id).sort((a, b) => (a.id < b.id ? -1 : 1));
   const wanted = wantedRecords(domain.domain, own, mailFrom);
-  // Of what nobody checks only the key is worth telling: who wants to verify a signature needs it.
+  // A managed domain is not checked; its DKIM record is shown for verifying signatures.
   const shown = domain.managed
     ? wanted.filter(({ purpose }) => purpose === 'DKIM').map((record) => ({ ...record, required: false }))
     : wanted;
   const conflict = domain.status === 'PENDING' && taken.has(domain.domain);
   return { domain, records: withChecks(shown, domain.checks), conflict };
 }
+
+/** The error for adding or verifying a name that another project has verified. */
+export const nameTaken = (name: string) =>
+  new ApiError(409, 'CONFLICT', `The domain ${name} is verified by another project.`, {
+    suggestion: 'A verified domain belongs to one project; delete it there first, or use a subdomain.',
+  });

@@ -9,16 +9,18 @@ import { Slots } from '../../platform/slots.ts';
 
 const generate = promisify(generateKeyPair);
 
-/** RFC 8301 asks for 2048 bits; a longer key does not fit into one answer over UDP. */
+/** RFC 8301 requires 1024 bits and recommends 2048; a longer key exceeds a DNS answer over UDP. */
 const MODULUS_BITS = 2048;
-/** A tenth of a second of a core each: whoever adds many domains must not take all cores. */
-const making = new Slots(1);
+/**
+ * Generating a key takes about 100 ms of a core: one at a time, so that adding many domains does not take all cores.
+ */
+const generationSlots = new Slots(1);
 
 export type NewDomainKey = Pick<DomainKey, 'id' | 'selector' | 'privateKey' | 'publicKey'>;
 
-/** The selector is new every time: what was published for an earlier key never stands for this one. */
+/** Generates a key with a new selector, so that records published for an earlier key never match this one. */
 export async function makeDomainKey(secretKeys: SigningKeys): Promise<NewDomainKey> {
-  await making.take();
+  await generationSlots.take();
   try {
     const { privateKey, publicKey } = await generate('rsa', {
       modulusLength: MODULUS_BITS,
@@ -29,11 +31,11 @@ export async function makeDomainKey(secretKeys: SigningKeys): Promise<NewDomainK
     return {
       id,
       selector: `ep${randomText(8).toLowerCase()}`,
-      privateKey: seal(secretKeys, dkimPlace(id), privateKey),
+      privateKey: seal(secretKeys, dkimKeyContext(id), privateKey),
       publicKey: publicKey.toString('base64'),
     };
   } finally {
-    making.give();
+    generationSlots.give();
   }
 }
 
@@ -42,9 +44,9 @@ export async function addSigningKey(trx: Db, domainId: string, key: NewDomainKey
 }
 
 export const openPrivateKey = (secretKeys: SigningKeys, { id, privateKey }: Pick<DomainKey, 'id' | 'privateKey'>) =>
-  unseal(secretKeys, dkimPlace(id), privateKey);
+  unseal(secretKeys, dkimKeyContext(id), privateKey);
 
-/** What the sealed private key is bound to. */
-export function dkimPlace(id: string): string[] {
+/** The context that the sealed private key is bound to. */
+export function dkimKeyContext(id: string): string[] {
   return ['dkim', id];
 }

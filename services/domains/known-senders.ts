@@ -1,27 +1,27 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 
-// Which domains were verified, and at which version of their project's senders (`projects.senders_version`). What is
-// remembered never gets wrong, only old: the statement that accepts a mail compares the version with the one in force,
-// and looks the domain up where they differ. So nobody has to be told of a change. Refusals are not remembered.
+// Caches which domains were verified at which version of their project's senders (`projects.senders_version`). Entries
+// never become wrong, only outdated: the statement that accepts a mail compares the version with the current one and
+// looks up the domain where they differ, so no invalidation is needed. Refusals are not cached.
 
-const MAX_KNOWN = 50_000;
+const MAX_ENTRIES = 50_000;
 
 // A transaction shares its pool's config object.
-const memories = new WeakMap<object, LRUCache<string, string>>();
+const caches = new WeakMap<object, LRUCache<string, string>>();
 
-function memoryOf(db: Db): LRUCache<string, string> {
+function cacheOf(db: Db): LRUCache<string, string> {
   const pool: object = db.client.config;
-  const memory = memories.get(pool) ?? new LRUCache<string, string>({ max: MAX_KNOWN });
-  memories.set(pool, memory);
-  return memory;
+  const cache = caches.get(pool) ?? new LRUCache<string, string>({ max: MAX_ENTRIES });
+  caches.set(pool, cache);
+  return cache;
 }
 
-/** The version at which the domain was last seen to be verified. */
+/** Returns the version at which the domain was last known to be verified. */
 export const knownSender = (db: Db, projectId: string, domain: string): string | undefined =>
-  memoryOf(db).get(`${projectId} ${domain}`);
+  cacheOf(db).get(`${projectId} ${domain}`);
 
-/** Before the commit too: a version that never comes into force is never met. */
+/** May run before the commit: a version that is rolled back never becomes current. */
 export function rememberSender(db: Db, projectId: string, domain: string, version: string): void {
-  memoryOf(db).set(`${projectId} ${domain}`, version);
+  cacheOf(db).set(`${projectId} ${domain}`, version);
 }

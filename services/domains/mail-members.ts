@@ -4,15 +4,15 @@ import { nameInMail } from '../../platform/names.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { sendSystemMail } from '../system/mail.ts';
 
-/** `REMOVAL`: it was never verified, and is removed soon. */
-type News = Domain['status'] | 'REMOVAL';
+/** `REMOVAL`: the domain was never verified and is removed soon. */
+type DomainNews = Domain['status'] | 'REMOVAL';
 
 /** Mails every active member of the project. */
 export async function mailMembersAboutDomain(
   trx: Db,
   { systemFrom }: Pick<Settings, 'systemFrom'>,
   { domain, projectId }: Pick<Domain, 'domain' | 'projectId'>,
-  news: News,
+  news: DomainNews,
 ): Promise<void> {
   const members: { email: string; project: string }[] = await trx('memberships as m')
     .join('users as u', 'u.id', 'm.userId')
@@ -24,7 +24,7 @@ export async function mailMembersAboutDomain(
     await sendSystemMail(trx, { from: systemFrom, to: email, ...textOf(domain, nameInMail(project), news) });
 }
 
-function textOf(domain: string, project: string, news: News) {
+function textOf(domain: string, project: string, news: DomainNews) {
   if (news === 'VERIFIED')
     return {
       subject: `${domain} is verified`,

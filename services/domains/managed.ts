@@ -5,8 +5,8 @@ import { newId } from '../../platform/ids.ts';
 import { addSigningKey, makeDomainKey } from './keys.ts';
 
 /**
- * A domain that we answer for ourselves (the demo's): verified from the start, outside the DNS checks. Without keys to
- * seal one with, its mail is not signed.
+ * Adds a domain of our own (the demo's): verified from the start, without DNS checks. Its mail is signed only if
+ * `secretKeys` are given.
  */
 export async function addManagedDomain(
   db: Db,

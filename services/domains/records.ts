@@ -48,62 +48,62 @@ export function wantedRecords(domain: string, keys: PublishedKey[], mailFrom: Ma
   ];
 }
 
-/** What was seen of a record, under a name that stays the same while it is the same record. */
+/** The key under which a record's check is stored; it stays the same while the record does. */
 export const checkKey = ({ type, name }: Pick<WantedRecord, 'type' | 'name'>): string => `${type} ${name}`;
 
-const neverLooked: RecordCheck = { status: 'MISSING', found: null };
+const neverChecked: RecordCheck = { status: 'MISSING', found: null };
 
 export const withChecks = (wanted: WantedRecord[], checks: Record<string, RecordCheck>): DomainRecord[] =>
-  wanted.map((record) => ({ ...record, ...(checks[checkKey(record)] ?? neverLooked) }));
+  wanted.map((record) => ({ ...record, ...(checks[checkKey(record)] ?? neverChecked) }));
 
-/** What an answer says about a record. One that could not be had changes nothing but the error. */
+/** Evaluates a DNS answer. A failed lookup changes only the error. */
 export function judge(
   wanted: WantedRecord,
   answer: DnsAnswer<string> | DnsAnswer<MailExchange>,
-  before: RecordCheck = neverLooked,
+  before: RecordCheck = neverChecked,
 ): RecordCheck {
   if (answer.kind === 'unknown') return { ...before, error: `could not be looked up: ${answer.reason}` };
   if (answer.kind === 'absent') return { status: 'MISSING', found: null };
-  const verdict =
+  const result =
     wanted.type === 'MX'
-      ? judgeExchanges(wanted.value, answer.values as MailExchange[])
-      : judgeTexts(wanted, answer.values as string[]);
-  return { ...verdict, found: verdict.found?.slice(0, FOUND_LENGTH) ?? null };
+      ? evaluateExchanges(wanted.value, answer.values as MailExchange[])
+      : evaluateTexts(wanted, answer.values as string[]);
+  return { ...result, found: result.found?.slice(0, FOUND_LENGTH) ?? null };
 }
 
-function judgeTexts(wanted: WantedRecord, texts: string[]): RecordCheck {
-  const { isOne, fits } = readers[wanted.purpose];
-  // The same text twice is published once; of two that differ, nobody can say which one counts.
-  const meant = [...new Set(texts.filter(isOne).map(tidied))];
-  if (meant.length === 0)
+function evaluateTexts(wanted: WantedRecord, texts: string[]): RecordCheck {
+  const { isOfKind, matches } = readers[wanted.purpose];
+  // Duplicates count once; of two that differ it is undefined which one applies.
+  const candidates = [...new Set(texts.filter(isOfKind).map(normalized))];
+  if (candidates.length === 0)
     return wanted.purpose === 'DKIM' && texts.length > 0
       ? { status: 'MISMATCH', found: texts.join('\n') }
       : { status: 'MISSING', found: null };
-  const [only] = meant;
-  const found = meant.join('\n');
-  return { status: meant.length === 1 && only && fits(only, wanted.value) ? 'FOUND' : 'MISMATCH', found };
+  const [only] = candidates;
+  const found = candidates.join('\n');
+  return { status: candidates.length === 1 && only && matches(only, wanted.value) ? 'FOUND' : 'MISMATCH', found };
 }
 
-const tidied = (text: string): string => text.trim().replace(/\s+/g, ' ');
+const normalized = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
-interface Reader {
-  /** Whether a text is a record of this kind at all: others may stand beside it. */
-  isOne(text: string): boolean;
-  fits(found: string, wanted: string): boolean;
+interface RecordReader {
+  /** Whether a text is a record of this kind: others may share the name. */
+  isOfKind(text: string): boolean;
+  matches(found: string, wanted: string): boolean;
 }
 
-const readers: Record<WantedRecord['purpose'], Reader> = {
-  DKIM: { isOne: (text) => tagsOf(text).has('p'), fits: isSameKey },
-  SPF: { isOne: (text) => /^\s*v=spf1(\s|$)/i.test(text), fits: hasMechanisms },
+const readers: Record<WantedRecord['purpose'], RecordReader> = {
+  DKIM: { isOfKind: (text) => tagsOf(text).has('p'), matches: isSameKey },
+  SPF: { isOfKind: (text) => /^\s*v=spf1(\s|$)/i.test(text), matches: hasMechanisms },
   DMARC: {
-    isOne: (text) => /^\s*v\s*=\s*dmarc1\s*(;|$)/i.test(text),
-    // Any policy of one's own is better than ours.
-    fits: (found) => ['none', 'quarantine', 'reject'].includes(tagsOf(found).get('p')?.toLowerCase() ?? ''),
+    isOfKind: (text) => /^\s*v\s*=\s*dmarc1\s*(;|$)/i.test(text),
+    // Any policy of the domain's owner is accepted.
+    matches: (found) => ['none', 'quarantine', 'reject'].includes(tagsOf(found).get('p')?.toLowerCase() ?? ''),
   },
-  BOUNCE: { isOne: () => true, fits: () => false },
+  BOUNCE: { isOfKind: () => true, matches: () => false },
 };
 
-/** The tag list of RFC 6376: `name=value; …`, with space wherever one likes. */
+/** Parses the tag list of RFC 6376, 3.2: `name=value; …`, with optional whitespace. */
 function tagsOf(text: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of text.split(';')) {
@@ -113,7 +113,7 @@ function tagsOf(text: string): Map<string, string> {
   return tags;
 }
 
-/** Order and case of the tags, and space inside the key, make no difference to whoever verifies a signature. */
+/** Ignores what verifiers ignore: order and case of the tags, and whitespace inside the key. */
 function isSameKey(found: string, wanted: string): boolean {
   const [theirs, ours] = [tagsOf(found), tagsOf(wanted)];
   const listed = (tag: string, fallback: string) =>
@@ -131,14 +131,14 @@ function isSameKey(found: string, wanted: string): boolean {
 
 const withoutSpace = (text = '') => text.replace(/\s+/g, '');
 
-/** Whoever else may send in the name of the subdomain is for its owner to say. */
+/** Ignores additional mechanisms: the owner may authorize other senders. */
 function hasMechanisms(found: string, wanted: string): boolean {
   const [theirs, ours] = [found, wanted].map((text) => text.toLowerCase().trim().split(/\s+/));
   return (ours ?? []).filter((term) => !/^[-~?+]?all$/.test(term)).every((term) => theirs?.includes(term));
 }
 
-/** Where bounces go first must be us; further exchanges behind that do no harm. */
-function judgeExchanges(wanted: string, exchanges: MailExchange[]): RecordCheck {
+/** The preferred exchange must be ours; further ones with lower preference are allowed. */
+function evaluateExchanges(wanted: string, exchanges: MailExchange[]): RecordCheck {
   const best = Math.min(...exchanges.map(({ priority }) => priority));
   const first = exchanges.filter(({ priority }) => priority === best).map(({ exchange }) => hostOf(exchange));
   const found = exchanges.map(({ priority, exchange }) => `${priority} ${exchange}`).join('\n');
@@ -147,10 +147,10 @@ function judgeExchanges(wanted: string, exchanges: MailExchange[]): RecordCheck 
 
 const hostOf = (name: string): string => name.toLowerCase().replace(/\.$/, '');
 
-export type Verdict = 'passed' | 'failed' | 'unknown';
+export type CheckOutcome = 'passed' | 'failed' | 'unknown';
 
-/** Of a check as a whole: what is there or not counts, and what could not be asked counts for nothing. */
-export function verdictOf(records: DomainRecord[]): Verdict {
+/** Combines the required records of a check; failed lookups count as unknown. */
+export function outcomeOf(records: DomainRecord[]): CheckOutcome {
   const required = records.filter((record) => record.required);
   if (required.some(({ status, error }) => !error && status !== 'FOUND')) return 'failed';
   return required.some(({ error }) => error) ? 'unknown' : 'passed';

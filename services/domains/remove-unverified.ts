@@ -7,21 +7,21 @@ import { mailMembersAboutDomain } from './mail-members.ts';
 
 const KEPT_DAYS = 30;
 const WARNED_DAYS = 7;
-const SET = 100;
+const CHUNK = 100;
 
-// Members always have a week after the mail, also where it was sent late.
+// Members have a week after the warning, also where it was sent late.
 const isDue = {
   warn: `removal_warned_at is null and created_at < now() - interval '${KEPT_DAYS - WARNED_DAYS} days'`,
   remove: `removal_warned_at < now() - interval '${WARNED_DAYS} days' and created_at < now() - interval '${KEPT_DAYS} days'`,
 };
-type Act = keyof typeof isDue;
+type RemovalStep = keyof typeof isDue;
 
 const neverVerified = 'not managed and not ever_verified';
 
-const find = (act: Act) =>
+const find = (step: RemovalStep) =>
   statement<{ id: string; project_id: string }>(
-    `domains-never-verified-${act}`,
-    `select id, project_id from domains where ${neverVerified} and ${isDue[act]} and id > $1 order by id limit ${SET}`,
+    `domains-never-verified-${step}`,
+    `select id, project_id from domains where ${neverVerified} and ${isDue[step]} and id > $1 order by id limit ${CHUNK}`,
   );
 const due = { warn: find('warn'), remove: find('remove') };
 
@@ -31,8 +31,8 @@ export interface Removal {
 }
 
 /**
- * Removes domains that were never verified and that nothing uses, 30 days after they were added, and mails the members a
- * week before. Each domain is a transaction of its own with its row locked, so any number of processes may run this.
+ * Removes unused domains that were never verified 30 days after they were added, and mails the members a week before.
+ * Each domain has its own transaction with its row locked, so several processes may run this.
  */
 export async function removeUnverifiedDomains(db: Db, settings: Pick<Settings, 'systemFrom'>): Promise<Removal> {
   const warned = await forEachDue(db, 'warn', async (trx, domain) => {
@@ -43,28 +43,32 @@ export async function removeUnverifiedDomains(db: Db, settings: Pick<Settings, '
   return { warned, removed };
 }
 
-async function forEachDue(db: Db, act: Act, work: (trx: Db, domain: Domain) => Promise<void>): Promise<number> {
+async function forEachDue(
+  db: Db,
+  step: RemovalStep,
+  work: (trx: Db, domain: Domain) => Promise<void>,
+): Promise<number> {
   let done = 0;
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const found = await due[act](db, [after]);
-    for (const { id, project_id: projectId } of found) if (await actOn(db, act, { id, projectId }, work)) done++;
+    const found = await due[step](db, [after]);
+    for (const { id, project_id: projectId } of found) if (await applyStep(db, step, { id, projectId }, work)) done++;
     const last = found.at(-1);
-    if (!last || found.length < SET) return done;
+    if (!last || found.length < CHUNK) return done;
     after = last.id;
   }
 }
 
-/** False where it is no longer due, is in use, or another process is at it. */
-async function actOn(
+/** Returns false where the domain is no longer due, is in use, or is locked by another process. */
+async function applyStep(
   db: Db,
-  act: Act,
-  place: Pick<Domain, 'id' | 'projectId'>,
+  step: RemovalStep,
+  key: Pick<Domain, 'id' | 'projectId'>,
   work: (trx: Db, domain: Domain) => Promise<void>,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const domain = await Domain.query(trx)
-      .findOne(place)
-      .whereRaw(`${neverVerified} and ${isDue[act]}`)
+      .findOne(key)
+      .whereRaw(`${neverVerified} and ${isDue[step]}`)
       .forUpdate()
       .skipLocked();
     if (!domain || (await findDomainUser(trx, domain))) return false;

@@ -9,75 +9,80 @@ import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { openPrivateKey } from './keys.ts';
 import { DOMAINS_CHANNEL } from './notify.ts';
 
-/** What mail of a domain is signed with. */
+/** A DKIM key that signs a domain's mail. */
 export interface Signer {
   selector: string;
   /** PEM. */
   privateKey: string;
 }
 
-// Our own mail comes from a domain of the operator, who may have added it to a project of theirs.
+// System mail is sent from a domain of the operator, who may have added it to a project.
 const find = statement<{ id: string; selector: string; private_key: string }>(
   'domain-signer',
   `select k.id, k.selector, k.private_key from domains d join domain_keys k on k.domain_id = d.id and k.signs
    where d.domain = $2 and (d.project_id = $1 or $1 = '${SYSTEM_PROJECT_ID}' and d.status = 'VERIFIED')`,
 );
 
-const MAX_KNOWN = 1_000;
+const MAX_ENTRIES = 1_000;
 
 /**
- * The keys that sign, opened, from memory. Notices empty it when a domain changes; while the listening connection has
- * no heartbeat the database is asked every time.
+ * Caches unsealed signing keys. Notifications invalidate it when a domain changes; without a heartbeat on the listening
+ * connection every call queries the database.
  */
 export class SignerCache {
-  private readonly known = new LRUCache<string, { projectId: string; signer: Signer | undefined }>({ max: MAX_KNOWN });
+  private readonly cache = new LRUCache<string, { projectId: string; signer: Signer | undefined }>({
+    max: MAX_ENTRIES,
+  });
   private epoch = 0;
   private readonly db: Db;
   private readonly listener: Listener;
   private readonly secretKeys: SigningKeys;
   private readonly log: Logger | undefined;
 
-  /** The listener is not started yet. */
+  /** `listener` must not be started yet. */
   constructor(db: Db, listener: Listener, secretKeys: SigningKeys, log?: Logger) {
     this.db = db;
     this.log = log;
     this.listener = listener;
     this.secretKeys = secretKeys;
-    listener.on(DOMAINS_CHANNEL, (projectId) => this.forget(projectId));
+    listener.on(DOMAINS_CHANNEL, (projectId) => this.invalidate(projectId));
     listener.onReset(() => this.clear());
   }
 
-  /** Undefined where the domain is not the project's, or has no key (one of ours that nobody checks). */
+  /** Returns undefined where the domain is not the project's, or has no key (a managed domain). */
   async signerFor(projectId: string, domain: string): Promise<Signer | undefined> {
-    const place = `${projectId} ${domain}`;
-    const known = this.listener.healthy ? this.known.get(place) : undefined;
-    if (known) return known.signer;
+    const cacheKey = `${projectId} ${domain}`;
+    const cached = this.listener.healthy ? this.cache.get(cacheKey) : undefined;
+    if (cached) return cached.signer;
     const epoch = this.epoch;
     const signer = await this.find(projectId, domain);
-    if (epoch === this.epoch && this.listener.healthy) this.known.set(place, { projectId, signer });
+    if (epoch === this.epoch && this.listener.healthy) this.cache.set(cacheKey, { projectId, signer });
     return signer;
   }
 
-  /** A key that cannot be opened holds up nobody: the mail of its domain leaves unsigned, and somebody is told. */
+  /** A key that cannot be unsealed does not block mail: it is sent unsigned, and the error is logged. */
   private async find(projectId: string, domain: string): Promise<Signer | undefined> {
     try {
       return await findSigner(this.db, this.secretKeys, projectId, domain);
     } catch (err) {
       if (!(err instanceof SealError)) throw err;
-      this.log?.error({ err, projectId, domain }, 'mail of this domain leaves without a signature');
+      this.log?.error(
+        { err, projectId, domain },
+        'signing key cannot be unsealed; mail of this domain is sent unsigned',
+      );
       return undefined;
     }
   }
 
-  private forget(projectId: string): void {
+  private invalidate(projectId: string): void {
     this.epoch++;
-    for (const [place, entry] of this.known.entries())
-      if (entry.projectId === projectId || entry.projectId === SYSTEM_PROJECT_ID) this.known.delete(place);
+    for (const [cacheKey, entry] of this.cache.entries())
+      if (entry.projectId === projectId || entry.projectId === SYSTEM_PROJECT_ID) this.cache.delete(cacheKey);
   }
 
   private clear(): void {
     this.epoch++;
-    this.known.clear();
+    this.cache.clear();
   }
 }
 

@@ -7,19 +7,19 @@ import { ApiError, badRequest } from '../../platform/errors.ts';
 
 export interface KeyedRequest {
   projectId: string;
-  /** The header as it came; undefined when there was none. */
+  /** The header's value; undefined when it was absent. */
   key: string | undefined;
-  /** E.g. `POST /v1/send`. */
+  /** For example `POST /v1/send`. */
   request: string;
   ttlHours: number;
 }
 
-type ClaimedRequest = KeyedRequest & { key: string };
+type RequestWithKey = KeyedRequest & { key: string };
 
 export interface Done<T> {
   result: T;
   statusCode: number;
-  /** Ids that help a client that lost the answer. */
+  /** Ids for a client that lost the response. */
   response: Record<string, unknown>;
 }
 
@@ -30,9 +30,9 @@ interface KeyRow {
   created_at: Date;
 }
 
-const tryLock = statement<{ mine: boolean }>(
+const tryLock = statement<{ acquired: boolean }>(
   'idempotency-lock',
-  'select pg_try_advisory_xact_lock(hashtextextended($1::text, 0)) as mine',
+  'select pg_try_advisory_xact_lock(hashtextextended($1::text, 0)) as acquired',
 );
 
 const find = statement<KeyRow>(
@@ -41,8 +41,8 @@ const find = statement<KeyRow>(
    where project_id = $1 and key = $2 and created_at > now() - make_interval(secs => $3)`,
 );
 
-const keep = statement(
-  'idempotency-keep',
+const store = statement(
+  'idempotency-store',
   `insert into idempotency_keys (project_id, key, request, status_code, response)
    values ($1::uuid, $2::text, $3::text, $4::integer, $5::jsonb)
    on conflict (project_id, key) do update
@@ -50,8 +50,8 @@ const keep = statement(
 );
 
 /**
- * Does `work` unless its key has been used. The key becomes visible with the work and only with it: whatever goes wrong
- * before the commit leaves it free. The lock tells a second request that the first is still at it.
+ * Runs `work` unless its key has been used. The key commits with the work: a failure before the commit leaves it free.
+ * The lock shows a second request that the first is still running.
  */
 export async function once<T>(db: Db, keyed: KeyedRequest, work: (db: Db) => Promise<Done<T>>): Promise<T> {
   const { key } = keyed;
@@ -59,38 +59,38 @@ export async function once<T>(db: Db, keyed: KeyedRequest, work: (db: Db) => Pro
   if (!/^[\x20-\x7e]{1,255}$/.test(key))
     throw badRequest('The header Idempotency-Key must have 1 to 255 printable ASCII characters.');
   let done: Done<T> | undefined;
-  const remembering = async (trx: Db) => {
+  const workAndRemember = async (trx: Db) => {
     done = await work(trx);
     return done;
   };
   return confirmed(
     db,
-    () => retryDeadlocks(db, () => inTransaction(db, (trx) => claimed(trx, { ...keyed, key }, remembering))),
-    async () => (done && (await isKept(db, { ...keyed, key }, done)) ? done.result : undefined),
+    () => retryDeadlocks(db, () => inTransaction(db, (trx) => runLocked(trx, { ...keyed, key }, workAndRemember))),
+    async () => (done && (await isStored(db, { ...keyed, key }, done)) ? done.result : undefined),
   );
 }
 
-/** Whether the key stands for this very work, and not for that of another request which used the key afterwards. */
-async function isKept<T>(
+/** Returns whether the stored response is that of this work, and not of a later request with the same key. */
+async function isStored<T>(
   db: Db,
-  { projectId, key, ttlHours }: ClaimedRequest,
+  { projectId, key, ttlHours }: RequestWithKey,
   { response }: Done<T>,
 ): Promise<boolean> {
   const [used] = await find(db, [projectId, key, ttlHours * 3600]);
   return used !== undefined && isDeepStrictEqual(used.response, JSON.parse(JSON.stringify(response)));
 }
 
-async function claimed<T>(
+async function runLocked<T>(
   trx: Db,
-  { projectId, key, request, ttlHours }: ClaimedRequest,
+  { projectId, key, request, ttlHours }: RequestWithKey,
   work: (db: Db) => Promise<Done<T>>,
 ): Promise<T> {
   const [lock] = await tryLock(trx, [`${projectId}/${key}`]);
-  if (!lock?.mine) throw reused(key);
+  if (!lock?.acquired) throw reused(key);
   const [used] = await find(trx, [projectId, key, ttlHours * 3600]);
   if (used) throw reused(key, used);
   const { result, statusCode, response } = await work(trx);
-  await keep(trx, [projectId, key, request, statusCode, JSON.stringify(response)]);
+  await store(trx, [projectId, key, request, statusCode, JSON.stringify(response)]);
   return result;
 }
 
@@ -112,18 +112,18 @@ function reused(key: string, used?: KeyRow): ApiError {
   });
 }
 
-const SWEEP = 10_000;
+const SWEEP_CHUNK = 10_000;
 
-/** Removes keys that no longer count, in parts, so that a backlog never makes one long transaction. */
+/** Removes expired keys in chunks, so that a backlog is not one long transaction. */
 export async function sweepKeys(db: Db, ttlHours: number): Promise<number> {
   let swept = 0;
   for (;;) {
     const { rowCount } = await db.raw(
       `delete from idempotency_keys where ctid = any (array(
          select ctid from idempotency_keys where created_at <= now() - make_interval(secs => ?) limit ?))`,
-      [ttlHours * 3600, SWEEP],
+      [ttlHours * 3600, SWEEP_CHUNK],
     );
     swept += rowCount;
-    if (rowCount < SWEEP) return swept;
+    if (rowCount < SWEEP_CHUNK) return swept;
   }
 }

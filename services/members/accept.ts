@@ -9,7 +9,7 @@ import { canSignIn } from '../users/passwords.ts';
 import { findTokenUser, lockTokenUser, revokeTokens, useToken } from '../users/tokens.ts';
 import { markVerified } from '../users/verification.ts';
 
-/** What accepting needs beside the token: a session of the invited account, a first password, or nothing more. */
+/** What accepting requires besides the token: a session of the invited account, a first password, or nothing. */
 export type AcceptanceNeed = 'session' | 'password' | 'nothing';
 
 export interface OpenInvitation {
@@ -17,14 +17,14 @@ export interface OpenInvitation {
   email: string;
   role: Role;
   needs: AcceptanceNeed;
-  /** How the account can be signed in to. */
+  /** How the user can sign in. */
   hasPassword: boolean;
   providers: string[];
 }
 
 const withdrawn = () => badRequest('This invitation has been withdrawn.');
 
-/** What a link leads to, for its page; changes nothing. */
+/** Returns the invitation of a link for its page, without changing anything. */
 export async function findInvitation(db: Db, token: string, session: string | undefined): Promise<OpenInvitation> {
   const { user, projectId } = await findTokenUser(db, 'INVITATION', token);
   const project = projectId && (await Project.query(db).findById(projectId));
@@ -40,20 +40,20 @@ export async function findInvitation(db: Db, token: string, session: string | un
   };
 }
 
-/** A link is no log-in: an account that can be signed in to is joined by whoever is signed in to it. */
+/** A link does not log in: an account that can be signed in to accepts with a session. */
 async function needOf(db: Db, user: User, session: string | undefined): Promise<AcceptanceNeed> {
   if (!(await canSignIn(db, user))) return 'password';
   return (await isSessionOf(db, session, user.id)) ? 'nothing' : 'session';
 }
 
-/** The user is locked, then the membership, then the token: inviting takes the last two in the same order. */
+/** Locks the user, then the membership, then the token: inviting takes the last two in the same order. */
 export async function acceptInvitation(
   db: Db,
   { token, password }: { token: string; password?: string | undefined },
   session: string | undefined,
 ): Promise<{ user: User; projectId: string }> {
   const { user: invited } = await findTokenUser(db, 'INVITATION', token);
-  // Hashed before anything is locked, and only where it can be the first password.
+  // Hashed before any row is locked, and only where it can be the first password.
   const passwordHash =
     password === undefined || (await canSignIn(db, invited)) ? undefined : await hashPassword(password);
   return inTransaction(db, async (trx) => {
@@ -82,7 +82,7 @@ export async function acceptInvitation(
   });
 }
 
-/** Other invitations stay: they need a session of the account from now on. */
+/** Other invitations stay valid; accepting them requires a session from now on. */
 async function setFirstPassword(trx: Db, userId: string, passwordHash: string): Promise<User> {
   await endSessions(trx, userId);
   await revokeTokens(trx, userId, 'RESET_PASSWORD', 'VERIFY_EMAIL');

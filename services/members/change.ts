@@ -15,7 +15,7 @@ export async function changeRole(db: Db, actor: Actor, userId: string, role: Rol
   });
 }
 
-/** Ends a membership or takes an invitation back. Everybody may leave. */
+/** Ends a membership or withdraws an invitation. Every member may leave. */
 export async function removeMember(db: Db, actor: Actor, userId: string): Promise<void> {
   const { projectId } = actor;
   await inTransaction(db, async (trx) => {

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { type SystemMail, sendSystemMail } from '../system/mail.ts';
 
-/** To all who run a project. */
+/** Mails the ADMINs and OWNERs of a project. */
 export async function mailManagers(trx: Db, projectId: string, mail: Omit<SystemMail, 'to'>): Promise<void> {
   const managers = await trx('memberships as m')
     .join('users as u', 'u.id', 'm.userId')

@@ -3,14 +3,14 @@ import { Membership, type Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
 
-/** Who acts, in which project, as what. */
+/** The member who makes the change. */
 export interface Actor {
   projectId: string;
   userId: string;
   role: Role;
 }
 
-/** Members of a project change one after the other: only so can the last OWNER be told. */
+/** Serializes member changes of a project, so that the last OWNER is known. */
 export async function lockMembers(trx: Db, projectId: string): Promise<void> {
   await Project.query(trx).findById(projectId).forNoKeyUpdate().select('id');
 }
@@ -21,13 +21,13 @@ export async function requireMembership(trx: Db, projectId: string, userId: stri
   return membership;
 }
 
-/** Only an OWNER makes one, or changes what one is. */
+/** Only an OWNER may make or change an OWNER. */
 export function requireOwnerFor(actor: Actor, ...roles: Role[]): void {
   if (actor.role !== 'OWNER' && roles.includes('OWNER'))
     throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can make or change an OWNER; your role is ${actor.role}.`);
 }
 
-/** Before `membership` ends or changes: somebody must be left who can do everything. */
+/** Rejects ending or changing the membership of the last OWNER. */
 export async function refuseLastOwner(trx: Db, { projectId, userId, role, status }: Membership): Promise<void> {
   if (role !== 'OWNER' || status !== 'ACTIVE') return;
   const other = await Membership.query(trx)

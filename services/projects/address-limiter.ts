@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { clientNetwork } from '../../platform/client-network.ts';
 import { WINDOW_SECONDS } from '../access/rate-limit.ts';
-import type { RateVerdict } from '../access/rate-limiter.ts';
+import type { RateDecision } from '../access/rate-limiter.ts';
 
-/** Bounds memory under a flood of distinct addresses: the ones longest unseen are forgotten first. */
-const MOST_NETWORKS = 100_000;
-/** Longer than any address; with a proxy that is not ours the header can hold anything. */
-const MOST_CHARACTERS = 64;
+/** Bounds memory under a flood of distinct addresses: the least recently seen are evicted. */
+const MAX_NETWORKS = 100_000;
+/** Longer than any address; behind an untrusted proxy the header can contain anything. */
+const MAX_ADDRESS_LENGTH = 64;
 
 interface Window {
   endsAt: number;
@@ -14,25 +14,25 @@ interface Window {
 }
 
 /**
- * Limits calls per client address and minute, in the memory of this process. A row per address in the database would
- * cost a write for nearly every browser, and let a stranger with many addresses fill a table.
+ * Limits calls per client address and minute, in the memory of this process. Rows in the database would cost a write
+ * for nearly every browser, and let a client with many addresses fill a table.
  */
 export class AddressLimiter {
   private readonly windows: LRUCache<string, Window>;
   private readonly limit: number;
 
-  constructor(limit: number, mostNetworks = MOST_NETWORKS) {
+  constructor(limit: number, maxNetworks = MAX_NETWORKS) {
     this.limit = limit;
-    this.windows = new LRUCache({ max: mostNetworks });
+    this.windows = new LRUCache({ max: maxNetworks });
   }
 
-  /** How many networks are remembered. */
+  /** The number of networks tracked. */
   get size(): number {
     return this.windows.size;
   }
 
-  take(ip: string): RateVerdict {
-    const network = clientNetwork(ip).slice(0, MOST_CHARACTERS);
+  take(ip: string): RateDecision {
+    const network = clientNetwork(ip).slice(0, MAX_ADDRESS_LENGTH);
     const now = performance.now();
     let window = this.windows.get(network);
     if (!window || now >= window.endsAt) {

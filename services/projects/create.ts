@@ -14,7 +14,7 @@ export interface NewProject {
   language?: string | undefined;
 }
 
-/** The secret key is in the answer and nowhere else: only its hash is kept. */
+/** Creates a project with its owner. The returned secret key cannot be read again: only its hash is stored. */
 export async function createProject(
   db: Db,
   { ownerId, ...rest }: NewProject,
@@ -34,7 +34,7 @@ export async function createProject(
   });
 }
 
-/** The projects that somebody owns; those they were invited to are other people's. */
+/** Counts only projects that the user owns, not those they were invited to. */
 async function requireRoomForProject(trx: Db, userId: string, max: number): Promise<void> {
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`projects/${userId}`]);
   const owned = await Membership.query(trx).where({ userId, role: 'OWNER' }).resultSize();

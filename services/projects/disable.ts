@@ -6,7 +6,7 @@ import { noProject } from '../access/membership.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
-/** Nothing can be written any more, and mail that is accepted waits; reading works. False: it was disabled before. */
+/** Rejects writes and blocks mail of the project; reading works. Returns false if it was disabled already. */
 export async function disableProject(
   db: Db,
   id: string,
@@ -22,7 +22,7 @@ export async function disableProject(
   });
 }
 
-/** Takes everything up again, mail that was held too. False: it was not disabled. */
+/** Accepts writes again and releases blocked mail. Returns false if the project was not disabled. */
 export async function enableProject(db: Db, id: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const project = await lock(trx, id);

@@ -13,7 +13,7 @@ const joined = (db: Db, userId: string) =>
     .select('projects.*', 'm.role')
     .castTo<MembersProject[]>();
 
-/** Those that a user is a member of, oldest first. */
+/** Lists the projects of a user, oldest first. */
 export const listProjects = (db: Db, userId: string): Promise<MembersProject[]> =>
   joined(db, userId).orderBy('projects.id').execute();
 

@@ -13,7 +13,7 @@ export interface SetupState {
   memberInvited: boolean;
 }
 
-// Each ends at the first row that it finds.
+// Each subquery stops at its first row.
 const steps = statement<SetupState>(
   'setup-state',
   `select
@@ -32,7 +32,7 @@ const steps = statement<SetupState>(
      (select count(*) > 1 from memberships where project_id = $1) as "memberInvited"`,
 );
 
-/** How far a project is from sending its first mail: the answer is for people who have just begun. */
+/** Returns which setup steps a new project has completed. */
 export async function setupState(db: Db, projectId: string): Promise<SetupState> {
   const [row] = await steps(db, [projectId]);
   if (!row) throw new Error('the setup state returned no row');

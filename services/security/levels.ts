@@ -1,10 +1,10 @@
 export const levels = ['healthy', 'warning', 'critical'] as const;
 export type Level = (typeof levels)[number];
 
-/** Fewer mails than this say nothing about a sender. */
+/** Rates of fewer mails are not meaningful. */
 export const MINIMUM_MAILS = 100;
 
-/** What large providers of mailboxes put up with; from `critical` on they turn senders away. */
+/** The limits of large mailbox providers, which reject senders from `critical` on. */
 export const thresholds = {
   bounceRate: { warning: 0.05, critical: 0.1 },
   complaintRate: { warning: 0.001, critical: 0.005 },
@@ -24,7 +24,7 @@ export interface Rates extends Counts {
   level: Level;
 }
 
-/** Pure: what counts say of a sender. */
+/** Computes rates and levels from counts. */
 export function ratesOf(counts: Counts): Rates {
   const { sent, bounced, complained } = counts;
   const bounceRate = sent > 0 ? bounced / sent : 0;

@@ -21,7 +21,7 @@ const columns = windows.flatMap((window) => [
   column(window, 'complained'),
 ]);
 
-// From what is added up by the hour: no mail is looked at.
+// Reads hourly counts and deltas, no mail.
 const sums = statement<Sums>(
   'security-sums',
   `select ${columns.join(', ')} from (
@@ -50,7 +50,7 @@ export interface SecurityState {
   suspensions: Suspension[];
 }
 
-const SHOWN = 20;
+const MAX_SUSPENSIONS = 20;
 
 export async function securityState(db: Db, projectId: string): Promise<SecurityState> {
   const project = await Project.query(db).findById(projectId);
@@ -59,7 +59,7 @@ export async function securityState(db: Db, projectId: string): Promise<Security
   const suspensions = await db('projectSuspensions')
     .where({ projectId })
     .orderBy('disabledAt', 'desc')
-    .limit(SHOWN)
+    .limit(MAX_SUSPENSIONS)
     .select<Suspension[]>('reason', 'automatic', 'disabledAt', 'enabledAt');
   const { disabled, disabledReason } = project;
   return { level: worst(...windows.map((name) => rates[name].level)), disabled, disabledReason, rates, suspensions };

@@ -15,8 +15,8 @@ interface Suspect {
   complained: string;
 }
 
-// A day and a week, each from the first hour on after the project was last enabled: what was before is forgiven. Project
-// by project, so that only hours of this week are read, however many there are. A reset of the project clears nothing.
+// Counts a day and a week, each from the first full hour after the project was last enabled. Runs project by project,
+// so that only hours of this week are read. Resetting a project does not clear its rates (past_rate_hours).
 const suspects = statement<Suspect>(
   'security-suspects',
   `select distinct on (p.id) p.id as project_id, p.name, counted.sent, counted.bounced, counted.complained
@@ -37,7 +37,7 @@ const suspects = statement<Suspect>(
 
 const percent = (part: string, whole: string) => `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`;
 
-/** Disables projects whose mail comes back, or is complained about, too much. Gives back how many. */
+/** Disables projects with too many bounces or complaints. Returns how many. */
 export async function disableCritical(
   db: Db,
   { autoProjectDisable, systemFrom }: Pick<Settings, 'autoProjectDisable' | 'systemFrom'>,

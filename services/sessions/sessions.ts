@@ -8,8 +8,8 @@ import { hashToken } from '../../platform/secrets.ts';
 export const SESSION_DAYS = 7;
 
 /**
- * The token is for the cookie; only its hash is kept, so a copy of the table opens nothing. `boundTo` is hashed before
- * it: the session is then found only by a token that is presented with the same prefix.
+ * Creates a session and returns the cookie's token; stores only its hash, so a copy of the table opens nothing.
+ * `boundTo` is hashed before it: the session is found only by a token with the same prefix.
  */
 export async function createSession(db: Db, userId: string, boundTo = ''): Promise<string> {
   const token = randomText(48);
@@ -19,8 +19,8 @@ export async function createSession(db: Db, userId: string, boundTo = ''): Promi
 }
 
 /**
- * A session for somebody who has just signed in as `user`. None is made when the password was replaced in the meantime,
- * which ends all sessions: a slow log-in must not bring one back. The lock waits for a replacement that is under way.
+ * Creates a session after a sign-in as `user`. Fails when the password was replaced meanwhile, which ends all sessions:
+ * a slow login must not bring one back. The lock waits for a replacement in progress.
  */
 export async function createSessionOf(db: Db, user: Pick<User, 'id' | 'passwordHash'>, boundTo = ''): Promise<string> {
   return inTransaction(db, async (trx) => {
@@ -33,7 +33,7 @@ export async function createSessionOf(db: Db, user: Pick<User, 'id' | 'passwordH
   });
 }
 
-/** Whether a browser that sent `token`, if any, has a session of this very account. */
+/** Returns whether `token` is a session of this account. */
 export async function isSessionOf(db: Db, token: string | undefined, userId: string): Promise<boolean> {
   return token !== undefined && (await findSessionUser(db, token))?.id === userId;
 }
@@ -49,7 +49,7 @@ export async function endSession(db: Db, token: string): Promise<void> {
   await Session.query(db).deleteById(hashToken(token));
 }
 
-/** All of them, wherever they are. */
+/** Ends all sessions of the user. */
 export async function endSessions(db: Db, userId: string): Promise<void> {
   await Session.query(db).delete().where({ userId });
 }

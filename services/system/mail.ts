@@ -10,7 +10,7 @@ export interface SystemMail {
   from: string;
   to: string;
   subject: string;
-  /** Plain text each; whatever users put into them is shown as it is. */
+  /** Plain text; input of users is shown verbatim. */
   paragraphs: string[];
   /** A button below the paragraphs. */
   link?: { url: string; text: string };
@@ -18,7 +18,7 @@ export interface SystemMail {
   closing?: string;
 }
 
-// One template for all of it: texts of users come in as variables, so they are never read as a template or as HTML.
+// One template for all system mail: input of users is passed as variables, never read as template or HTML.
 const SUBJECT = '{{ systemMail.subject }}';
 const BODY = `<!doctype html>
 <html><body style="font-family: sans-serif; line-height: 1.5; color: #1f2933; max-width: 36em; margin: 2em auto; padding: 0 1em">
@@ -27,7 +27,7 @@ const BODY = `<!doctype html>
 {% endif %}{% if systemMail.closing %}<p style="color: #616e7c; font-size: .9em">{{ systemMail.closing }}</p>
 {% endif %}</body></html>`;
 
-/** RFC 3834: no vacation notice shall answer it. */
+/** RFC 3834: prevents automatic replies. */
 const HEADERS = JSON.stringify({ 'Auto-Submitted': 'auto-generated' });
 
 const write = statement(
@@ -40,12 +40,12 @@ const write = statement(
    insert into emails (id, project_id, contact_id) select $1::uuid, $2::uuid, contact.id from contact`,
 );
 
-/** To an address that nobody has proven to be theirs: a stranger may be the cause of all of it. */
+/** Limits mail to unverified addresses, since a stranger may have caused it. */
 const UNPROVEN_PER_DAY = 20;
 
 /**
- * Mail of our own, in the transaction of what it tells about. It goes the way of all transactional mail, as a row of the
- * same ledger under the system project. Gives back the id of that row; undefined when the address gets no more today.
+ * Writes a system mail in the transaction of its cause. It is delivered like transactional mail, as a ledger row of the
+ * system project. Returns the row's id, or undefined when the address has reached its daily limit.
  */
 export async function sendSystemMail(trx: Db, { from, to, ...systemMail }: SystemMail): Promise<string | undefined> {
   if (!(await mayReceive(trx, to))) return undefined;

@@ -2,8 +2,8 @@ import type { Db } from '../../db/connect.ts';
 import { SYSTEM_PROJECT_ID } from './project.ts';
 
 /**
- * Takes the links out of our own mails that have left: the tokens in them open accounts, and only their hashes are kept
- * anywhere else. Looks back as far as a token may live. Gives back how many there were.
+ * Removes the links from sent system mail: their tokens open accounts, and elsewhere only their hashes are stored.
+ * Reads back as far as a token may be valid. Returns how many mails it changed.
  */
 export async function scrubSystemMail(db: Db): Promise<number> {
   const { rowCount } = await db.raw(

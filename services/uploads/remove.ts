@@ -3,7 +3,7 @@ import type { UploadStorage } from '../../platform/upload-storage.ts';
 
 const BATCH = 100;
 
-/** Takes away the bytes of uploads whose project is wiped. Done twice it is done once. */
+/** Removes the files of erased projects and of refused uploads. Repeating it is safe. */
 export async function removeUploads(db: Db, storage: UploadStorage): Promise<number> {
   const rows = await db('uploadRemovals').limit(BATCH).select<{ key: string }[]>('key');
   for (const { key } of rows) {

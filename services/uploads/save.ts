@@ -13,7 +13,7 @@ export interface Upload {
   size: number;
 }
 
-/** What mail programs show, by what the bytes say. SVG and HTML could carry scripts. */
+/** Image types that mail programs show, detected from the bytes. SVG and HTML could carry scripts. */
 const images: Record<string, { contentType: string; extension: string }> = {
   'image/png': { contentType: 'image/png', extension: 'png' },
   'image/apng': { contentType: 'image/png', extension: 'png' },
@@ -22,12 +22,12 @@ const images: Record<string, { contentType: string; extension: string }> = {
   'image/webp': { contentType: 'image/webp', extension: 'webp' },
 };
 
-/** The library is content with the first three letters, which `GIF<script>` has too. */
+/** file-type checks only the first three letters, which `GIF<script>` has too. */
 const isGif = (bytes: Buffer): boolean => bytes.length > 13 && /^GIF8[79]a/.test(bytes.toString('latin1', 0, 6));
 
 const KEY = /^[A-Za-z0-9]{32}\.(?:png|jpg|gif|webp)$/;
 
-/** First the bytes, then the row: what is named is there. */
+/** Stores the bytes before the row, so that every row has its file. */
 export async function saveUpload(
   db: Db,
   storage: UploadStorage,
@@ -44,7 +44,7 @@ export async function saveUpload(
   const { contentType, extension } = image;
   const key = `${randomText(32)}.${extension}`;
   const size = bytes.length;
-  // What cannot fit is not stored first; whether it does is decided below.
+  // Avoids storing what exceeds the quota; `record` decides.
   const total = await db('uploadTotals').where({ projectId: project.projectId }).first<{ bytes: string } | undefined>();
   if (Number(total?.bytes ?? 0) + size > uploadBytes) throw quotaExceeded(uploadBytes);
   try {
@@ -61,7 +61,7 @@ export async function saveUpload(
   return upload;
 }
 
-/** Counts the bytes and names the file, or has it removed again and gives back why. */
+/** Counts the bytes and inserts the row, or schedules the file's removal and returns the error. */
 async function record(
   trx: Db,
   project: ProjectAccess,
@@ -79,7 +79,7 @@ async function record(
   return refused;
 }
 
-/** False where they exceed the quota. The row's lock orders concurrent uploads. */
+/** Returns false where the quota is exceeded. The row's lock orders concurrent uploads. */
 async function countBytes(trx: Db, projectId: string, size: number, max: number): Promise<boolean> {
   const { rowCount } = await trx.raw(
     `insert into upload_totals as total (project_id, bytes)

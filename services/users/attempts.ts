@@ -6,7 +6,7 @@ const WINDOW_MINUTES = 15;
 const PER_ADDRESS = 5;
 const PER_IP = 50;
 
-/** Each is counted by itself: who may not ask for mail any more may still log in. */
+/** Counted separately: a client that may not request mail may still log in. */
 export type AttemptKind = 'login' | 'signup' | 'VERIFY_EMAIL' | 'RESET_PASSWORD';
 
 export interface Attempt {
@@ -16,8 +16,8 @@ export interface Attempt {
 }
 
 /**
- * Counts an attempt as failed before it is looked at, so that of many that come at once, to any process, no more than
- * so many are looked at; `succeed` takes it back.
+ * Counts an attempt as failed before it is checked, so that concurrent attempts in all processes stay within the limit.
+ * `succeed` takes it back.
  */
 export async function beginAttempt(db: Db, { kind, email, ip }: Attempt): Promise<{ succeed(): Promise<void> }> {
   const address: Limit = { name: `${kind} address ${email}`, max: PER_ADDRESS, minutes: WINDOW_MINUTES };
@@ -25,7 +25,7 @@ export async function beginAttempt(db: Db, { kind, email, ip }: Attempt): Promis
   const wait = await countUse(db, [address, network]);
   if (wait > 0) throw tooMany(wait);
   return {
-    // A success is no attempt that failed, and it forgives those at the same address.
+    // A success also clears earlier failures of the address.
     async succeed() {
       await resetUses(db, [address]);
       await undoUse(db, [network]);
@@ -33,7 +33,7 @@ export async function beginAttempt(db: Db, { kind, email, ip }: Attempt): Promis
   };
 }
 
-/** Counts an account that is being opened. `undo` takes it back when none was. */
+/** Counts an account being opened. `undo` takes it back when opening fails. */
 export async function countSignup(
   db: Db,
   { signupsPerIpPerHour }: { signupsPerIpPerHour: number },
@@ -53,8 +53,10 @@ export async function countSignup(
 const MAILS_PER_ADDRESS = 5;
 const MAILS_PER_ADDRESS_AND_DAY = 20;
 
-/** Whether another mail to this address may be asked for just now: nobody's mailbox shall be filled through us. */
-export async function mayAskForMail(db: Db, email: string): Promise<boolean> {
+/**
+ * Returns whether another mail to this address may be requested now, so that mailboxes cannot be flooded through us.
+ */
+export async function mayRequestMail(db: Db, email: string): Promise<boolean> {
   const limits: Limit[] = [
     { name: `mail address ${email}`, max: MAILS_PER_ADDRESS, minutes: WINDOW_MINUTES },
     { name: `mail address day ${email}`, max: MAILS_PER_ADDRESS_AND_DAY, minutes: 24 * 60 },
@@ -64,7 +66,7 @@ export async function mayAskForMail(db: Db, email: string): Promise<boolean> {
   return false;
 }
 
-/** Gives back how many rows of the past it removed. */
+/** Deletes expired sessions, tokens and counters. Returns how many. */
 export async function sweepAccounts(db: Db): Promise<number> {
   const ended = await db('sessions').where('expiresAt', '<', db.fn.now()).del();
   const expired = await db('userTokens').where('expiresAt', '<', db.fn.now()).del();

@@ -5,12 +5,12 @@ import type { Settings } from '../../platform/settings.ts';
 import { sendSystemMail } from '../system/mail.ts';
 import { issueToken } from './tokens.ts';
 
-/** What mail to users is made with. */
+/** The settings that mail to users needs. */
 export type MailSettings = Pick<Settings, 'systemFrom' | 'baseUrl'>;
 
-type Addressee = Pick<User, 'id' | 'email'>;
+type Recipient = Pick<User, 'id' | 'email'>;
 
-export async function mailVerification(trx: Db, { systemFrom, baseUrl }: MailSettings, user: Addressee): Promise<void> {
+export async function mailVerification(trx: Db, { systemFrom, baseUrl }: MailSettings, user: Recipient): Promise<void> {
   const token = await issueToken(trx, 'VERIFY_EMAIL', { userId: user.id });
   await sendSystemMail(trx, {
     from: systemFrom,
@@ -22,7 +22,7 @@ export async function mailVerification(trx: Db, { systemFrom, baseUrl }: MailSet
   });
 }
 
-export async function mailReset(trx: Db, { systemFrom, baseUrl }: MailSettings, user: Addressee): Promise<void> {
+export async function mailReset(trx: Db, { systemFrom, baseUrl }: MailSettings, user: Recipient): Promise<void> {
   const token = await issueToken(trx, 'RESET_PASSWORD', { userId: user.id });
   await sendSystemMail(trx, {
     from: systemFrom,
@@ -35,20 +35,20 @@ export async function mailReset(trx: Db, { systemFrom, baseUrl }: MailSettings, 
 }
 
 export interface PasswordChange {
-  /** Whoever opened the account had not proven that the address is theirs. */
+  /** The account was opened without proof that the address belongs to its owner. */
   takenOver?: boolean;
-  /** There is no password now. */
+  /** The account has no password now. */
   cleared?: boolean;
 }
 
 /**
- * A change that its owner should know about, in case it was somebody else. An address that is not verified gets none:
- * the account may be a stranger's, who could fill the mailbox by changing the password again and again.
+ * Notifies the owner of a password change they may not have made. Sends nothing to unverified addresses: a stranger
+ * could fill the mailbox by changing the password repeatedly.
  */
 export async function mailPasswordChanged(
   trx: Db,
   { systemFrom }: MailSettings,
-  user: Addressee & Pick<User, 'emailVerified'>,
+  user: Recipient & Pick<User, 'emailVerified'>,
   { takenOver = false, cleared = false }: PasswordChange = {},
 ): Promise<void> {
   if (!user.emailVerified) return;
@@ -80,7 +80,7 @@ export interface Invitation {
   token: string;
   projectName: string;
   role: string;
-  /** An inviter whose address is not verified may be anybody: nothing that they wrote is shown. */
+  /** Nothing written by an inviter without a verified address is shown. */
   invitedBy: { email: string; emailVerified: boolean };
 }
 

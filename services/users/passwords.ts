@@ -9,19 +9,19 @@ import { findToken, lockTokenUser, revokeTokens, useToken } from './tokens.ts';
 
 export const wrongCredentials = () => new ApiError(401, 'INVALID_CREDENTIALS', 'The address or the password is wrong.');
 
-/** What an address without a password is compared with, so that it takes as long to be refused as any other. */
-const nobodysPassword = hashPassword('nobody has this password');
+/** Compared when the account has no password, so that the refusal takes as long as any other. */
+const dummyPasswordHash = hashPassword('not a password of any account');
 
 export async function logIn(db: Db, email: string, password: string, ip: string): Promise<User> {
   const attempt = await beginAttempt(db, { kind: 'login', email, ip });
   const user = await User.query(db).findOne({ email });
-  const matches = await verifyPassword(user?.passwordHash ?? (await nobodysPassword), password);
+  const matches = await verifyPassword(user?.passwordHash ?? (await dummyPasswordHash), password);
   if (!user?.passwordHash || !matches) throw wrongCredentials();
   await attempt.succeed();
   return user;
 }
 
-/** Ends all sessions, that of the caller too. Returns the user with the new password. */
+/** Ends all sessions, including the caller's. Returns the user with the new password. */
 export async function changePassword(
   db: Db,
   settings: MailSettings,
@@ -44,9 +44,9 @@ export async function changePassword(
   });
 }
 
-/** Whoever has the token has the mailbox, so the address is verified by it too. */
+/** Sets a new password. The token came by mail, so it also verifies the address. */
 export async function resetPassword(db: Db, settings: MailSettings, token: string, password: string): Promise<User> {
-  // Hashing is expensive: only for who has a token, and before anything is locked.
+  // Hashing is expensive: it runs only for valid tokens, and before any row is locked.
   await findToken(db, 'RESET_PASSWORD', token);
   const passwordHash = await hashPassword(password);
   return inTransaction(db, async (trx) => {
@@ -59,8 +59,8 @@ export async function resetPassword(db: Db, settings: MailSettings, token: strin
 }
 
 /**
- * Sets another password, or none. Whoever knew the old one is out: all sessions end, and all links in mails that were
- * sent before stop working. The caller has locked the user.
+ * Sets another password or none, ends all sessions and revokes all mailed links, to lock out anyone who knew the old
+ * password. The caller has locked the user.
  */
 export async function replacePassword(
   trx: Db,
@@ -73,7 +73,7 @@ export async function replacePassword(
   return user;
 }
 
-/** Accounts are signed in to by a password or by a provider; an invited user may have neither yet. */
+/** Returns whether the account has a password or an OAuth identity; an invited user may have neither. */
 export async function canSignIn(db: Db, { id, passwordHash }: Pick<User, 'id' | 'passwordHash'>): Promise<boolean> {
   return passwordHash !== null || (await db('userIdentities').where({ userId: id }).first('userId')) !== undefined;
 }

@@ -21,8 +21,8 @@ export function refuseSignup({ signupEnabled }: Pick<Settings, 'signupEnabled'>)
 }
 
 /**
- * Somebody who was invited and has no password yet may come this way too; the invitation still waits for its link.
- * Addresses that are taken are told, so asking for them is throttled like guessing passwords.
+ * Opens an account, or sets the first password of an invited user, whose invitation stays pending. A taken address is
+ * reported, so attempts are throttled like password guesses.
  */
 export async function signUp(
   db: Db,
@@ -45,12 +45,12 @@ export async function signUp(
 
 const openAccount = (db: Db, settings: MailSettings, { email, password }: NewUser): Promise<User> =>
   inTransaction(db, async (trx) => {
-    const user = (await takeOver(trx, email, password)) ?? (await createUser(trx, { email, password }));
+    const user = (await completeInvitedAccount(trx, email, password)) ?? (await createUser(trx, { email, password }));
     await mailVerification(trx, settings, user);
     return user;
   });
 
-async function takeOver(trx: Db, email: string, password: string): Promise<User | undefined> {
+async function completeInvitedAccount(trx: Db, email: string, password: string): Promise<User | undefined> {
   const user = await User.query(trx).findOne({ email }).forUpdate();
   if (!user) return undefined;
   if (user.passwordHash || user.emailVerified) throw addressTaken();

@@ -8,7 +8,7 @@ export type TokenPurpose = 'VERIFY_EMAIL' | 'RESET_PASSWORD' | 'INVITATION';
 
 export interface TokenOwner {
   userId: string;
-  /** Of an invitation. */
+  /** The project of an invitation. */
   projectId: string | null;
 }
 
@@ -18,45 +18,45 @@ export interface TokenUser {
 }
 
 const HOUR = 3_600_000;
-const life: Record<TokenPurpose, number> = {
+const lifetimes: Record<TokenPurpose, number> = {
   VERIFY_EMAIL: 72 * HOUR,
   RESET_PASSWORD: HOUR,
   INVITATION: 7 * 24 * HOUR,
 };
 
-/** For a link in a mail; only its hash is kept. */
+/** Issues a token for a mailed link; stores only its hash. */
 export async function issueToken(
   trx: Db,
   purpose: TokenPurpose,
   { userId, projectId = null }: { userId: string; projectId?: string | null },
 ): Promise<string> {
   const token = randomText(48);
-  const expiresAt = new Date(Date.now() + life[purpose]);
+  const expiresAt = new Date(Date.now() + lifetimes[purpose]);
   await trx('userTokens').insert({ tokenHash: hashToken(token), userId, projectId, purpose, expiresAt });
   return token;
 }
 
-const current = (db: Db, purpose: TokenPurpose, token: string) =>
+const validToken = (db: Db, purpose: TokenPurpose, token: string) =>
   db('userTokens')
     .where({ tokenHash: hashToken(token), purpose })
     .where('expiresAt', '>', db.fn.now());
 
-/** Whose it is, without using it up. */
+/** Returns the owner of a valid token without using it. */
 export async function findToken(db: Db, purpose: TokenPurpose, token: string): Promise<TokenOwner> {
-  const found = await current(db, purpose, token).first<TokenOwner | undefined>('userId', 'projectId');
-  if (!found) throw uselessToken();
+  const found = await validToken(db, purpose, token).first<TokenOwner | undefined>('userId', 'projectId');
+  if (!found) throw invalidToken();
   return found;
 }
 
-/** The user of a token and the project of an invitation, without using it up. */
+/** Returns the user of a token and the project of an invitation without using the token. */
 export async function findTokenUser(db: Db, purpose: TokenPurpose, token: string): Promise<TokenUser> {
   const { userId, projectId } = await findToken(db, purpose, token);
   const user = await User.query(db).findById(userId);
-  if (!user) throw uselessToken();
+  if (!user) throw invalidToken();
   return { user, projectId };
 }
 
-/** The same with the user locked, as `useToken` wants it. Reads again what may have changed while it waited. */
+/** Locks the user, as `useToken` requires, then reads the token again: it may have changed during the wait. */
 export async function lockTokenUser(trx: Db, purpose: TokenPurpose, token: string): Promise<TokenUser> {
   const { userId } = await findToken(trx, purpose, token);
   await User.query(trx).findById(userId).forNoKeyUpdate();
@@ -64,21 +64,21 @@ export async function lockTokenUser(trx: Db, purpose: TokenPurpose, token: strin
 }
 
 /**
- * Uses it up: of two that come at once, one gets it. Call it with the user locked: a password change locks the user and
- * then removes the tokens, and the other order would deadlock with it.
+ * Uses the token; of two concurrent calls one succeeds. The user must be locked: a password change locks the user and
+ * then removes the tokens, and the reverse order would deadlock.
  */
 export async function useToken(trx: Db, purpose: TokenPurpose, token: string): Promise<void> {
-  if ((await current(trx, purpose, token).del()) === 0) throw uselessToken();
+  if ((await validToken(trx, purpose, token).del()) === 0) throw invalidToken();
 }
 
-/** Without purposes: all of them. */
+/** Revokes the user's tokens of these purposes; without purposes, of all. */
 export async function revokeTokens(trx: Db, userId: string, ...purposes: TokenPurpose[]): Promise<void> {
   const tokens = trx('userTokens').where({ userId });
   await (purposes.length > 0 ? tokens.whereIn('purpose', purposes) : tokens).del();
 }
 
-/** Which of the three it is would tell a stranger something. */
-const uselessToken = () =>
+/** One message for all three cases: telling them apart would inform an attacker. */
+const invalidToken = () =>
   badRequest('This token is used up, has expired, or never was one.', {
     suggestion: 'Ask for a new link; each works once, and for a while.',
   });

@@ -6,10 +6,10 @@ import { type MailSettings, mailPasswordChanged } from './mails.ts';
 import { canSignIn, logIn, replacePassword } from './passwords.ts';
 import { findTokenUser, lockTokenUser, revokeTokens, useToken } from './tokens.ts';
 
-/** What comes with a verification token, beside it. */
+/** A verification token and what may prove ownership of the account. */
 export interface VerificationProof {
   token: string;
-  /** The account's present one. */
+  /** The account's current password. */
   password?: string | undefined;
   newPassword?: string | undefined;
   session: string | undefined;
@@ -27,7 +27,7 @@ export async function verifyEmail(
   { token, password, newPassword, session, ip }: VerificationProof,
 ): Promise<{ user: User; passwordCleared: boolean }> {
   const { user: claimed } = await findTokenUser(db, 'VERIFY_EMAIL', token);
-  // Throttled like log-ins. The token stays usable when the password is wrong.
+  // Throttled like logins. The token stays valid when the password is wrong.
   if (password !== undefined) await logIn(db, claimed.email, password, ip);
   const newHash = newPassword === undefined ? undefined : await hashPassword(newPassword);
   return inTransaction(db, async (trx) => {
@@ -39,7 +39,7 @@ export async function verifyEmail(
       (await isSessionOf(trx, session, user.id)) ||
       !(await canSignIn(trx, user));
     if (newHash === undefined && isProven) return { user: await markVerified(trx, user.id), passwordCleared: false };
-    // Identities that were linked before the mailbox was proven are not known to be its owner's.
+    // Identities linked before the mailbox was proven may belong to a stranger.
     if (!isProven) await trx('userIdentities').where({ userId: user.id }).del();
     const changed = await replacePassword(trx, user.id, { passwordHash: newHash ?? null, emailVerified: true });
     await mailPasswordChanged(trx, settings, changed, { takenOver: !isProven, cleared: newHash === undefined });
@@ -47,13 +47,13 @@ export async function verifyEmail(
   });
 }
 
-/** Also ends the other verification links: used later, without a session, they would clear the password. */
+/** Also revokes the other verification links: used later without a session, they would clear the password. */
 export async function markVerified(trx: Db, userId: string): Promise<User> {
   await revokeTokens(trx, userId, 'VERIFY_EMAIL');
   return User.query(trx).patchAndFetchById(userId, { emailVerified: true, updatedAt: new Date() });
 }
 
-/** Whose link this is, and whether the browser has a session of that account; for the page of the link. */
+/** Returns the address of a link, and whether the browser has a session of that account, for the link's page. */
 export async function findVerification(
   db: Db,
   token: string,

@@ -214,7 +214,7 @@ describe('statement_timeout', () => {
   before(async () => {
     const shared = {
       method: 'GET',
-      access: 'nobody',
+      access: 'public',
       summary: 'slow',
       answers: { 200: { description: 'ok' } },
     } as const;

@@ -92,7 +92,7 @@ describe('starting', () => {
     );
     await db.destroy();
     await drop();
-    expect(error?.message).to.contain('run npm run migrate').and.contain('001-frame');
+    expect(error?.message).to.contain('run npm run migrate').and.contain('001-baseline');
   });
 });
 

@@ -6,7 +6,7 @@ import { fingerprint } from '../support/fingerprint.ts';
 import { type Belongings, furnish, pathWith } from '../support/furnished.ts';
 import { eventually } from '../support/waiting.ts';
 
-const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 'nobody'] as const;
+const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 'public'] as const;
 type Access = (typeof accesses)[number];
 
 interface Operation {
@@ -119,7 +119,7 @@ describe('access to all routes', () => {
     return { name, method, path, access, role, hasId: /\{(id|\w+Id|email)\}/.test(path) };
   }
 
-  const guarded = () => operations.filter(({ access }) => access !== 'nobody');
+  const guarded = () => operations.filter(({ access }) => access !== 'public');
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   const ofSession = (access: Access) => access === 'session' || access === 'member';
 
@@ -153,7 +153,7 @@ describe('access to all routes', () => {
   });
 
   it('requires authentication on all routes except the listed ones', () => {
-    const found = operations.filter(({ access }) => access === 'nobody').map(({ name }) => name);
+    const found = operations.filter(({ access }) => access === 'public').map(({ name }) => name);
     expect(found).to.have.members(open);
   });
 
@@ -317,7 +317,7 @@ describe('access to all routes', () => {
       memberOrKey: bearer(project.secretKey),
       session: { cookie: project.cookie },
       member: { cookie: project.cookie },
-      nobody: {},
+      public: {},
     };
     for (const operation of guarded().filter(({ method }) => method === 'GET')) {
       const { status, body } = await call(operation, own, right[operation.access]);

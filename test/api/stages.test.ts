@@ -107,7 +107,7 @@ const things = routes('Things', [
     method: 'GET',
     path: '/caller',
     summary: 'Who calls',
-    access: 'nobody',
+    access: 'public',
     answers: { 200: answer('The caller.') },
     handle: ({ request }) => ok({ ip: request.ip, id: request.id }),
   }),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { main } from '../../cli/main.ts';
+import { newId } from '../../platform/ids.ts';
 import { verifyPassword } from '../../platform/secrets.ts';
 import { findByKey } from '../../services/access/keys.ts';
 import { startDns } from '../support/dns.ts';
@@ -13,21 +14,21 @@ import { ownNamespace } from '../support/temporal-work.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const root = join(import.meta.dirname, '../..');
-const nowhere = mkdtempSync(join(tmpdir(), 'everpost-cli-'));
+const emptyHome = mkdtempSync(join(tmpdir(), 'everpost-cli-'));
 
-interface Ended {
+interface Result {
   status: number;
   out: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test says by its assertions what it is
+  // biome-ignore lint/suspicious/noExplicitAny: assertions state the shape
   json: any;
 }
 
-const clean = (env: Record<string, string>) => ({ PATH: process.env.PATH ?? '', EVERPOST_HOME: nowhere, ...env });
+const cleanEnv = (env: Record<string, string>) => ({ PATH: process.env.PATH ?? '', EVERPOST_HOME: emptyHome, ...env });
 
-/** The program as an operator calls it; nothing but `env` says where things are. */
-function spawned(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+/** Runs the program as an operator does; only `env` configures it. */
+function spawned(args: string[], env: Record<string, string> = {}): Promise<Result> {
   return new Promise((resolve) => {
-    const options = { cwd: root, env: clean(env) };
+    const options = { cwd: root, env: cleanEnv(env) };
     execFile(process.execPath, ['cli/everpost.mjs', ...args], options, (error, stdout, stderr) => {
       const json = stdout.startsWith('{') ? JSON.parse(stdout) : undefined;
       resolve({ status: error ? Number(error.code ?? 1) : 0, out: stdout + stderr, json });
@@ -35,13 +36,13 @@ function spawned(args: string[], env: Record<string, string> = {}): Promise<Ende
   });
 }
 
-/** The same without a process of its own, which takes seconds to begin. */
-async function everpost(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+/** Runs the program in this process: starting another takes seconds. */
+async function everpost(args: string[], env: Record<string, string> = {}): Promise<Result> {
   const [before, { log, error }] = [process.env, console];
   const lines: string[] = [];
-  const keep = (line: string) => void lines.push(line);
-  process.env = clean(env);
-  Object.assign(console, { log: keep, error: keep });
+  const capture = (line: string) => void lines.push(line);
+  process.env = cleanEnv(env);
+  Object.assign(console, { log: capture, error: capture });
   try {
     await main(['node', 'everpost', ...args]);
     const out = lines.join('\n');
@@ -64,13 +65,13 @@ describe('npx everpost', function () {
   });
   after(() => world.close());
 
-  it('lists its commands', async () => {
+  it('lists its commands with --help', async () => {
     const { status, out } = await spawned(['--help']);
     expect(status).to.equal(0);
-    for (const name of ['user', 'project', 'keys', 'migrate', 'doctor']) expect(out).to.contain(name);
+    for (const name of ['user', 'project', 'keys', 'outbox', 'mail', 'migrate', 'doctor']) expect(out).to.contain(name);
   });
 
-  it('makes a user, a project and its keys, rotates them, disables and enables', async () => {
+  it('creates a user and a project, rotates keys, disables and enables', async () => {
     const user = await spawned(['user', 'create', '--email', 'Op@Example.com', '--json'], env);
     expect(user.status, user.out).to.equal(0);
     expect(user.json).to.deep.include({ ok: true });
@@ -98,7 +99,7 @@ describe('npx everpost', function () {
     expect(await world.db('projects').where({ id }).first()).to.include({ disabled: false });
   });
 
-  it('says what is wrong in a line, or as JSON, and ends with 1', async () => {
+  it('prints one line or JSON and exits with 1 when a command fails', async () => {
     const cases: [string[], RegExp][] = [
       [['user', 'create', '--email', 'nobody'], /no e-mail address/],
       [['user', 'create', '--email', 'a@b.co', '--password', 'short'], /at least 8/],
@@ -119,16 +120,16 @@ describe('npx everpost', function () {
     expect(out.trim()).to.equal('"nobody" is no e-mail address.');
   });
 
-  it('migrates', async () => {
+  it('applies pending migrations once', async () => {
     const empty = await createEmptyDatabase();
     const first = await everpost(['migrate', '--json'], { DATABASE_URL: empty.url });
-    expect(first.json.applied, first.out).to.include('001-frame');
+    expect(first.json.applied, first.out).to.include('001-baseline');
     const second = await everpost(['migrate', '--json'], { DATABASE_URL: empty.url });
     expect(second.json).to.deep.equal({ ok: true, applied: [] });
     await empty.drop();
   });
 
-  it('finds the stack that npm start runs beside it', async () => {
+  it('uses the stack of npm start when no database is set', async () => {
     const home = mkdtempSync(join(tmpdir(), 'everpost-home-'));
     const stack = { databaseUrl: world.url, temporalAddress: '127.0.0.1:1', smtpUrl: 'smtp://127.0.0.1:1' };
     writeFileSync(join(home, 'stack.json'), JSON.stringify({ ...stack, apiUrl: 'http://localhost:3000' }));
@@ -136,27 +137,139 @@ describe('npx everpost', function () {
     expect(json, out).to.deep.equal({ ok: true, applied: [] });
   });
 
+  describe('outbox', () => {
+    const park = async (workflowId: string, lastError: string): Promise<string> => {
+      const message = { queue: 'control', projectId: newId(), workflowId, action: 'signal', attempts: 10 };
+      const [row] = await world
+        .db('outbox')
+        .insert({ ...message, lastError, parkedAt: new Date('2026-01-02T03:04:05Z') })
+        .returning('id');
+      return String(row.id);
+    };
+    beforeEach(() => world.db('outbox').del());
+
+    it('lists parked messages with their last error', async () => {
+      await world.db('outbox').insert({ queue: 'mail', projectId: newId(), workflowId: 'batch/1', action: 'start' });
+      const id = await park('campaign/1', 'no such signal');
+      const listed = await everpost(['outbox', 'parked', '--json'], env);
+      expect(listed.status, listed.out).to.equal(0);
+      expect(listed.json.messages).to.deep.equal([
+        {
+          id,
+          queue: 'control',
+          workflowId: 'campaign/1',
+          action: 'signal',
+          attempts: 10,
+          lastError: 'no such signal',
+          parkedAt: '2026-01-02T03:04:05.000Z',
+        },
+      ]);
+      const { out } = await everpost(['outbox', 'parked'], env);
+      expect(out).to.equal(
+        `${id} control signal campaign/1\n  parked since 2026-01-02T03:04:05.000Z after 10 attempts: no such signal`,
+      );
+    });
+
+    it('says so when no message is parked', async () => {
+      expect((await everpost(['outbox', 'parked'], env)).out).to.equal('No message is parked.');
+      expect((await everpost(['outbox', 'parked', '--json'], env)).json).to.deep.equal({ ok: true, messages: [] });
+    });
+
+    it('retries one parked message and leaves the others parked', async () => {
+      const [first, second] = [await park('campaign/1', 'broken'), await park('campaign/2', 'broken')];
+      const retried = await everpost(['outbox', 'retry', first, '--json'], env);
+      expect(retried.json, retried.out).to.deep.equal({ ok: true, retried: 1 });
+      expect(await world.db('outbox').where({ id: first }).first()).to.include({ parkedAt: null, attempts: 0 });
+      expect((await everpost(['outbox', 'parked', '--json'], env)).json.messages[0].id).to.equal(second);
+    });
+
+    it('retries all parked messages with --all', async () => {
+      await park('campaign/1', 'broken');
+      await park('campaign/2', 'broken');
+      expect((await everpost(['outbox', 'retry', '--all'], env)).out).to.equal('2 messages are retried now');
+      expect(await world.db('outbox').whereNotNull('parkedAt')).to.deep.equal([]);
+    });
+
+    it('exits with 1 when retry gets no id, an id with --all, or an id that is not parked', async () => {
+      const id = await park('campaign/1', 'broken');
+      const cases: [string[], RegExp][] = [
+        [[], /or --all/],
+        [[id, '--all'], /or --all/],
+        [['1; drop table outbox'], /no id of a message/],
+        [['999999'], /No message 999999 is parked/],
+      ];
+      for (const [args, message] of cases) {
+        const { status, json, out } = await everpost(['outbox', 'retry', ...args, '--json'], env);
+        expect(status, out).to.equal(1);
+        expect(json.error).to.match(message);
+      }
+      expect(await world.db('outbox').whereNotNull('parkedAt')).to.have.length(1);
+    });
+  });
+
+  describe('mail blocked', () => {
+    it('counts blocked mail by project and reason, the oldest first', async () => {
+      const [disabled, unverified] = [newId(), newId()];
+      const mail = (projectId: string, reason: string, blockedDomain: string | null, day: number) => ({
+        ...{ id: newId(), contactId: newId(), projectId, reason, blockedDomain },
+        createdAt: new Date(Date.UTC(2026, 0, day)),
+      });
+      await world
+        .db('emails')
+        .insert([
+          mail(unverified, 'domain not verified', 'b.example', 3),
+          mail(unverified, 'domain not verified', 'a.example', 2),
+          mail(disabled, 'project disabled', '', 1),
+          mail(disabled, '451 try later', null, 1),
+          { ...mail(disabled, 'project disabled', 'a.example', 1), status: 'SENT' },
+        ]);
+      const { json, out } = await everpost(['mail', 'blocked', '--json'], env);
+      expect(json, out).to.deep.equal({
+        ok: true,
+        blocked: [
+          {
+            ...{ projectId: disabled, reason: 'project disabled', domains: [] },
+            ...{ count: 1, oldest: '2026-01-01T00:00:00.000Z' },
+          },
+          {
+            ...{ projectId: unverified, reason: 'domain not verified', domains: ['a.example', 'b.example'] },
+            ...{ count: 2, oldest: '2026-01-02T00:00:00.000Z' },
+          },
+        ],
+      });
+      expect((await everpost(['mail', 'blocked'], env)).out.split('\n')).to.deep.equal([
+        `project ${disabled}: 1 mail, the oldest of 2026-01-01T00:00:00.000Z; project disabled`,
+        `project ${unverified}: 2 mails, the oldest of 2026-01-02T00:00:00.000Z; domain not verified; from a.example, b.example`,
+      ]);
+    });
+
+    it('says so when no mail is blocked', async () => {
+      await world.db('emails').del();
+      expect((await everpost(['mail', 'blocked'], env)).out).to.equal('No mail is blocked.');
+    });
+  });
+
   describe('doctor', () => {
-    const partsOf = ({ json }: Ended) =>
+    const partsOf = ({ json }: Result) =>
       Object.fromEntries(json.findings.map(({ part, state }: Record<string, string>) => [part, state]));
 
-    it('finds nothing wrong where nothing is', async () => {
+    it('reports every part as ok when all work', async () => {
       const [smtp, dns, temporal] = [await startSmtp(), await startDns(), await ownNamespace()];
-      const ended = await everpost(['doctor', '--json'], {
+      const result = await everpost(['doctor', '--json'], {
         ...env,
         SMTP_URL: smtp.url,
         DNS_SERVERS: dns.address,
         TEMPORAL_ADDRESS: temporal.address,
         TEMPORAL_NAMESPACE: temporal.namespace,
       });
-      expect(ended.status, ended.out).to.equal(0);
-      expect(new Set(Object.values(partsOf(ended)))).to.deep.equal(new Set(['ok']));
+      expect(result.status, result.out).to.equal(0);
+      expect(new Set(Object.values(partsOf(result)))).to.deep.equal(new Set(['ok']));
       await Promise.all([smtp.close(), dns.stop(), temporal.close()]);
     });
 
-    it('names every fault, and what to do about it', async () => {
+    it('reports every failing part with advice', async () => {
       const empty = await createEmptyDatabase();
-      const ended = await everpost(['doctor', '--json'], {
+      const result = await everpost(['doctor', '--json'], {
         DATABASE_URL: empty.url,
         SMTP_URL: 'smtp://127.0.0.1:1',
         DNS_SERVERS: '127.0.0.1:1',
@@ -165,8 +278,8 @@ describe('npx everpost', function () {
         SECRET_KEY: 'a secret of our own and long enough',
         UPLOADS_DIR: '/proc/uploads',
       });
-      expect(ended.status).to.equal(1);
-      expect(partsOf(ended)).to.include({
+      expect(result.status).to.equal(1);
+      expect(partsOf(result)).to.include({
         settings: 'ok',
         'base url': 'fault',
         database: 'ok',
@@ -175,12 +288,12 @@ describe('npx everpost', function () {
         smtp: 'fault',
         dns: 'fault',
       });
-      for (const { state, advice } of ended.json.findings)
+      for (const { state, advice } of result.json.findings)
         if (state !== 'ok') expect(advice).to.be.a('string').and.not.equal('');
       await empty.drop();
     });
 
-    it('names the setting where a relay without TLS would be given a password', async () => {
+    it('names SMTP_ALLOW_PLAIN_AUTH when the relay has no TLS and the URL a password', async () => {
       const smtp = await startSmtp();
       const relay = { SMTP_URL: smtp.url.replace('127.0.0.1', 'me:secret@0.0.0.0') };
       const smtpOf = async (more: Record<string, string>) =>
@@ -194,13 +307,13 @@ describe('npx everpost', function () {
       await smtp.close();
     });
 
-    it('tells of settings that cannot be read, and of a database that is away', async () => {
+    it('reports invalid settings and an unreachable database', async () => {
       const bad = await everpost(['doctor', '--json'], { PORT: 'many', SMTP_URL: 'gopher://x' });
       expect(bad.status).to.equal(1);
       expect(bad.json.findings[0].message).to.match(/PORT[\s\S]*SMTP_URL/);
-      const away = await everpost(['doctor'], { DATABASE_URL: 'postgres://x:y@127.0.0.1:1/z' });
-      expect(away.status).to.equal(1);
-      expect(away.out).to.match(/FAULT {3}database: .*ECONNREFUSED/);
+      const unreachable = await everpost(['doctor'], { DATABASE_URL: 'postgres://x:y@127.0.0.1:1/z' });
+      expect(unreachable.status).to.equal(1);
+      expect(unreachable.out).to.match(/FAULT {3}database: .*ECONNREFUSED/);
     });
   });
 });

@@ -6,6 +6,7 @@ import { DomainKey } from '../../db/models/domain-key.ts';
 import { createResolver } from '../../platform/resolver.ts';
 import { currentSeal } from '../../platform/seal.ts';
 import { readSettings } from '../../platform/settings.ts';
+import { releaseBlockedMail } from '../../services/blocking/release.ts';
 import { afterCheck } from '../../services/domains/check.ts';
 import { domainChecker } from '../../services/domains/check-now.ts';
 import { createDomain } from '../../services/domains/create.ts';
@@ -13,7 +14,6 @@ import { deleteDomain } from '../../services/domains/delete.ts';
 import { addSigningKey, makeDomainKey, openPrivateKey } from '../../services/domains/keys.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { notifyDomainsChanged } from '../../services/domains/notify.ts';
-import { releaseMailOfDomain } from '../../services/domains/release-mail.ts';
 import { SignerCache } from '../../services/domains/signing-key.ts';
 import { webhookSecret } from '../../services/projects/webhook-secret.ts';
 import { resealSecrets } from '../../services/sealing/reseal.ts';
@@ -24,7 +24,7 @@ import { makeProject, openWorld, type TestProject, type World } from '../support
 
 const [OLD, NEW] = ['the key that everything was sealed with', 'the key that takes its place'];
 
-describe('domains inside', () => {
+describe('domain services', () => {
   let world: World;
   let project: TestProject;
 
@@ -38,10 +38,10 @@ describe('domains inside', () => {
   const added = async (name: string, keys = OLD) =>
     (await createDomain(world.db, project.access, name, settings(keys))).domain;
 
-  describe('the rule of checks', () => {
+  describe('afterCheck', () => {
     const verified = { status: 'VERIFIED', failedChecks: 0 } as const;
 
-    it('takes a verification with the third failure in a row', () => {
+    it('ends a verification after three failures in a row', () => {
       const first = afterCheck(verified, 'failed');
       const second = afterCheck(first, 'failed');
       expect([first.status, second.status, afterCheck(second, 'failed').status]).to.deep.equal([
@@ -51,14 +51,14 @@ describe('domains inside', () => {
       ]);
     });
 
-    it('begins anew after a check that passed, and counts no outage', () => {
+    it('starts from zero after a passed check and does not count failed lookups', () => {
       const twice = { status: 'VERIFIED', failedChecks: 2 } as const;
       expect(afterCheck(twice, 'passed')).to.deep.equal(verified);
       expect(afterCheck(twice, 'unknown')).to.deep.equal(twice);
     });
   });
 
-  describe('the key that signs', () => {
+  describe('signing key', () => {
     let listener: Listener;
     const logs: Record<string, unknown>[] = [];
     const log = pino({ level: 'error' }, { write: (line: string) => void logs.push(JSON.parse(line)) });
@@ -71,7 +71,7 @@ describe('domains inside', () => {
     };
     afterEach(() => listener.stop());
 
-    it('is the domain’s own, from memory, and no other project’s', async () => {
+    it('is cached and belongs to the domain of the project only', async () => {
       const { id } = await added('signs.example');
       const cache = await cacheWith(OLD);
       const [key] = await DomainKey.query(world.db).where({ domainId: id });
@@ -84,7 +84,7 @@ describe('domains inside', () => {
       expect(await cache.signerFor(project.id, 'elsewhere.example')).to.equal(undefined);
     });
 
-    it('changes in every process with the transaction that changes it', async () => {
+    it('changes in every process when the transaction commits', async () => {
       const { id } = await added('rotates.example');
       const cache = await cacheWith(OLD);
       const before = await cache.signerFor(project.id, 'rotates.example');
@@ -103,13 +103,13 @@ describe('domains inside', () => {
       await eventually(async () => (await cache.signerFor(project.id, 'rotates.example')) === undefined);
     });
 
-    it('of a domain is one at a time', async () => {
+    it('is unique per domain', async () => {
       const { id } = await added('single.example');
       const second = await addSigningKey(world.db, id, await makeDomainKey([OLD])).catch((error: Error) => error);
       expect(String(second)).to.match(/domain_keys_signing/);
     });
 
-    it('serves our own mail where the operator has added its domain and proved it', async () => {
+    it('signs system mail when the operator has added and verified its domain', async () => {
       const { id } = await added('operator.example');
       const cache = await cacheWith(OLD);
       expect(await cache.signerFor(SYSTEM_PROJECT_ID, 'operator.example')).to.equal(undefined);
@@ -120,21 +120,21 @@ describe('domains inside', () => {
       await eventually(async () => (await cache.signerFor(SYSTEM_PROJECT_ID, 'operator.example')) !== undefined);
     });
 
-    it('that cannot be opened holds nobody up, and is told', async () => {
+    it('is undefined and logged when it cannot be unsealed', async () => {
       await added('lost.example');
       const cache = await cacheWith('a key that has sealed nothing');
       expect(await cache.signerFor(project.id, 'lost.example')).to.equal(undefined);
       expect(logs.some(({ domain }) => domain === 'lost.example')).to.equal(true);
     });
 
-    it('is there for a domain of ours that was given one, and shown', async () => {
+    it('exists and is listed for a managed domain that was given one', async () => {
       const cache = await cacheWith(OLD);
       await addManagedDomain(world.db, project.id, 'ours.example', [OLD]);
       expect(await cache.signerFor(project.id, 'ours.example')).to.not.equal(undefined);
     });
   });
 
-  it('are checked once for all who ask together, and here where no loop can be asked', async () => {
+  it('shares one check between concurrent calls, and checks in this process when the loop is unavailable', async () => {
     const domain = await added('together.example');
     const resolver = createResolver({ servers: ['127.0.0.1:9'], timeoutMs: 50, deadlineMs: 200 });
     const asked: string[] = [];
@@ -159,7 +159,7 @@ describe('domains inside', () => {
     resolver.close();
   });
 
-  it('are sealed anew once another key comes first, so that the old one can go', async () => {
+  it('seals secrets anew after another key is put first', async () => {
     const { id } = await added('resealed.example');
     await webhookSecret(world.db, [OLD], project.id);
     const secret = await webhookSecret(world.db, [OLD], project.id);
@@ -169,23 +169,23 @@ describe('domains inside', () => {
     expect(key?.privateKey.startsWith(currentSeal([NEW]))).to.equal(true);
     if (key) expect(openPrivateKey([NEW], key)).to.contain('BEGIN PRIVATE KEY');
     expect(await webhookSecret(world.db, [NEW], project.id)).to.equal(secret);
-    // What nothing opens stays as it is.
+    // Secrets that no key opens stay unchanged.
     expect(await resealSecrets(world.db, ['quite another key'])).to.equal(0);
   });
 
-  it('let go of the mail that was held when they are verified again', async () => {
+  it('releases blocked mail when the domain is verified again', async () => {
     const domain = await added('regained.example', NEW);
     const id = await addMail(world.db, { project: project.id });
-    const hold = {
+    const blocked = {
       reason: 'domain not verified',
       blockedDomain: domain.domain,
       dueAt: new Date(Date.now() + 86_400_000),
     };
-    await world.db('emails').where({ id }).update(hold);
-    await releaseMailOfDomain(world.db, domain);
+    await world.db('emails').where({ id }).update(blocked);
+    await releaseBlockedMail(world.db, domain);
     expect((await mailById(world.db, id)).reason).to.equal('domain not verified');
     await Domain.query(world.db).findById(domain.id).patch({ status: 'VERIFIED' });
-    await releaseMailOfDomain(world.db, domain);
+    await releaseBlockedMail(world.db, domain);
     const { reason, dueAt } = await mailById(world.db, id);
     expect(reason).to.equal(null);
     expect(dueAt.getTime()).to.be.at.most(Date.now() + 1_000);

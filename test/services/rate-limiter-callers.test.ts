@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { newId } from '../../platform/ids.ts';
-import { type RateCaller, RateLimiter, type RateVerdict, rateStore } from '../../services/access/rate-limiter.ts';
+import { type RateCaller, type RateDecision, RateLimiter, rateStore } from '../../services/access/rate-limiter.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** The rule as it is written down: what passes next, given what has passed. */
+/** The specified rule: what passes next, given what has passed. */
 class Model {
   private passed: Record<RateCaller, number> = { public: 0, secret: 0, session: 0 };
   private readonly limit: number;
@@ -27,7 +27,7 @@ class Model {
   }
 }
 
-describe('the rate limit of public key, secret key and sessions', () => {
+describe('rate limit of public key, secret key and sessions', () => {
   let world: World;
   const listeners: Listener[] = [];
 
@@ -50,22 +50,23 @@ describe('the rate limit of public key, secret key and sessions', () => {
       }),
     );
 
-  const take = async (limiters: RateLimiter[], project: string, caller: RateCaller, n = 0): Promise<RateVerdict> => {
+  const take = async (limiters: RateLimiter[], project: string, caller: RateCaller, n = 0): Promise<RateDecision> => {
     const limiter = limiters[n % limiters.length];
     if (!limiter) throw new Error('there is no such process');
     return limiter.take(project, caller);
   };
 
-  /** Sends all of them at once, spread over the processes, and counts those that pass. */
+  /** Sends all calls concurrently, spread over the processes, and counts those that pass. */
   const burst = async (limiters: RateLimiter[], project: string, callers: RateCaller[]) => {
-    const verdicts = await Promise.all(callers.map((caller, n) => take(limiters, project, caller, n)));
-    const passed = (wanted: RateCaller) => verdicts.filter(({ allowed }, n) => allowed && callers[n] === wanted).length;
+    const decisions = await Promise.all(callers.map((caller, n) => take(limiters, project, caller, n)));
+    const passed = (wanted: RateCaller) =>
+      decisions.filter(({ allowed }, n) => allowed && callers[n] === wanted).length;
     return { public: passed('public'), secret: passed('secret'), session: passed('session') };
   };
 
   const calls = (caller: RateCaller, count: number): RateCaller[] => Array.from({ length: count }, () => caller);
 
-  it('decides every call of any sequence over up to three processes as the rule does', async function () {
+  it('decides every call of a random sequence over up to three processes like the rule', async function () {
     this.timeout(120_000);
     const call = fc.tuple(
       fc.constantFrom<RateCaller>('public', 'secret', 'session'),
@@ -93,7 +94,7 @@ describe('the rate limit of public key, secret key and sessions', () => {
     );
   });
 
-  it('lets neither fewer nor more through than the rule in concurrent bursts', async function () {
+  it('allows as many calls as the rule in concurrent bursts', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(
@@ -129,7 +130,7 @@ describe('the rate limit of public key, secret key and sessions', () => {
     );
 
   for (const count of [1, 2])
-    it(`keeps 0.2 N for the secret key in a flood of public calls on ${count} process(es)`, async () => {
+    it(`reserves 0.2 N for the secret key in a flood of public calls on ${count} process(es)`, async () => {
       const limiters = await startProcesses(1000, count);
       const project = newId();
       expect(await burst(limiters, project, calls('public', 3000))).to.include({ public: 1000 });
@@ -137,14 +138,14 @@ describe('the rate limit of public key, secret key and sessions', () => {
       expect(await burst(limiters, project, calls('session', 1100))).to.include({ session: 1000 });
     });
 
-  it('lets N secret calls through, and refuses the public key from then on', async () => {
+  it('allows N secret calls and then refuses the public key', async () => {
     const limiters = await startProcesses(300, 2);
     const project = newId();
     expect(await burst(limiters, project, calls('secret', 500))).to.include({ secret: 300 });
     expect(await burst(limiters, project, calls('public', 10))).to.include({ public: 0 });
   });
 
-  it('describes the limit that has the fewest calls left', async () => {
+  it('reports the limit with the fewest calls left', async () => {
     const limiters = await startProcesses(10, 1);
     const project = newId();
     expect(await take(limiters, project, 'secret')).to.include({ limit: 10, remaining: 9 });
@@ -158,7 +159,7 @@ describe('the rate limit of public key, secret key and sessions', () => {
     expect(await take(limiters, project, 'session')).to.include({ allowed: true, limit: 10, remaining: 9 });
   });
 
-  it('counts down by one over both keys in one process', async () => {
+  it('counts remaining down by one over both keys in one process', async () => {
     const limiters = await startProcesses(1000, 1);
     const project = newId();
     const remaining: number[] = [];
@@ -186,7 +187,7 @@ describe('the rate limit of public key, secret key and sessions', () => {
     expect(statements).to.be.at.most(25);
   });
 
-  it('grants the reserve of the secret key although a process with public tokens never answers', async () => {
+  it('grants the reserve of the secret key when a process with public tokens never answers', async () => {
     const project = newId();
     const silent = { healthy: true, on: () => {}, onReset: () => {} };
     const dead = new RateLimiter(100, rateStore(world.db), silent);

@@ -10,11 +10,11 @@ import { openWorld, type World } from '../support/world.ts';
 interface Process {
   limiter: RateLimiter;
   listener: Listener;
-  /** Statements that it sent. */
+  /** The number of statements sent. */
   statements(): number;
 }
 
-describe('the rate limit over several processes', () => {
+describe('rate limit over several processes', () => {
   let world: World;
   const listeners: Listener[] = [];
 
@@ -36,7 +36,11 @@ describe('the rate limit over several processes', () => {
         sent++;
         return send(input);
       };
-    const counting = { lease: counted(store.lease), settle: counted(store.settle), ask: counted(store.ask) };
+    const counting = {
+      lease: counted(store.lease),
+      returnTokens: counted(store.returnTokens),
+      requestReturns: counted(store.requestReturns),
+    };
     const limiter = new RateLimiter(limit, counting, listener);
     await listener.start();
     listeners.push(listener);
@@ -46,7 +50,7 @@ describe('the rate limit over several processes', () => {
   const processes = (count: number, limit: number) =>
     Promise.all(Array.from({ length: count }, () => startProcess(limit)));
 
-  /** Whether request n goes to which process. */
+  /** The process that gets request n. */
   async function oneByOne(
     all: Process[],
     project: string,
@@ -59,31 +63,31 @@ describe('the rate limit over several processes', () => {
   }
 
   async function together(all: Process[], project: string, each: number): Promise<number> {
-    const verdicts = await Promise.all(
+    const decisions = await Promise.all(
       all.flatMap(({ limiter }) => Array.from({ length: each }, () => limiter.take(project, 'public'))),
     );
-    return verdicts.filter(({ allowed }) => allowed).length;
+    return decisions.filter(({ allowed }) => allowed).length;
   }
 
   for (const count of [1, 2, 3])
     for (const limit of [1, 7, 100, 1000]) {
-      it(`lets exactly ${limit} through when ${count} take turns`, async () => {
+      it(`allows exactly ${limit} requests in round-robin over ${count} processes`, async () => {
         const all = await processes(count, limit);
         expect(await oneByOne(all, newId(), limit + 50, (n) => n % count)).to.equal(limit);
       });
 
-      it(`lets exactly ${limit} through in a burst on ${count}`, async () => {
+      it(`allows exactly ${limit} requests of a burst over ${count} processes`, async () => {
         const all = await processes(count, limit);
         expect(await together(all, newId(), limit + 10)).to.equal(limit);
       });
     }
 
-  it('lets exactly the limit through when one gets 60 and the other everything else', async () => {
+  it('allows exactly the limit when one process gets 60 and the other the rest', async () => {
     const all = await processes(2, 1000);
     expect(await oneByOne(all, newId(), 1100, (n) => (n < 60 ? 0 : 1))).to.equal(1000);
   });
 
-  it('lets exactly the limit through when each of three gets a few and one a burst', async () => {
+  it('allows exactly the limit when three processes get a few each and one a burst', async () => {
     const all = await processes(3, 300);
     const project = newId();
     const first = await oneByOne(all, project, 9, (n) => n % 3);
@@ -91,7 +95,7 @@ describe('the rate limit over several processes', () => {
     expect(first + rest).to.equal(300);
   });
 
-  it('lets exactly the limit through in burst after burst', async () => {
+  it('allows exactly the limit in repeated bursts', async () => {
     const all = await processes(3, 500);
     const project = newId();
     let passed = 0;
@@ -99,7 +103,7 @@ describe('the rate limit over several processes', () => {
     expect(passed).to.equal(500);
   });
 
-  it('counts down by one per request in a single process, and ends at 0', async () => {
+  it('counts remaining down by one per request to 0 in a single process', async () => {
     const [{ limiter } = await startProcess(250)] = await processes(1, 250);
     const project = newId();
     const remaining: number[] = [];
@@ -108,21 +112,21 @@ describe('the rate limit over several processes', () => {
     expect(await limiter.take(project, 'public')).to.include({ allowed: false, remaining: 0, limit: 250 });
   });
 
-  it('counts down by one in a burst too', async () => {
+  it('counts remaining down by one in a burst', async () => {
     const { limiter } = await startProcess(1000);
     const project = newId();
-    const verdicts = await Promise.all(Array.from({ length: 40 }, () => limiter.take(project, 'public')));
-    expect(verdicts.map(({ remaining }) => remaining)).to.deep.equal(Array.from({ length: 40 }, (_, n) => 999 - n));
+    const decisions = await Promise.all(Array.from({ length: 40 }, () => limiter.take(project, 'public')));
+    expect(decisions.map(({ remaining }) => remaining)).to.deep.equal(Array.from({ length: 40 }, (_, n) => 999 - n));
   });
 
-  it('asks the database for few of a thousand requests', async () => {
+  it('queries the database for few of a thousand requests', async () => {
     const { limiter, statements } = await startProcess(100_000);
     const project = newId();
     for (let n = 0; n < 1000; n++) await limiter.take(project, 'public');
     expect(statements()).to.be.at.most(10);
   });
 
-  it('asks for some fifty on the way to a limit of a thousand, and for none beyond it', async () => {
+  it('queries the database about fifty times up to a limit of a thousand, and never beyond it', async () => {
     const { limiter, statements } = await startProcess(1000);
     const project = newId();
     for (let n = 0; n < 1001; n++) await limiter.take(project, 'public');
@@ -132,7 +136,7 @@ describe('the rate limit over several processes', () => {
     expect(statements()).to.equal(reached);
   });
 
-  it('refuses from memory in every process once all is spent', async () => {
+  it('refuses from memory in every process once all tokens are spent', async () => {
     const all = await processes(2, 100);
     const project = newId();
     await oneByOne(all, project, 110, (n) => n % 2);
@@ -141,7 +145,7 @@ describe('the rate limit over several processes', () => {
     expect(all.map(({ statements }) => statements())).to.deep.equal(reached);
   });
 
-  it('keeps projects apart', async () => {
+  it('limits projects separately', async () => {
     const { limiter } = await startProcess(2);
     const [one, other] = [newId(), newId()];
     for (let n = 0; n < 3; n++) await limiter.take(one, 'public');
@@ -149,25 +153,25 @@ describe('the rate limit over several processes', () => {
     expect(await limiter.take(other, 'public')).to.include({ allowed: true, remaining: 1 });
   });
 
-  it('opens a new window with the first request after the old one, in all processes', async () => {
+  it('opens a new window in all processes with the first request after the old one', async () => {
     const project = newId();
     await (await startProcess(50)).limiter.take(project, 'public');
     await makeOlder(project, 57);
     const all = await processes(2, 50);
-    // 49 of the old window, some of them held in advance.
+    // 49 of the old window, some of them leased in advance.
     expect(await oneByOne(all, project, 60, (n) => n % 2)).to.equal(49);
     const { resetSeconds } = await (all[0] as Process).limiter.take(project, 'public');
     expect(resetSeconds).to.be.within(1, 3);
     const first = await eventually(async () => {
-      const verdict = await (all[0] as Process).limiter.take(project, 'public');
-      return verdict.allowed && verdict;
+      const decision = await (all[0] as Process).limiter.take(project, 'public');
+      return decision.allowed && decision;
     });
     expect(first).to.include({ remaining: 49, limit: 50 });
     expect(first.resetSeconds).to.equal(60);
     expect(await oneByOne(all, project, 60, (n) => n % 2)).to.equal(49);
   });
 
-  it('spends nothing of an old window in the new one', async () => {
+  it('spends no tokens of an old window in the new one', async () => {
     const project = newId();
     const { limiter } = await startProcess(1000);
     await (await startProcess(1000)).limiter.take(project, 'public');
@@ -179,7 +183,7 @@ describe('the rate limit over several processes', () => {
     expect(await oneByOne([other, { ...other, limiter }], project, 1100, (n) => n % 2)).to.equal(999);
   });
 
-  it('tells how many seconds the window has left, and never less than one', async () => {
+  it('reports the remaining seconds of the window, at least one', async () => {
     const project = newId();
     await (await startProcess(5)).limiter.take(project, 'public');
     await makeOlder(project, 40);
@@ -189,7 +193,7 @@ describe('the rate limit over several processes', () => {
     expect((await (await startProcess(5)).limiter.take(project, 'public')).resetSeconds).to.be.at.least(1);
   });
 
-  it('takes one at a time while no notices arrive', async () => {
+  it('leases one token at a time while no notifications arrive', async () => {
     const deaf = new Listener({ databaseUrl: world.url, log: pino({ level: 'silent' }) });
     const limiter = new RateLimiter(1000, rateStore(world.db), deaf);
     const project = newId();
@@ -197,7 +201,7 @@ describe('the rate limit over several processes', () => {
     expect(await granted(project)).to.equal(5);
   });
 
-  it('hands back its tokens when the listening connection is cut', async () => {
+  it('returns its tokens when the listening connection is cut', async () => {
     const { limiter } = await startProcess(1000);
     const project = newId();
     await limiter.take(project, 'public');
@@ -208,14 +212,14 @@ describe('the rate limit over several processes', () => {
     await eventually(async () => (await granted(project)) === 1, { what: 'the tokens to come back' });
   });
 
-  it('lets nothing through when the database does not answer, and goes on afterwards', async () => {
+  it('allows nothing while the database is unavailable, and recovers', async () => {
     const { listener } = await startProcess(10);
     const store = rateStore(world.db);
-    let away = true;
+    let unavailable = true;
     const flaky: RateStore = {
       ...store,
       lease: async (request) => {
-        if (away) throw new Error('away');
+        if (unavailable) throw new Error('unavailable');
         return store.lease(request);
       },
     };
@@ -227,7 +231,7 @@ describe('the rate limit over several processes', () => {
       limiter.take(project, 'public'),
     ]);
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected']);
-    away = false;
+    unavailable = false;
     expect(await limiter.take(project, 'public')).to.include({ allowed: true, remaining: 9 });
   });
 

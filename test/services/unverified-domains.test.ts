@@ -44,7 +44,7 @@ describe('domains that were never verified', () => {
       { id, hours: days * 24 },
     );
 
-  it('are mailed about once after 23 days, and removed with their loop after 30', async () => {
+  it('are announced by one mail after 23 days and removed with their loop after 30', async () => {
     const domain = await add(22);
     expect(await run()).to.deep.equal({ warned: 0, removed: 0 });
     await pass(domain, 1.5);
@@ -64,7 +64,7 @@ describe('domains that were never verified', () => {
     expect(await warnings(domain)).to.have.length(1);
   });
 
-  it('are kept for a week after a warning that came late', async () => {
+  it('are kept for a week after a late warning', async () => {
     const domain = await add(400);
     expect(await run()).to.deep.equal({ warned: 1, removed: 0 });
     expect(await run()).to.deep.equal({ warned: 0, removed: 0 });
@@ -89,7 +89,7 @@ describe('domains that were never verified', () => {
     expect(await run()).to.deep.equal({ warned: 0, removed: 1 });
   });
 
-  it('are warned about and removed once when several processes run at once', async () => {
+  it('are announced and removed once when several processes run concurrently', async () => {
     const domains = [await add(25), await add(26), await add(27)];
     const old = await add(40, { removalWarnedAt: daysAgo(8) });
     const runs = await Promise.all([run(), run(), run(), run()]);
@@ -99,7 +99,7 @@ describe('domains that were never verified', () => {
     for (const domain of domains) expect(await warnings(domain)).to.have.length(1);
   });
 
-  it('are neither marked nor mailed about when the transaction is cut', async () => {
+  it('are neither marked nor announced when the transaction is interrupted', async () => {
     const domain = await add(25);
     await world.db.raw(`
       create function refuse_warning() returns trigger language plpgsql as $$ begin raise exception 'cut'; end $$;

@@ -51,7 +51,7 @@ describe('the worker refuses to start', function () {
     const { code, output } = await start([], env);
     expect(code).to.equal(1);
     expect(output).to.match(
-      /^The database lacks the migrations 001-frame.*: run npm run migrate, then start again\.$/m,
+      /^The database lacks the migrations 001-baseline.*: run npm run migrate, then start again\.$/m,
     );
   });
 });

@@ -78,7 +78,7 @@ describe('billing', () => {
   };
 
   describe('POST checkout and billing-portal', () => {
-    it('lead to pages of Stripe, for one customer, however often they are asked for', async () => {
+    it('returns pages of Stripe and creates one customer for repeated calls', async () => {
       expect(await project.owner.post(`${path}/billing-portal`)).to.be.envelope(409, 'CONFLICT');
       const answers = await Promise.all([1, 2, 3].map(() => project.owner.post(`${path}/checkout`)));
       for (const answer of answers) expect(answer).to.have.status(200);
@@ -94,20 +94,20 @@ describe('billing', () => {
       });
     });
 
-    it('is 409 for a project that has a subscription', async () => {
+    it('rejects a project with a subscription with 409', async () => {
       await project.owner.post(`${path}/checkout`);
       await api.db('projectBilling').where({ projectId: project.id }).update({ subscriptionStatus: 'active' });
       expect(await project.owner.post(`${path}/checkout`)).to.be.envelope(409, 'CONFLICT');
     });
 
-    it('is 502 EXTERNAL_SERVICE_ERROR when Stripe is down, and nothing is kept of it', async () => {
+    it('answers 502 EXTERNAL_SERVICE_ERROR when Stripe is down and stores nothing', async () => {
       stripe.fault = 'down';
       expect(await project.owner.post(`${path}/checkout`)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
       expect(await account()).to.equal(undefined);
     }).timeout(20_000);
   });
 
-  it('GET billing-invoices lists them, and none without an account', async () => {
+  it('GET billing-invoices lists invoices, and none without an account', async () => {
     expect((await project.owner.get(`${path}/billing-invoices`)).body).to.deep.equal([]);
     await project.owner.post(`${path}/checkout`);
     const { body } = await project.owner.get(`${path}/billing-invoices`);
@@ -118,7 +118,7 @@ describe('billing', () => {
   describe('PUT billing-limits', () => {
     const put = (limits: object) => project.owner.put(`${path}/billing-limits`, limits);
 
-    it('sets a cap for each category, and none for what is left out', async () => {
+    it('sets a cap per category, and none for omitted ones', async () => {
       expect((await project.owner.get(`${path}/billing-limits`)).body).to.deep.equal({
         transactional: null,
         campaigns: null,
@@ -130,12 +130,12 @@ describe('billing', () => {
       expect((await put({ workflows: 5 })).body).to.deep.equal({ transactional: null, campaigns: null, workflows: 5 });
     });
 
-    it('is 422 for what is no number of mails', async () => {
+    it('rejects caps that are not numbers of mails with 422', async () => {
       for (const transactional of [-1, 1.5, '10', 3_000_000_000, {}])
         expect(await put({ transactional }), String(transactional)).to.have.status(422);
     });
 
-    it('refuses transactional mail above the cap with 402, and accepts up to the last one', async () => {
+    it('accepts transactional mail up to the cap and rejects the next with 402', async () => {
       await put({ transactional: 3 });
       expect(await send(2)).to.have.status(200);
       const over = await send(2);
@@ -149,7 +149,7 @@ describe('billing', () => {
       expect(await send(5)).to.have.status(200);
     });
 
-    it('lets exactly so many through, however many come at once', async () => {
+    it('accepts exactly the cap of concurrent requests', async () => {
       await put({ transactional: 5 });
       const answers = await Promise.all(Array.from({ length: 12 }, () => send(1)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(5);
@@ -157,19 +157,19 @@ describe('billing', () => {
       expect(await api.db('emails').where({ projectId: project.id })).to.have.length(5);
     });
 
-    it('counts nothing that is not accepted', async () => {
+    it('does not count rejected mail', async () => {
       await put({ transactional: 1 });
       const mail = { to: 'a@b.co', from: 'x@elsewhere.example', subject: 's', body: 'b' };
       expect(await project.server.post('/v1/send', mail)).to.have.status(403);
       expect(await send(1)).to.have.status(200);
     });
 
-    it('counts what was sent and what is waiting before the cap was set', async () => {
+    it('counts mail that was sent or pending before the cap was set', async () => {
       await sent(3);
       await send(2);
       await put({ transactional: 6 });
       expect((await used()).transactional).to.include({ used: 5, remaining: 1 });
-      // A key that no process remembers from before the cap: the notice to forget may be milliseconds late.
+      // A key that no process has cached from before the cap: the invalidation may be milliseconds late.
       const { secretKey } = await regenerateKeys(api.db, project.id);
       const server = client(api.url, { authorization: `Bearer ${secretKey}` });
       expect(await send(1, server)).to.have.status(200);
@@ -182,7 +182,7 @@ describe('billing', () => {
       return (await project.server.post('/campaigns', content)).body.data.id as string;
     };
 
-    it('counts a resend, and refuses it above the cap with 402: the mail stays as it is', async () => {
+    it('counts a resend, and rejects it above the cap with 402 without changing the mail', async () => {
       await put({ transactional: 2 });
       const { email: id } = (await send(1)).body.data.emails[0];
       await fail({ id });
@@ -193,7 +193,7 @@ describe('billing', () => {
       expect(await api.db('emails').where({ id }).first()).to.include({ status: 'FAILED' });
     });
 
-    it('refuses the resend of a mail of a campaign at the cap with 402', async () => {
+    it('rejects the resend of a campaign mail at the cap with 402', async () => {
       const [campaignId, id] = [await campaign(), newId()];
       await api.db('campaigns').where({ id: campaignId }).update({ status: 'SENT' });
       const mail = { id, projectId: project.id, contactId: newId(), campaignId, sourceType: 'CAMPAIGN' };
@@ -207,7 +207,7 @@ describe('billing', () => {
       expect(await project.server.post(`/emails/${id}/resend`)).to.have.status(200);
     });
 
-    it('counts the test of a campaign', async () => {
+    it('counts test mails of campaigns', async () => {
       await put({ transactional: 1 });
       const id = await campaign();
       const test = () => project.server.post(`/campaigns/${id}/test`, { email: 'a@b.co' });
@@ -215,7 +215,7 @@ describe('billing', () => {
       expect(await test()).to.be.envelope(402, 'BILLING_LIMIT_EXCEEDED');
     });
 
-    it('begins anew with every period', async () => {
+    it('starts from zero in a new period', async () => {
       await put({ transactional: 1 });
       expect(await send(1)).to.have.status(200);
       expect(await send(1)).to.have.status(402);
@@ -226,24 +226,24 @@ describe('billing', () => {
       expect(await send(1)).to.have.status(200);
     });
 
-    it('holds workflow and campaign mail at its cap, and frees it when there is room', async () => {
+    it('blocks workflow and campaign mail at the cap and releases it when the cap is raised', async () => {
       await sent(2, 'WORKFLOW');
       await sent(1, 'CAMPAIGN');
       await put({ workflows: 2, campaigns: 2 });
-      const hold = async (source: string) =>
-        (await api.db.raw("select sending_block_reason(?, '', ?) as hold", [project.id, source])).rows[0].hold;
-      expect(await hold('WORKFLOW')).to.equal('billing cap reached');
-      expect(await hold('CAMPAIGN')).to.equal(null);
-      expect(await hold('TRANSACTIONAL')).to.equal(null);
+      const blockReason = async (source: string) =>
+        (await api.db.raw("select sending_block_reason(?, '', ?) as reason", [project.id, source])).rows[0].reason;
+      expect(await blockReason('WORKFLOW')).to.equal('billing cap reached');
+      expect(await blockReason('CAMPAIGN')).to.equal(null);
+      expect(await blockReason('TRANSACTIONAL')).to.equal(null);
       expect(await send(1)).to.have.status(200);
       await sent(1, 'CAMPAIGN');
       await tend();
-      expect(await hold('CAMPAIGN')).to.equal('billing cap reached');
+      expect(await blockReason('CAMPAIGN')).to.equal('billing cap reached');
       await put({ workflows: 3, campaigns: 2 });
-      expect(await hold('WORKFLOW')).to.equal(null);
+      expect(await blockReason('WORKFLOW')).to.equal(null);
     });
 
-    it('refuses a campaign whose recipients do not fit with 402', async () => {
+    it('rejects a campaign with more recipients than the cap allows with 402', async () => {
       for (const email of ['a@b.co', 'c@d.co', 'e@f.co']) await project.server.post('/contacts', { email });
       const { body } = await project.server.post('/campaigns', {
         name: 'c',
@@ -259,7 +259,7 @@ describe('billing', () => {
       expect(await project.server.post(`/campaigns/${body.data.id}/send`)).to.have.status(200);
     });
 
-    it('warns those who run the project at 80 %, and at the cap, once each in a period', async () => {
+    it('mails the managers at 80 % and at the cap, once each per period', async () => {
       const admin = await person(api, { project: project.id, role: 'ADMIN' });
       const member = await person(api, { project: project.id, role: 'MEMBER' });
       const subjects = async (email: string) => (await systemMails(api.db, email)).map(({ subject }) => subject);
@@ -278,8 +278,8 @@ describe('billing', () => {
     });
   });
 
-  describe('use', () => {
-    it('is counted from the ledger, each mail that was sent once, and our own never', async () => {
+  describe('usage', () => {
+    it('counts each sent mail once and no system mail', async () => {
       await send(2);
       await api.db('emails').where({ projectId: project.id }).update({ status: 'SENT', sentAt: new Date() });
       await leaveResults(api.db);
@@ -289,7 +289,7 @@ describe('billing', () => {
       expect(await api.db('billingDeltas').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
     });
 
-    it('is reported to Stripe under the meter of the price, all of it and none twice', async () => {
+    it('reports all usage once to the meter of the price', async () => {
       await project.owner.post(`${path}/checkout`);
       const { customerId } = await account();
       await sent(3);
@@ -302,7 +302,7 @@ describe('billing', () => {
       expect(await used()).to.deep.include({ total: 5 });
     });
 
-    it('is reported once although the answer was lost, and although several report', async () => {
+    it('reports usage once when a response is lost and when several workers report', async () => {
       await project.owner.post(`${path}/checkout`);
       const { customerId } = await account();
       await sent(4);
@@ -317,7 +317,7 @@ describe('billing', () => {
       expect(events.map(({ value }) => value)).to.deep.equal([4]);
     }).timeout(30_000);
 
-    it('of a deleted project is still reported; then its subscription is cancelled and nothing is left', async () => {
+    it('reports usage of a deleted project, then cancels its subscription and deletes its rows', async () => {
       await project.owner.post(`${path}/checkout`);
       const { customerId } = await account();
       await api.db('projectBilling').where({ customerId }).update({ subscriptionId: 'sub_gone' });
@@ -336,7 +336,7 @@ describe('billing', () => {
       items: { data: [{ current_period_start: Math.floor(start), current_period_end: Math.floor(start) + 2_600_000 }] },
     });
 
-    it('follows the subscription, in whatever order and however often it is told', async () => {
+    it('applies subscription events in any order and repeatedly', async () => {
       await project.owner.post(`${path}/checkout`);
       const { customerId } = await account();
       const now = Math.floor(Date.now() / 1000);
@@ -354,7 +354,7 @@ describe('billing', () => {
       expect(await account()).to.include({ subscriptionStatus: 'canceled' });
     });
 
-    it('is 400 for a signature that is wrong, old, missing, or of another body', async () => {
+    it('rejects a wrong, old, missing or mismatched signature with 400', async () => {
       await project.owner.post(`${path}/checkout`);
       const { customerId } = await account();
       const object = subscription(customerId, 'active');
@@ -377,7 +377,7 @@ describe('billing', () => {
       expect((await account()).subscriptionStatus).to.equal(null);
     });
 
-    it('takes what it does not know, and what is about nobody here', async () => {
+    it('accepts unknown events and events about unknown customers', async () => {
       expect(await notify('charge.refunded', { id: 'ch_1' })).to.have.status(200);
       expect(await notify('customer.subscription.updated', subscription('cus_unknown', 'active'))).to.have.status(200);
       const stranger = { client_reference_id: "'; drop table users", customer: 'cus_x', subscription: 'sub_x' };
@@ -385,7 +385,7 @@ describe('billing', () => {
     });
   });
 
-  it('is 404 with a clear message everywhere while it is off', async () => {
+  it('answers 404 on every route while billing is off', async () => {
     const free = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     const { cookie } = project;
     for (const [method, end] of [
@@ -404,7 +404,7 @@ describe('billing', () => {
     await free.stop();
   });
 
-  it('lifts all caps when it is turned off', async () => {
+  it('lifts all caps when billing is turned off', async () => {
     await project.owner.put(`${path}/billing-limits`, { transactional: 0, campaigns: 0, workflows: 0 });
     expect(await send(1)).to.have.status(402);
     await maintainBilling({ db: api.db, stripe: undefined, settings: readSettings({}), log });

@@ -30,8 +30,8 @@ describe('invitations', () => {
   const later = (minutes: number) =>
     api.db.raw('update auth_attempts set opened_at = opened_at - make_interval(mins => ?)', [minutes]);
 
-  describe('accepting for an address that has an account', () => {
-    it('is 401 UNAUTHORIZED without a session, and the token stays usable', async () => {
+  describe('accepting with an existing account', () => {
+    it('rejects with 401 without a session and keeps the token valid', async () => {
       const guest = await person(api);
       const token = await invite(guest.email);
       for (const body of [{ token }, { token, password: 'a new password' }])
@@ -43,7 +43,7 @@ describe('invitations', () => {
       expect(answer.body.data).to.deep.equal({ id: guest.id, email: guest.email, projectId: project.id });
     });
 
-    it('is 401 UNAUTHORIZED with the session of somebody else', async () => {
+    it('rejects with 401 with the session of another user', async () => {
       const [guest, other] = [await person(api), await person(api)];
       const token = await invite(guest.email);
       expect(await other.post('/auth/accept-invitation', { token })).to.be.envelope(401, 'UNAUTHORIZED');
@@ -51,7 +51,7 @@ describe('invitations', () => {
       expect(await guest.post('/auth/accept-invitation', { token })).to.have.status(200);
     });
 
-    it('is 401 UNAUTHORIZED for an account that has only a linked provider', async () => {
+    it('rejects with 401 for an account with only an OAuth identity', async () => {
       const guest = await person(api);
       await api.db('users').where({ id: guest.id }).update({ passwordHash: null });
       await api.db('userIdentities').insert({ provider: 'google', subject: guest.id, userId: guest.id });
@@ -61,7 +61,7 @@ describe('invitations', () => {
       expect(await guest.post('/auth/accept-invitation', { token })).to.have.status(200);
     });
 
-    it('is 401 UNAUTHORIZED for an account that a stranger opened and never verified', async () => {
+    it('rejects with 401 for an account that a stranger opened and never verified', async () => {
       const email = newAddress();
       const token = await invite(email);
       const squatter = await api.post('/auth/signup', { email, password: 'of a stranger' });
@@ -83,7 +83,7 @@ describe('invitations', () => {
     expect(await api.post('/auth/login', { email: guest.email, password: 'long enough' })).to.have.status(200);
   });
 
-  it('are accepted once when two accept at once', async () => {
+  it('accepts an invitation once when two requests run concurrently', async () => {
     const email = newAddress();
     const token = await invite(email);
     const answers = await Promise.all(
@@ -95,7 +95,7 @@ describe('invitations', () => {
     expect(await api.post('/auth/login', { email, password: `password ${winner}` })).to.have.status(200);
   });
 
-  it('to two projects set one first password when both are accepted at once', async () => {
+  it('sets one first password when invitations to two projects are accepted concurrently', async () => {
     const email = newAddress();
     const first = await invite(email);
     const other = await api.project();
@@ -111,7 +111,7 @@ describe('invitations', () => {
     expect(await api.post('/auth/accept-invitation', { token: left }, { cookie })).to.have.status(200);
   });
 
-  it('and their withdrawal at the same time never leave an active member without a token used', async () => {
+  it('never leaves an active member with an unused token when accepting and withdrawing run concurrently', async () => {
     const email = newAddress();
     const token = await invite(email);
     const { id } = await api.db('users').where({ email }).first();
@@ -125,7 +125,7 @@ describe('invitations', () => {
   });
 
   describe('limits', () => {
-    it('refuse the 11th invitation in a day of an inviter who is not verified with 429', async () => {
+    it('rejects the 11th invitation a day of an unverified inviter with 429', async () => {
       const inviter = await admin(false);
       for (let n = 0; n < 10; n++)
         expect(await inviter.post(path, { email: newAddress(), role: 'MEMBER' })).to.have.status(201);
@@ -140,7 +140,7 @@ describe('invitations', () => {
       expect(await inviter.post(path, { email: newAddress(), role: 'MEMBER' }), 'a day later').to.have.status(201);
     });
 
-    it('let exactly ten pass when more come at once', async () => {
+    it('accepts exactly ten of more concurrent invitations', async () => {
       const inviter = await admin(false);
       const answers = await Promise.all(
         Array.from({ length: 14 }, () => inviter.post(path, { email: newAddress(), role: 'MEMBER' })),
@@ -149,7 +149,7 @@ describe('invitations', () => {
       expect(answers.filter(({ status }) => status === 429)).to.have.length(4);
     });
 
-    it('do not count invitations that fail', async () => {
+    it('does not count failed invitations', async () => {
       const inviter = await admin(false);
       for (let n = 0; n < 12; n++)
         expect(await inviter.post(path, { email: inviter.email, role: 'MEMBER' })).to.have.status(409);
@@ -161,7 +161,7 @@ describe('invitations', () => {
       ['project', 200],
       ['ip', 500],
     ] as const)
-      it(`refuse more than ${max} a day for one ${what} with 429`, async () => {
+      it(`rejects more than ${max} a day for one ${what} with 429`, async () => {
         const inviter = await admin();
         await inviter.post(path, { email: newAddress(), role: 'MEMBER' });
         await api
@@ -178,7 +178,7 @@ describe('invitations', () => {
         expect(await ask()).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
       });
 
-    it('mail an address once an hour for a project, answer 201 each time, and keep the first link', async () => {
+    it('mails an address once an hour per project, answers 201 each time and keeps the first link valid', async () => {
       const email = newAddress();
       const token = await invite(email);
       for (const role of ['ADMIN', 'MEMBER', 'ADMIN'])
@@ -194,7 +194,7 @@ describe('invitations', () => {
       expect(old, 'a new link ends the first').to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('mail an address once when it is invited many times at once, or withdrawn between', async () => {
+    it('mails an address once when invitations run concurrently or are withdrawn in between', async () => {
       const email = newAddress();
       await Promise.all([1, 2, 3, 4].map(() => project.owner.post(path, { email, role: 'MEMBER' })));
       expect(await systemMails(api.db, email)).to.have.length(1);
@@ -204,7 +204,7 @@ describe('invitations', () => {
       expect(await systemMails(api.db, email)).to.have.length(1);
     });
 
-    it('mail an address at most 3 times a day for unverified inviters and 10 times for all, silently', async () => {
+    it('mails an address at most 3 times a day for unverified inviters and 10 times in total, and still answers 201', async () => {
       const email = newAddress();
       const inviteFromNew = async (emailVerified: boolean) => {
         const { id } = await api.project();
@@ -218,7 +218,7 @@ describe('invitations', () => {
     });
   });
 
-  describe('their mail', () => {
+  describe('invitation mail', () => {
     const shown = async (email: string) => JSON.stringify(await systemMails(api.db, email));
 
     it('shows project and inviter when the inviter is verified', async () => {
@@ -242,7 +242,7 @@ describe('invitations', () => {
         .and.not.to.contain(inviter.email);
     });
 
-    it('shows a project name that looks like a link as plain text of one line', async () => {
+    it('shows a project name that looks like a link as one line of plain text', async () => {
       const inviter = await admin();
       for (const name of [
         'Win http://evil.example/x',

@@ -29,7 +29,7 @@ describe('sign-ups and mail to strangers', () => {
     at.post('/auth/signup', { email, password }, { 'x-forwarded-for': ip });
 
   describe('SIGNUPS_PER_IP_PER_HOUR', () => {
-    it('refuses the next sign-up from an IP with 429, over all processes, until the hour is over', async () => {
+    it('rejects further sign-ups from an IP with 429 in all processes until the hour ends', async () => {
       for (const at of [api, second, api]) expect(await signUp('192.0.2.1', at)).to.have.status(201);
       const email = newAddress();
       const answer = await signUp('192.0.2.1', second, email);
@@ -42,34 +42,34 @@ describe('sign-ups and mail to strangers', () => {
       expect(await signUp('192.0.2.1')).to.have.status(201);
     });
 
-    it('counts an IPv6 network of 64 bits as one client', async () => {
+    it('counts an IPv6 /64 network as one client', async () => {
       for (const ip of ['2001:db8:1:2::1', '2001:db8:1:2:3::', '2001:db8:1:2:ffff:ffff:ffff:ffff'])
         expect(await signUp(ip)).to.have.status(201);
       expect(await signUp('2001:0db8:0001:0002::9')).to.have.status(429);
       expect(await signUp('2001:db8:1:3::1'), 'another network').to.have.status(201);
     });
 
-    it('lets exactly so many pass when more come at once', async () => {
+    it('accepts exactly the limit of concurrent sign-ups', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => signUp('192.0.2.3', n % 2 ? api : second)));
       expect(answers.filter(({ status }) => status === 201)).to.have.length(3);
       expect(answers.filter(({ status }) => status === 429)).to.have.length(5);
     });
 
-    it('does not count sign-ups that fail', async () => {
+    it('does not count failed sign-ups', async () => {
       const { email } = await person(api);
       for (let n = 0; n < 4; n++) expect(await signUp('192.0.2.4', api, email)).to.have.status(409);
       for (let n = 0; n < 3; n++) expect(await signUp('192.0.2.4')).to.have.status(201);
       expect(await signUp('192.0.2.4')).to.have.status(429);
     });
 
-    it('keeps its count while older counters are swept', async () => {
+    it('keeps its count when expired counters are swept', async () => {
       for (let n = 0; n < 3; n++) await signUp('192.0.2.5');
       await api.db.raw(`update auth_attempts set opened_at = now() - interval '30 minutes'`);
       await sweepAccounts(api.db);
       expect(await signUp('192.0.2.5')).to.have.status(429);
     });
 
-    it('is off with 0', async () => {
+    it('is unlimited when set to 0', async () => {
       const open = await startTestApi({
         env: { SIGNUPS_PER_IP_PER_HOUR: '0', TRUST_PROXY: 'true' },
         world: { db: api.db, url: api.databaseUrl, close: async () => {} },
@@ -79,7 +79,7 @@ describe('sign-ups and mail to strangers', () => {
     });
   });
 
-  it('count failed log-ins of an IPv6 network as those of one client', async () => {
+  it('counts failed logins of an IPv6 /64 network as one client', async () => {
     const guess = (n: number) =>
       api.post(
         '/auth/login',
@@ -92,27 +92,27 @@ describe('sign-ups and mail to strangers', () => {
     expect(await guess(3)).to.have.status(429);
   });
 
-  it('send at most 20 mails a day to an address that is not verified, whatever they are about', async () => {
+  it('sends at most 20 mails of all kinds a day to an unverified address', async () => {
     const email = newAddress();
     for (let n = 0; n < 22; n++) {
       const answer = await signUp(`198.51.100.${n}`, api, email);
       expect(answer).to.have.status(201);
-      // Signing up again sends the mail again: a loop that a stranger can run with anybody's address. Deleting the
-      // account removes its mails, so they are counted here.
+      // Signing up again sends the mail again: a loop that a stranger can run with any address. Deleting the account
+      // removes its mails, so they are counted here.
       const [mail] = await systemMails(api.db, email);
       expect(mail !== undefined, `mail ${n + 1}`).to.equal(n < 20);
       expect(await api.delete('/users/@me', undefined, { cookie: cookieOf(answer) })).to.have.status(204);
     }
   });
 
-  it('send no mail about password changes to an address that is not verified', async () => {
+  it('sends no mail about password changes to an unverified address', async () => {
     const someone = await person(api, undefined, { emailVerified: false });
     const body = { currentPassword: someone.password, newPassword: 'battery staple' };
     expect(await someone.post('/users/@me/password', body)).to.have.status(200);
     expect(await systemMails(api.db, someone.email)).to.have.length(0);
   });
 
-  it('send at most 20 requested mails a day to one address, and answer the same', async () => {
+  it('sends at most 20 requested mails a day to one address and answers the same', async () => {
     const { email } = await person(api);
     for (let n = 0; n < 24; n++) {
       expect(await api.post('/auth/request-password-reset', { email })).to.have.status(200);
@@ -122,24 +122,24 @@ describe('sign-ups and mail to strangers', () => {
     expect(await systemMails(api.db, email)).to.have.length(20);
   });
 
-  describe('names of projects', () => {
+  describe('project names', () => {
     const saved = async (name: unknown) => {
       const someone = await person(api);
       return someone.post('/users/@me/projects', { name });
     };
 
-    it('are 422 when they are too long, written or normalised', async () => {
+    it('rejects names that are too long as given or normalized with 422', async () => {
       expect(await saved('x'.repeat(100))).to.have.status(201);
       expect(await saved('x'.repeat(101))).to.have.fault('name', 'too_big');
       expect(await saved('\ufdfa'.repeat(50)), 'each becomes 18 characters').to.have.fault('name', 'too_big');
     });
 
-    it('are 422 with a line break or another control character', async () => {
+    it('rejects line breaks and control characters with 422', async () => {
       for (const name of ['a\nb', 'a\r\nBcc: x@y.example', 'a\u2028b', 'a\u0085b', 'a\tb', 'a\u0000b', 'a\u202eb'])
         expect(await saved(name), JSON.stringify(name)).to.have.fault('name', 'invalid_string');
     });
 
-    it('are bound by the same rules when they are changed', async () => {
+    it('applies the same rules to updates', async () => {
       const project = await api.project();
       const change = (name: string) => project.owner.patch(`/users/@me/projects/${project.id}`, { name });
       expect(await change('x'.repeat(101))).to.have.fault('name', 'too_big');

@@ -26,7 +26,7 @@ describe('members', () => {
     (await api.db('memberships').where({ projectId: project.id, userId }).first())?.role;
 
   describe('POST /projects/:id/members', () => {
-    it('is 201 with a member in waiting, makes a user without password, and mails a link', async () => {
+    it('answers 201 with a pending member, creates a user without password and mails a link', async () => {
       const email = newAddress();
       const answer = await project.owner.post(path, { email: email.toUpperCase(), role: 'ADMIN' });
       expect(answer).to.have.status(201);
@@ -38,7 +38,7 @@ describe('members', () => {
       expect((await project.owner.get(path)).body).to.have.length(2);
     });
 
-    it('lets nobody in before they accept', async () => {
+    it('gives no access before the invitation is accepted', async () => {
       const guest = await person(api);
       await project.owner.post(path, { email: guest.email, role: 'ADMIN' });
       expect(await guest.get(`/projects/${project.id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
@@ -46,7 +46,7 @@ describe('members', () => {
       expect((await guest.get('/users/@me/projects')).body).to.deep.equal([]);
     });
 
-    it('is 409 for somebody who is a member, and sends another mail an hour later to who is invited', async () => {
+    it('rejects an existing member with 409 and mails a pending one again after an hour', async () => {
       const member = await joined('MEMBER');
       expect(await project.owner.post(path, { email: member.email, role: 'ADMIN' })).to.be.envelope(409, 'CONFLICT');
       const email = newAddress();
@@ -61,7 +61,7 @@ describe('members', () => {
       expect(answer, 'the old link').to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('is 422 for a role that there is not, and for what is no address', async () => {
+    it('rejects an unknown role and a malformed address with 422', async () => {
       for (const role of ['GOD', 'owner', '', null, 7, ['OWNER']])
         expect(await project.owner.post(path, { email: newAddress(), role }), String(role)).to.have.status(422);
       expect(await project.owner.post(path, { email: 'x', role: 'MEMBER' })).to.have.fault('email', 'invalid_string');
@@ -75,7 +75,7 @@ describe('members', () => {
       return tokenTo(api.db, email);
     };
 
-    it('gives a newcomer a password, a session and the role, once', async () => {
+    it('gives a new user a password, a session and the role, once', async () => {
       const email = newAddress();
       const token = await invite(email, 'ADMIN');
       expect(await api.post('/auth/accept-invitation', { token })).to.have.fault('password', 'required');
@@ -91,7 +91,7 @@ describe('members', () => {
       expect(again).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('changes nothing about the account of who has one and brings its session', async () => {
+    it('leaves an existing account with a session unchanged', async () => {
       const guest = await person(api);
       const answer = await guest.post('/auth/accept-invitation', {
         token: await invite(guest.email),
@@ -103,7 +103,7 @@ describe('members', () => {
       expect(login).to.have.status(200);
     });
 
-    it('leaves the session of who is logged in with that very account', async () => {
+    it('keeps the session of the invited account', async () => {
       const guest = await person(api, undefined, { emailVerified: false });
       const token = await invite(guest.email);
       expect(await guest.post('/auth/accept-invitation', { token })).to.have.status(200);
@@ -111,7 +111,7 @@ describe('members', () => {
       expect((await guest.get('/users/@me')).body).to.include({ emailVerified: true });
     });
 
-    it('is 400 for a token that is expired, made up, of another purpose, or of an invitation that was taken back', async () => {
+    it('rejects an expired, unknown, withdrawn or other-purpose token with 400', async () => {
       const [expired, withdrawn] = [newAddress(), newAddress()];
       const first = await invite(expired);
       await api.db('userTokens').update({ expiresAt: new Date(Date.now() - 1000) });
@@ -129,8 +129,8 @@ describe('members', () => {
     });
   });
 
-  describe('what each role may do', () => {
-    /** As decisions.md has it: resource routes, the running of the project, and what only an OWNER may. */
+  describe('role permissions', () => {
+    /** The permissions of decisions.md: resource routes, project management, and OWNER only. */
     const acts: [string, Role, (who: Person, other: Person) => Promise<{ status: number }>][] = [
       ['list contacts', 'MEMBER', (who) => who.get('/contacts', { 'x-project-id': project.id })],
       ['see the project', 'MEMBER', (who) => who.get(`/projects/${project.id}`)],
@@ -167,7 +167,7 @@ describe('members', () => {
         }
       });
 
-    it('refuses a member with 403 FORBIDDEN and changes nothing', async () => {
+    it('rejects a MEMBER with 403 FORBIDDEN and changes nothing', async () => {
       const [member, other] = [await joined('MEMBER'), await joined('MEMBER')];
       expect(await member.patch(`${path}/${other.id}`, { role: 'ADMIN' })).to.be.envelope(403, 'FORBIDDEN');
       expect(await member.patch(`${path}/${member.id}`, { role: 'OWNER' })).to.be.envelope(403, 'FORBIDDEN');
@@ -175,7 +175,7 @@ describe('members', () => {
       expect(await roleOf(other.id)).to.equal('MEMBER');
     });
 
-    it('lets everybody leave', async () => {
+    it('lets every member leave', async () => {
       const member = await joined('MEMBER');
       expect(await member.delete(`${path}/${member.id}`)).to.have.status(204);
       expect(await member.get(`/projects/${project.id}`)).to.have.status(404);
@@ -183,19 +183,19 @@ describe('members', () => {
   });
 
   describe('the last OWNER', () => {
-    it('can neither leave nor step down (409)', async () => {
+    it('rejects leaving and stepping down with 409', async () => {
       const own = `${path}/${project.userId}`;
       expect(await project.owner.patch(own, { role: 'ADMIN' })).to.be.envelope(409, 'CONFLICT');
       expect(await project.owner.delete(own)).to.be.envelope(409, 'CONFLICT');
       expect(await project.owner.patch(own, { role: 'OWNER' }), 'nothing changes').to.have.status(200);
     });
 
-    it('is not relieved by an OWNER who has not accepted yet', async () => {
+    it('does not count an OWNER with a pending invitation', async () => {
       await project.owner.post(path, { email: newAddress(), role: 'OWNER' });
       expect(await project.owner.delete(`${path}/${project.userId}`)).to.be.envelope(409, 'CONFLICT');
     });
 
-    it('is there in the end, when two leave at once', async () => {
+    it('keeps one OWNER when two leave concurrently', async () => {
       const second = await joined('OWNER');
       const answers = await Promise.all([
         project.owner.delete(`${path}/${project.userId}`),
@@ -206,7 +206,7 @@ describe('members', () => {
     });
   });
 
-  it('is 404 for a user who is no member, and for a project that is not theirs', async () => {
+  it("answers 404 for a non-member and for another user's project", async () => {
     const stranger = await person(api);
     for (const id of [stranger.id, newId(), 'me'])
       expect(await project.owner.patch(`${path}/${id}`, { role: 'ADMIN' }), id).to.be.envelope(

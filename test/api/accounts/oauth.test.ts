@@ -11,7 +11,7 @@ const env = {
 };
 let accounts = 0;
 
-describe('signing in with another account', () => {
+describe('OAuth sign-in', () => {
   let provider: OAuthStandIn;
   let api: TestApi;
 
@@ -37,7 +37,7 @@ describe('signing in with another account', () => {
   };
   const cookiesOf = ({ headers }: ApiAnswer) => headers.getSetCookie().map((line) => line.split(';')[0] ?? '');
 
-  /** There and back; `change` is what somebody in the middle does to the way back. */
+  /** Runs the whole sign-in; `change` modifies the callback as an attacker would. */
   async function signIn(name: string, change: (back: URL) => void = () => {}, cookie?: string): Promise<ApiAnswer> {
     const begun = await get(`/auth/oauth/${name}`);
     expect(begun).to.have.status(302);
@@ -48,7 +48,7 @@ describe('signing in with another account', () => {
 
   const sessionOf = (answer: ApiAnswer) => cookiesOf(answer).find((pair) => /^everpost_session=./.test(pair)) ?? '';
 
-  it('keeps its state on https in a __Host- cookie, and ignores the plain name', async () => {
+  it('keeps its state in a __Host- cookie on https and ignores the plain name', async () => {
     const secure = await startTestApi({
       env: { ...env, BASE_URL: 'https://app.test' },
       oauthAt: provider.at,
@@ -70,7 +70,7 @@ describe('signing in with another account', () => {
 
   for (const name of ['github', 'google'] as const)
     describe(name, () => {
-      it('opens an account with a verified address, and a session', async () => {
+      it('opens an account with a verified address and starts a session', async () => {
         const answer = await signIn(name);
         expect(answer).to.have.status(302);
         expect(answer.headers.get('location')).to.equal('http://app.test/');
@@ -78,14 +78,14 @@ describe('signing in with another account', () => {
         expect(me.body).to.include({ email: provider.account.email.toLowerCase(), emailVerified: true });
       });
 
-      it('finds the same user again, although the address there has changed', async () => {
+      it("finds the same user after the provider's address has changed", async () => {
         const first = await get('/users/@me', sessionOf(await signIn(name)));
         provider.account.email = `changed-${provider.account.email}`;
         const second = await get('/users/@me', sessionOf(await signIn(name)));
         expect(second.body).to.deep.equal(first.body);
       });
 
-      it('leads to the account that has the address already', async () => {
+      it('signs in to the existing account with the address', async () => {
         const someone = await person(api);
         provider.account.email = someone.email;
         const me = await get('/users/@me', sessionOf(await signIn(name)));
@@ -93,7 +93,7 @@ describe('signing in with another account', () => {
         expect(await someone.get('/users/@me'), 'their other sessions stay').to.have.status(200);
       });
 
-      it('takes an account away from whoever opened it without owning the address', async () => {
+      it('secures an account that was opened by a stranger to the address', async () => {
         const squatter = await person(api, undefined, { emailVerified: false });
         provider.account.email = squatter.email;
         const me = await get('/users/@me', sessionOf(await signIn(name)));
@@ -103,7 +103,7 @@ describe('signing in with another account', () => {
         expect(login).to.have.status(401);
       });
 
-      it('counts the accounts that it opens as sign-ups of the IP', async () => {
+      it('counts opened accounts as sign-ups of the IP', async () => {
         const counted = await startTestApi({
           world: { db: api.db, url: api.databaseUrl, close: async () => {} },
           env: { ...env, SIGNUPS_PER_IP_PER_HOUR: '1', TRUST_PROXY: 'true' },
@@ -112,7 +112,7 @@ describe('signing in with another account', () => {
         const statuses = [];
         for (let n = 0; n < 3; n++) {
           const ip = { 'x-forwarded-for': name === 'github' ? '192.0.2.10' : '192.0.2.11' };
-          // The third is the first one again, who has an account now.
+          // The third is the first user again, who has an account now.
           provider.account = { id: 9_000 + (n % 2), email: `${name}-${n % 2}@provider.example`, verified: true };
           const begun = await fetch(`${counted.url}/auth/oauth/${name}`, { redirect: 'manual' });
           const back = await provider.consent(begun.headers.get('location') ?? '');
@@ -125,7 +125,7 @@ describe('signing in with another account', () => {
         expect(statuses).to.deep.equal([302, 429, 302]);
       });
 
-      it('leaves no password to a stranger who signs up with the address at the same time', async () => {
+      it('leaves no password to a stranger who signs up with the address concurrently', async () => {
         const email = provider.account.email.toLowerCase();
         const [answer, signup] = await Promise.all([
           signIn(name),
@@ -139,7 +139,7 @@ describe('signing in with another account', () => {
         expect((await get('/users/@me', sessionOf(answer))).body).to.include({ email, emailVerified: true });
       });
 
-      it('ends the links of the account that it takes away, but its invitations', async () => {
+      it('revokes the links of a secured account except its invitations', async () => {
         const squatter = await person(api, undefined, { emailVerified: false });
         const project = await api.project();
         await project.owner.post(`/projects/${project.id}/members`, { email: squatter.email, role: 'MEMBER' });
@@ -150,13 +150,13 @@ describe('signing in with another account', () => {
         expect(await api.post('/auth/accept-invitation', { token }, { cookie })).to.have.status(200);
       });
 
-      it('is 403 when the address is not verified there', async () => {
+      it('rejects an address that the provider has not verified with 403', async () => {
         provider.account.verified = false;
         expect(await signIn(name)).to.be.envelope(403, 'FORBIDDEN');
         expect(await api.db('users').where({ email: provider.account.email.toLowerCase() })).to.have.length(0);
       });
 
-      it('sends state and a PKCE challenge along', async () => {
+      it('sends state and a PKCE challenge', async () => {
         const begun = await get(`/auth/oauth/${name}`);
         const asked = new URL(begun.headers.get('location') ?? '').searchParams;
         expect(asked.get('state')).to.have.length.greaterThan(30);
@@ -167,7 +167,7 @@ describe('signing in with another account', () => {
         expect(cookie, 'it is sealed').not.to.contain(asked.get('state') ?? '');
       });
 
-      it('is 400 with another state, another code, another browser, a forged cookie, or a refusal', async () => {
+      it('rejects another state, code or browser, a forged cookie and a refusal with 400', async () => {
         const begun = await get(`/auth/oauth/${name}`);
         for (const answer of [
           await signIn(name, (back) => back.searchParams.set('state', 'forged')),
@@ -182,20 +182,20 @@ describe('signing in with another account', () => {
         expect(await signIn(name)).to.be.envelope(400, 'BAD_REQUEST');
       });
 
-      it('is 502 EXTERNAL_SERVICE_ERROR when the provider is down', async () => {
+      it('answers 502 EXTERNAL_SERVICE_ERROR when the provider is down', async () => {
         provider.fault = 'down';
         expect(await signIn(name)).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
       });
     });
 
-  it('is 400 for an ID token with another nonce, or made for somebody else', async () => {
+  it('rejects an ID token with another nonce or audience with 400', async () => {
     for (const fault of ['wrong nonce', 'wrong audience'] as const) {
       provider.fault = fault;
       expect(await signIn('google'), fault).to.be.envelope(400, 'BAD_REQUEST');
     }
   });
 
-  it('is 404 for a provider that is not set up, or none', async () => {
+  it('answers 404 for a provider that is unknown or not set up', async () => {
     const bare = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     for (const path of ['/auth/oauth/github', '/auth/oauth/google/callback?code=x', '/auth/oauth/evil'])
       expect(await bare.get(path), path).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
@@ -207,7 +207,7 @@ describe('signing in with another account', () => {
     });
   });
 
-  it('opens no account where signing up is turned off', async () => {
+  it('opens no account when sign-up is off', async () => {
     const closed = await startTestApi({
       world: { db: api.db, url: api.databaseUrl, close: async () => {} },
       env: { ...env, SIGNUP_ENABLED: 'false' },

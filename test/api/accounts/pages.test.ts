@@ -6,7 +6,7 @@ import { type ApiAnswer, startTestApi, type TestApi } from '../../support/api.ts
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-describe('the pages that our mails lead to', () => {
+describe('pages of links in system mail', () => {
   let api: TestApi;
 
   before(async () => {
@@ -22,7 +22,7 @@ describe('the pages that our mails lead to', () => {
     expect(answer.body).to.match(text);
   };
 
-  it('GET /verify-email/:token changes nothing; its button verifies', async () => {
+  it('GET /verify-email/:token changes nothing, its form verifies', async () => {
     const email = 'v@pages.example';
     await api.post('/auth/signup', { email, password: 'correct horse' });
     const path = `/verify-email/${await tokenTo(api.db, email)}`;
@@ -34,7 +34,7 @@ describe('the pages that our mails lead to', () => {
     expectPage(await api.post(path, '', form), 400, /does not work any more/);
   });
 
-  it('GET /reset-password/:token asks for a password, and its form sets it', async () => {
+  it('GET /reset-password/:token asks for a password and its form sets it', async () => {
     const someone = await person(api);
     await api.post('/auth/request-password-reset', { email: someone.email });
     await answerRequests(api.db, readSettings({ BASE_URL: 'http://app.test' }));
@@ -48,7 +48,7 @@ describe('the pages that our mails lead to', () => {
     expectPage(await api.post(path, 'password=once+more+please', form), 400, /does not work any more/);
   });
 
-  it('GET /invitations/:token shows whose project it is, and its form accepts', async () => {
+  it('GET /invitations/:token shows the project and its form accepts', async () => {
     const project = await api.project();
     await api.db('projects').where({ id: project.id }).update({ name: '<script>alert(1)</script>' });
     const email = 'guest@pages.example';
@@ -91,7 +91,7 @@ describe('the pages that our mails lead to', () => {
     expect(await api.post('/auth/login', { email, password: 'battery staple' })).to.have.status(200);
   });
 
-  it('GET /invitations/:token asks an account that exists to log in, and accepts with its session', async () => {
+  it('GET /invitations/:token asks an existing account to log in, and accepts with its session', async () => {
     const project = await api.project();
     const guest = await person(api);
     await project.owner.post(`/projects/${project.id}/members`, { email: guest.email, role: 'MEMBER' });
@@ -122,7 +122,7 @@ describe('the pages that our mails lead to', () => {
     expect(await guest.get(`/projects/${project.id}`)).to.have.status(200);
   });
 
-  it('is 403 for a form on another site, and leaves the token usable', async () => {
+  it('rejects a form of another site with 403 and keeps the token valid', async () => {
     const project = await api.project();
     const email = 'forged@pages.example';
     await project.owner.post(`/projects/${project.id}/members`, { email, role: 'MEMBER' });
@@ -136,7 +136,7 @@ describe('the pages that our mails lead to', () => {
     expectPage(own, 200, /You are a member/);
   });
 
-  it('is a page with 400 for tokens that are none, however they are written', async () => {
+  it('answers invalid tokens in any spelling with a 400 page', async () => {
     for (const token of ['x', 'a'.repeat(5_000), '%27%20or%201=1', '..%2f..%2fetc', 'null'])
       for (const path of ['verify-email', 'reset-password', 'invitations'])
         expectPage(await api.get(`/${path}/${token}`), 400, /does not work any more/);

@@ -29,7 +29,7 @@ describe('projects', () => {
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
   describe('POST /users/@me/projects', () => {
-    it('is 201 with the project and both keys, which work at once', async () => {
+    it('answers 201 with the project and both keys, which work at once', async () => {
       const someone = await person(api);
       const project = await create(someone, { name: '  Shop  ', tracking: 'DISABLED', language: 'de' });
       expect(project).to.have.all.keys(...shown, 'secretKey');
@@ -45,13 +45,13 @@ describe('projects', () => {
       expect(await api.get('/contacts', bearer(project.secretKey))).to.have.status(200);
     });
 
-    it('keeps the secret key nowhere', async () => {
+    it('does not store the secret key', async () => {
       const project = await create(await person(api));
       const row = await api.db('projects').where({ id: project.id }).first();
       expect(JSON.stringify(row)).not.to.contain(project.secretKey.slice(3));
     });
 
-    it('is 422 for a name that is missing, blank, too long, or not what it looks like', async () => {
+    it('rejects a missing, blank, too long or deceptive name with 422', async () => {
       const someone = await person(api);
       for (const [name, code] of [
         [undefined, 'required'],
@@ -70,7 +70,7 @@ describe('projects', () => {
       expect(await api.db('memberships').where({ userId: someone.id })).to.have.length(0);
     });
 
-    it('takes names of every script, and stores one spelling', async () => {
+    it('accepts names in every script and stores them normalized', async () => {
       const someone = await person(api);
       for (const [name, stored] of [
         ['Магазин', 'Магазин'],
@@ -82,7 +82,7 @@ describe('projects', () => {
         expect((await create(someone, { name })).name).to.equal(stored);
     });
 
-    it('is 422 for a tracking or a language that there is not', async () => {
+    it('rejects an unknown tracking or language with 422', async () => {
       const someone = await person(api);
       expect(await someone.post('/users/@me/projects', { name: 'x', tracking: 'NEVER' })).to.have.fault(
         'tracking',
@@ -96,7 +96,7 @@ describe('projects', () => {
   });
 
   describe('GET /users/@me/projects', () => {
-    it('is a plain array of those that the user is a member of, without secret keys', async () => {
+    it("returns an array of the user's projects without secret keys", async () => {
       const someone = await person(api);
       expect((await someone.get('/users/@me/projects')).body).to.deep.equal([]);
       const [first, other] = [await create(someone, { name: 'A' }), await create(someone, { name: 'B' })];
@@ -108,7 +108,7 @@ describe('projects', () => {
   });
 
   describe('GET /projects/:id', () => {
-    it('shows it to its members alone; to all others it does not exist', async () => {
+    it('returns the project to its members and 404 to others', async () => {
       const someone = await person(api);
       const project = await create(someone);
       const member = await person(api, { project: project.id, role: 'MEMBER' });
@@ -121,7 +121,7 @@ describe('projects', () => {
   });
 
   describe('PATCH /users/@me/projects/:id', () => {
-    it('changes name, tracking and language, each alone', async () => {
+    it('updates name, tracking and language independently', async () => {
       const someone = await person(api);
       const { id } = await create(someone);
       const path = `/users/@me/projects/${id}`;
@@ -137,7 +137,7 @@ describe('projects', () => {
       });
     });
 
-    it('is 403 PROJECT_DISABLED while the project is disabled, and reading works', async () => {
+    it('rejects updates of a disabled project with 403 PROJECT_DISABLED and allows reads', async () => {
       const someone = await person(api);
       const { id } = await create(someone);
       await api.db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
@@ -163,7 +163,7 @@ describe('projects', () => {
       expect(await second.get('/contacts', bearer(answer.body.secretKey))).to.have.status(200);
     });
 
-    it('ends the old ones for whoever has not even heard of it yet', async () => {
+    it('rejects old keys in processes that were not notified yet', async () => {
       const project = await api.project();
       const mail = { to: 'ann@example.com', from: `a@${project.senderDomain}`, subject: 's', body: 'b' };
       const calls = [
@@ -175,7 +175,7 @@ describe('projects', () => {
         () => project.browser.post('/v1/track', { email: 'ann@example.com', event: 'x' }),
       ];
       for (const call of calls) expect((await call()).status).to.be.within(200, 201);
-      // As in regenerateKeys, but for the notice.
+      // As in regenerateKeys, without the notification.
       const { publicKey, secretKey } = newKeys();
       const changed = {
         publicKey,
@@ -188,7 +188,7 @@ describe('projects', () => {
   });
 
   describe('POST /users/@me/projects/:id/reset', () => {
-    it('wipes the data before it answers, and keeps keys, domains, members and settings', async () => {
+    it('erases the data before it answers and keeps keys, domains, members and settings', async () => {
       const project = await api.project();
       const member = await person(api, { project: project.id, role: 'MEMBER' });
       await api.db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
@@ -211,7 +211,7 @@ describe('projects', () => {
   });
 
   describe('DELETE /users/@me/projects/:id', () => {
-    it('is gone at once for every caller, and its domains are free for others', async () => {
+    it('removes the project at once for every caller and frees its domains', async () => {
       const project = await api.project();
       const elsewhere = client(second.url, bearer(project.secretKey));
       expect(await elsewhere.get('/contacts')).to.have.status(200);
@@ -227,7 +227,7 @@ describe('projects', () => {
       expect(await api.db('domains').where({ domain: project.senderDomain })).to.have.length(0);
     });
 
-    it('can be done while the project is disabled', async () => {
+    it('works while the project is disabled', async () => {
       const project = await api.project();
       await api.db('projects').where({ id: project.id }).update({ disabled: true });
       expect(await project.owner.delete(`/users/@me/projects/${project.id}`)).to.have.status(204);

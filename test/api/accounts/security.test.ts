@@ -10,7 +10,7 @@ import { eventually } from '../../support/waiting.ts';
 const HOUR = 3_600_000;
 const settings = readSettings({});
 
-describe('the security of a project', () => {
+describe('security state of a project', () => {
   let api: TestApi;
   let project: ApiProject;
 
@@ -22,7 +22,7 @@ describe('the security of a project', () => {
     project = await api.project();
   });
 
-  /** So many mails, sent that many hours ago. */
+  /** Inserts mails that were sent that many hours ago. */
   const sent = (count: number, fate: { bounced?: number; complained?: number } = {}, hoursAgo = 1, id = project.id) =>
     api.db('activityHours').insert({
       projectId: id,
@@ -34,7 +34,7 @@ describe('the security of a project', () => {
     });
   const read = async (path = `/projects/${project.id}/security`) => (await project.owner.get(path)).body;
 
-  it('shows rates and levels of a day, a week and all time, the same at both addresses', async () => {
+  it('returns rates and levels of a day, a week and all time on both routes', async () => {
     await sent(200, { bounced: 4 }, 2);
     await sent(300, { bounced: 46, complained: 1 }, 72);
     await sent(500, {}, 24 * 30);
@@ -47,7 +47,7 @@ describe('the security of a project', () => {
     expect(await read(`/users/@me/projects/${project.id}/security`)).to.deep.equal(state);
   });
 
-  it('counts what nobody has added up yet', async () => {
+  it('counts deltas that are not aggregated yet', async () => {
     await api.db('activityDeltas').insert([
       { projectId: project.id, kind: 'sent', at: new Date(), by: 1 },
       { projectId: project.id, kind: 'bounced', at: new Date(), by: 1 },
@@ -55,14 +55,14 @@ describe('the security of a project', () => {
     expect((await read()).last24h).to.include({ sent: 1, bounced: 1, bounceRate: 1 });
   });
 
-  it('calls nobody critical for fewer than 100 mails', async () => {
+  it('is healthy below 100 mails', async () => {
     await sent(99, { bounced: 99, complained: 99 });
     expect((await read()).last24h).to.include({ bounceRate: 1, bounceLevel: 'healthy', complaintLevel: 'healthy' });
     await disableCritical(api.db, settings);
     expect(await read()).to.include({ level: 'healthy', disabled: false });
   });
 
-  it('disables a critical project, tells those who run it, and shows the suspension', async () => {
+  it('disables a critical project, mails its managers and lists the suspension', async () => {
     await sent(100, { bounced: 10 });
     await sent(100, { complained: 50 }, 1, SYSTEM_PROJECT_ID);
     await disableCritical(api.db, settings);
@@ -79,7 +79,7 @@ describe('the security of a project', () => {
     await api.db('activityHours').where({ projectId: SYSTEM_PROJECT_ID }).del();
   });
 
-  it('disables for complaints too, and not at all where AUTO_PROJECT_DISABLE is off', async () => {
+  it('disables for complaints too, and never when AUTO_PROJECT_DISABLE is off', async () => {
     await sent(1000, { complained: 5 });
     await disableCritical(api.db, readSettings({ AUTO_PROJECT_DISABLE: 'false' }));
     expect(await read()).to.include({ disabled: false, level: 'critical' });
@@ -87,7 +87,7 @@ describe('the security of a project', () => {
     expect(await read()).to.include({ disabled: true });
   });
 
-  it('forgives what was before, once the project is enabled again', async () => {
+  it('ignores mail from before the project was enabled again', async () => {
     await sent(100, { bounced: 50 });
     await disableCritical(api.db, settings);
     await enableProject(api.db, project.id);
@@ -100,12 +100,12 @@ describe('the security of a project', () => {
   describe('after a reset of the project', () => {
     const reset = () => project.owner.post(`/users/@me/projects/${project.id}/reset`);
 
-    it('keeps the rates, counted and not yet counted, and disables for them; analytics start from nothing', async () => {
+    it('keeps aggregated and pending rates and disables for them, while analytics start from zero', async () => {
       await sent(60, { bounced: 3 });
       await sent(40, { bounced: 3 }, 48);
-      const notes = Array.from({ length: 50 }, () => ({ kind: 'bounced', at: new Date(), by: 1 }));
+      const deltas = Array.from({ length: 50 }, () => ({ kind: 'bounced', at: new Date(), by: 1 }));
       const one = { kind: 'sent', at: new Date(), by: 1 };
-      await api.db('activityDeltas').insert([...notes, one].map((note) => ({ ...note, projectId: project.id })));
+      await api.db('activityDeltas').insert([...deltas, one].map((delta) => ({ ...delta, projectId: project.id })));
       const before = await read();
       expect(await reset()).to.have.status(200);
       const after = await read();
@@ -120,7 +120,7 @@ describe('the security of a project', () => {
       expect(await read()).to.include({ disabled: true });
     });
 
-    it('keeps the suppression list, which goes on stopping mail', async () => {
+    it('keeps suppressions in effect', async () => {
       const { body: contact } = await project.server.post('/contacts', { email: 'bounced@example.com' });
       await api.db.raw(
         `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
@@ -140,7 +140,7 @@ describe('the security of a project', () => {
       });
     });
 
-    it('still erases the address from the list when its contact is deleted', async () => {
+    it('erases the address of a suppression when its contact is deleted', async () => {
       const { body: contact } = await project.server.post('/contacts', { email: 'forgotten@example.com' });
       await api.db.raw(
         `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
@@ -153,7 +153,7 @@ describe('the security of a project', () => {
     });
   });
 
-  it('refuses writes with PROJECT_DISABLED and takes reads, read-only POSTs too, in every process at once', async () => {
+  it('rejects writes with PROJECT_DISABLED and allows reads and read-only POSTs, in every process at once', async () => {
     const second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     const { server } = project;
     expect(await server.post('/contacts', { email: 'a@b.co' })).to.have.status(201);
@@ -175,7 +175,7 @@ describe('the security of a project', () => {
     await second.stop();
   });
 
-  it('lets mail that was held go when the project is enabled', async () => {
+  it('sends blocked mail when the project is enabled', async () => {
     const mail = { to: 'a@b.co', from: `x@${project.senderDomain}`, subject: 's', body: 'b' };
     await project.server.post('/v1/send', mail);
     await disableProject(api.db, project.id, { reason: 'by hand' });
@@ -189,7 +189,7 @@ describe('the security of a project', () => {
     expect(row.dueAt.getTime()).to.be.at.most(Date.now());
   });
 
-  it('GET /projects/:id/setup-state says how far one has come', async () => {
+  it('GET /projects/:id/setup-state returns the completed steps', async () => {
     const path = `/projects/${project.id}/setup-state`;
     const before = await project.owner.get(path);
     expect(before).to.have.status(200);
@@ -203,7 +203,7 @@ describe('the security of a project', () => {
 });
 
 describe('GET /config', () => {
-  it('says what is on to everybody, and never a secret', async () => {
+  it('returns the enabled features without authentication and contains no secret', async () => {
     const secrets = {
       STRIPE_SECRET_KEY: 'sk_test_verysecret',
       STRIPE_WEBHOOK_SECRET: 'whsec_verysecret',

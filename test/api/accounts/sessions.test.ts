@@ -20,7 +20,7 @@ describe('accounts', () => {
   const answerAll = () => answerRequests(api.db, settings);
 
   describe('POST /auth/signup', () => {
-    it('is 201 with the user and a session cookie, httpOnly and SameSite=Lax for seven days', async () => {
+    it('answers 201 with the user and a session cookie, HttpOnly and SameSite=Lax for seven days', async () => {
       const email = newAddress();
       const answer = await api.post('/auth/signup', { email: ` ${email.toUpperCase()} `, password: 'correct horse' });
       expect(answer).to.have.status(201);
@@ -43,7 +43,7 @@ describe('accounts', () => {
       expect(sessions[0].tokenHash.toString('latin1')).not.to.contain(token);
     });
 
-    it('sends a mail whose link verifies the address, once', async () => {
+    it('mails a link that verifies the address once', async () => {
       const email = newAddress();
       await api.post('/auth/signup', { email, password: 'correct horse' });
       expect(await systemMails(api.db, email)).to.have.length(1);
@@ -55,14 +55,14 @@ describe('accounts', () => {
       expect(await api.post('/auth/verify-email', { token })).to.be.envelope(400, 'BAD_REQUEST');
     });
 
-    it('is 409 for an address that is taken, in any case', async () => {
+    it('rejects a taken address in any letter case with 409', async () => {
       const { email } = await person(api);
       const answer = await api.post('/auth/signup', { email: email.toUpperCase(), password: 'another one' });
       expect(answer).to.be.envelope(409, 'CONFLICT');
       expect(answer.headers.get('set-cookie')).to.equal(null);
     });
 
-    it('opens one account for one address, however many ask at once', async () => {
+    it('opens one account per address when requests run concurrently', async () => {
       const email = newAddress();
       const answers = await Promise.all(
         [1, 2, 3, 4].map(() => api.post('/auth/signup', { email, password: 'correct horse' })),
@@ -71,7 +71,7 @@ describe('accounts', () => {
       expect(await api.db('users').where({ email })).to.have.length(1);
     });
 
-    it('is 422 for a short password, which is never repeated, and for what is no address', async () => {
+    it('rejects a malformed address and a short password, which is not echoed, with 422', async () => {
       const short = await api.post('/auth/signup', { email: newAddress(), password: 'hunter2' });
       expect(short).to.have.fault('password', 'too_small');
       expect(JSON.stringify(short.body)).not.to.contain('hunter2');
@@ -81,21 +81,21 @@ describe('accounts', () => {
       );
     });
 
-    it('is 422 for an address with invisible or look-alike characters', async () => {
+    it('rejects an address with invisible or look-alike characters with 422', async () => {
       for (const email of ['ad\u200bmin@example.com', 'аdmin@example.com', 'admin@exаmple.com']) {
         const answer = await api.post('/auth/signup', { email, password: 'long enough' });
         expect(answer, email).to.have.fault('email', 'invalid_string');
       }
     });
 
-    it('is 429 after five times at an address that is taken; accounts that are opened do not count', async () => {
+    it('answers 429 after five attempts at a taken address and does not count opened accounts', async () => {
       const { email } = await person(api);
       for (let n = 0; n < 5; n++)
         expect(await api.post('/auth/signup', { email, password: 'long enough' })).to.have.status(409);
       const answer = await api.post('/auth/signup', { email, password: 'long enough' });
       expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 900);
-      // One more from this IP, of which fifty may fail.
+      // One more from this IP, which may fail fifty times.
       await api.db('authAttempts').where({ count: 6 }).update({ count: 49 });
       for (let n = 0; n < 2; n++)
         expect(await api.post('/auth/signup', { email: newAddress(), password: 'long enough' })).to.have.status(201);
@@ -105,7 +105,7 @@ describe('accounts', () => {
       expect(await api.db('users').where({ email: fresh })).to.have.length(0);
     });
 
-    it('is 403 where signing up is turned off', async () => {
+    it('answers 403 when sign-up is off', async () => {
       const closed = await startTestApi({
         world: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { SIGNUP_ENABLED: 'false' },
@@ -118,7 +118,7 @@ describe('accounts', () => {
   });
 
   describe('POST /auth/login', () => {
-    it('is 200 with the user and a new session', async () => {
+    it('answers 200 with the user and a new session', async () => {
       const { email, password, id } = await person(api);
       const answer = await api.post('/auth/login', { email: email.toUpperCase(), password });
       expect(answer).to.have.status(200);
@@ -126,7 +126,7 @@ describe('accounts', () => {
       expect(await api.get('/users/@me', { cookie: cookieOf(answer) })).to.have.status(200);
     });
 
-    it('is the same 401 for a wrong password, an unknown address and an account without password', async () => {
+    it('answers the same 401 for a wrong password, an unknown address and an account without password', async () => {
       const { email } = await person(api);
       const { email: bare, id } = await person(api);
       await api.db('users').where({ id }).update({ passwordHash: null });
@@ -140,7 +140,7 @@ describe('accounts', () => {
       }
     });
 
-    it('is 429 after five failures for an address within 15 minutes, with the right password too', async () => {
+    it('answers 429 after five failures for an address within 15 minutes, also for the right password', async () => {
       const { email, password } = await person(api);
       for (let n = 0; n < 5; n++)
         expect(await api.post('/auth/login', { email, password: 'wrong' })).to.have.status(401);
@@ -153,14 +153,14 @@ describe('accounts', () => {
       expect(await api.post('/auth/login', { email, password }), 'later').to.have.status(200);
     });
 
-    it('throttles an unknown address just the same', async () => {
+    it('throttles an unknown address in the same way', async () => {
       const email = newAddress();
       const statuses = [];
       for (let n = 0; n < 6; n++) statuses.push((await api.post('/auth/login', { email, password: 'x' })).status);
       expect(statuses).to.deep.equal([401, 401, 401, 401, 401, 429]);
     });
 
-    it('lets no more than five guesses through, however many come at once, to however many processes', async () => {
+    it('checks at most five concurrent guesses over all processes', async () => {
       const second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
       const { email } = await person(api);
       const answers = await Promise.all(
@@ -173,7 +173,7 @@ describe('accounts', () => {
       await second.stop();
     });
 
-    it('forgets the failures of an address with a success', async () => {
+    it('clears the failures of an address on success', async () => {
       const { email, password } = await person(api);
       for (let round = 0; round < 2; round++) {
         for (let n = 0; n < 4; n++) await api.post('/auth/login', { email, password: 'wrong' });
@@ -181,13 +181,13 @@ describe('accounts', () => {
       }
     });
 
-    it('is 429 after fifty failures from one IP, at whatever addresses', async () => {
+    it('answers 429 after fifty failures from one IP at different addresses', async () => {
       const proxied = await startTestApi({
         world: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { TRUST_PROXY: 'true' },
       });
       const { email, password } = await person(api);
-      // What a client says of itself stands before what the proxy saw, and counts for nothing.
+      // Addresses that the client sent precede the one that the proxy added, and are ignored.
       const from = (ip: string) => ({ 'x-forwarded-for': `1.2.3.4, ${ip}` });
       await proxied.post('/auth/login', { email: newAddress(), password: 'x' }, from('192.0.2.1'));
       await api.db('authAttempts').where({ count: 1 }).update({ count: 50 });
@@ -200,7 +200,7 @@ describe('accounts', () => {
       await proxied.stop();
     });
 
-    it('is 403 for a page of another origin that comes with a cookie', async () => {
+    it('rejects a request of another origin with a cookie with 403', async () => {
       const { email, password, cookie } = await person(api);
       const origin = { origin: 'https://evil.example' };
       expect(await api.post('/auth/login', { email, password }, { ...origin, cookie })).to.be.envelope(
@@ -222,7 +222,7 @@ describe('accounts', () => {
       expect(await someone.get('/users/@me')).to.be.envelope(401, 'UNAUTHORIZED');
     });
 
-    it('cannot be forged: neither by another name, nor by another token, nor by what is stored', async () => {
+    it('is not found by another cookie name, another token or the stored hash', async () => {
       const { id, cookie } = await person(api);
       const { tokenHash } = await api.db('sessions').where({ userId: id }).first();
       for (const forged of [
@@ -244,7 +244,7 @@ describe('accounts', () => {
         expect(answer.status).to.equal(method === 'GET' ? 200 : 403);
       });
 
-    it('ends with POST /auth/logout, which clears the cookie and answers empty data', async () => {
+    it('ends with POST /auth/logout, which clears the cookie and returns empty data', async () => {
       const someone = await person(api);
       const answer = await someone.post('/auth/logout');
       expect(answer).to.have.status(200);
@@ -270,7 +270,7 @@ describe('accounts', () => {
       return secure.post('/auth/login', { email, password });
     };
 
-    it('has a __Host- cookie: Secure, Path=/ and without a Domain', async () => {
+    it('has a __Host- cookie with Secure and Path=/ and without Domain', async () => {
       const answer = await logIn();
       expect(answer.headers.get('set-cookie')).to.match(
         /^__Host-everpost_session=\w{48}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure$/,
@@ -291,7 +291,7 @@ describe('accounts', () => {
         expect(await secure.get('/users/@me', { cookie: planted })).to.be.envelope(401, 'UNAUTHORIZED');
     });
 
-    it('from before the switch is accepted under the old name until it ends', async () => {
+    it('is accepted under the old name when it is from before the switch', async () => {
       const { id, cookie } = await person(api);
       expect((await secure.get('/users/@me', { cookie })).body).to.include({ id });
       await api.db('sessions').where({ userId: id }).update({ expiresAt: new Date() });
@@ -314,7 +314,7 @@ describe('accounts', () => {
   });
 
   describe('POST /auth/request-password-reset', () => {
-    it('answers the same, and does the same, for an address that exists and one that does not', async () => {
+    it('answers and works the same for existing and unknown addresses', async () => {
       const { email } = await person(api);
       const known = await api.post('/auth/request-password-reset', { email });
       const unknown = await api.post('/auth/request-password-reset', { email: newAddress() });
@@ -329,7 +329,7 @@ describe('accounts', () => {
       expect(await systemMails(api.db, email)).to.have.length(1);
     });
 
-    it('fills no mailbox: after five mails in 15 minutes no more are sent, whatever they are about', async () => {
+    it('sends at most five mails of all kinds in 15 minutes', async () => {
       const { email } = await person(api, undefined, { emailVerified: false });
       for (const what of ['password-reset', 'verification'])
         for (let n = 0; n < 4; n++)
@@ -339,7 +339,7 @@ describe('accounts', () => {
     });
 
     for (const what of ['password-reset', 'verification'])
-      it(`is 429 from the sixth request-${what} on, for an address that exists and for one that does not`, async () => {
+      it(`answers 429 from the sixth request-${what} on, for existing and unknown addresses`, async () => {
         const ask = (email: string) => api.post(`/auth/request-${what}`, { email });
         const { email, password } = await person(api, undefined, { emailVerified: false });
         const refusals = [];
@@ -366,7 +366,7 @@ describe('accounts', () => {
     };
 
     for (const field of ['newPassword', 'password'])
-      it(`sets what "${field}" says, ends all sessions and every other reset`, async () => {
+      it(`sets the password in "${field}", ends all sessions and revokes other reset links`, async () => {
         const someone = await person(api, undefined, { emailVerified: false });
         const first = await askFor(someone.email);
         const token = await askFor(someone.email);
@@ -383,7 +383,7 @@ describe('accounts', () => {
         );
       });
 
-    it('is 400 for a token that is used up, expired, made up, or of another purpose', async () => {
+    it('rejects a used, expired, unknown or other-purpose token with 400', async () => {
       const someone = await person(api, undefined, { emailVerified: false });
       const used = await askFor(someone.email);
       await api.post('/auth/reset-password', { token: used, newPassword: 'battery staple' });
@@ -404,7 +404,7 @@ describe('accounts', () => {
       expect(await api.post('/auth/verify-email', { token: other }), 'it is good for its own').to.have.status(200);
     });
 
-    it('lets one of many that bring the same token at once have it', async () => {
+    it('accepts a token once when requests run concurrently', async () => {
       const { email } = await person(api);
       const token = await askFor(email);
       const answers = await Promise.all(
@@ -413,7 +413,7 @@ describe('accounts', () => {
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 400, 400]);
     });
 
-    it('is 422 without a password, and leaves the token as it is', async () => {
+    it('rejects a missing password with 422 and keeps the token valid', async () => {
       const { email } = await person(api);
       const token = await askFor(email);
       expect(await api.post('/auth/reset-password', { token })).to.have.fault('newPassword', 'required');
@@ -422,7 +422,7 @@ describe('accounts', () => {
   });
 
   describe('POST /auth/request-verification', () => {
-    it('sends the mail again, by address or by session, and none to who is verified', async () => {
+    it('sends the mail again by address or session, and none to a verified user', async () => {
       const someone = await person(api, undefined, { emailVerified: false });
       const verified = await person(api);
       expect(await api.post('/auth/request-verification', { email: someone.email })).to.have.status(200);
@@ -436,7 +436,7 @@ describe('accounts', () => {
   });
 
   describe('POST /users/@me/password', () => {
-    it('ends every session but the one that its answer carries', async () => {
+    it('ends every session except the new one in the response', async () => {
       const someone = await person(api);
       const body = { currentPassword: someone.password, newPassword: 'battery staple' };
       const answer = await someone.post('/users/@me/password', body);
@@ -449,7 +449,7 @@ describe('accounts', () => {
       ]);
     });
 
-    it('is 401 for a wrong current password, which counts as a failed attempt', async () => {
+    it('rejects a wrong current password with 401 and counts a failed attempt', async () => {
       const someone = await person(api);
       const body = { currentPassword: 'wrong', newPassword: 'battery staple' };
       for (let n = 0; n < 5; n++)
@@ -460,7 +460,7 @@ describe('accounts', () => {
   });
 
   describe('DELETE /users/@me', () => {
-    it('takes the account and every trace of the address with it', async () => {
+    it('erases the account and its address everywhere', async () => {
       const email = newAddress();
       const cookie = cookieOf(await api.post('/auth/signup', { email, password: 'correct horse' }));
       expect(await systemMails(api.db, email)).to.have.length(1);
@@ -471,7 +471,7 @@ describe('accounts', () => {
       expect(await api.db('contacts').where({ email })).to.have.length(0);
     });
 
-    it('is 409 for the last OWNER of a project', async () => {
+    it('rejects the last OWNER of a project with 409', async () => {
       const project = await api.project();
       expect(await project.owner.delete('/users/@me')).to.be.envelope(409, 'CONFLICT');
       expect(await project.owner.get('/users/@me')).to.have.status(200);
@@ -479,7 +479,7 @@ describe('accounts', () => {
   });
 
   describe('EMAIL_VERIFICATION_REQUIRED', () => {
-    it('keeps who is not verified out of everything but their own account', async () => {
+    it('limits unverified users to their own account', async () => {
       const strict = await startTestApi({
         world: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { EMAIL_VERIFICATION_REQUIRED: 'true' },
@@ -498,7 +498,7 @@ describe('accounts', () => {
     });
   });
 
-  it('GET /auth/oauth-config names the providers that are set up', async () => {
+  it('GET /auth/oauth-config lists the configured providers', async () => {
     const answer = await api.get('/auth/oauth-config');
     expect(answer).to.have.status(200);
     expect(answer.body).to.deep.equal({ success: true, data: { providers: [], github: false, google: false } });

@@ -65,7 +65,7 @@ describe('uploads', () => {
     ['GIF', gif, 'image/gif', 'gif'],
     ['WebP', webp, 'image/webp', 'webp'],
   ] as const)
-    it(`takes a ${name} and shows it to everybody, with headers that let it be nothing else`, async () => {
+    it(`accepts a ${name} and serves it publicly with headers that prevent other interpretations`, async () => {
       const answer = await project.server.post('/uploads/image', upload(bytes, { name: 'my logo.png' }));
       expect(answer).to.have.status(201);
       expect(answer.body).to.have.all.keys('url', 'key', 'filename', 'contentType', 'size');
@@ -80,18 +80,18 @@ describe('uploads', () => {
       expect(response.headers.get('content-security-policy')).to.contain('sandbox');
     });
 
-  it('takes it in the field "file" too, and from a session', async () => {
+  it('accepts the field "file" too, and a session', async () => {
     const answer = await project.owner.post('/uploads/image', upload(gif, { field: 'file' }));
     expect(answer).to.have.status(201);
   });
 
-  it('goes by the bytes: an image under another name is one', async () => {
+  it('detects an image by its bytes despite another name', async () => {
     const answer = await project.server.post('/uploads/image', upload(gif, { name: 'x.html', type: 'text/html' }));
     expect(answer.body).to.include({ contentType: 'image/gif' });
     expect(answer.body.key).to.match(/\.gif$/);
   });
 
-  it('is 400 for what is none, whatever it says it is', async () => {
+  it('rejects other content with 400 whatever type it claims', async () => {
     const before = stored().length;
     for (const bytes of [
       svg,
@@ -111,14 +111,14 @@ describe('uploads', () => {
     expect(stored()).to.have.length(before);
   });
 
-  it('is 413 above 10 MB, and takes 10 MB', async () => {
+  it('accepts 10 MB and rejects more with 413', async () => {
     const large = Buffer.concat([gif, Buffer.alloc(10 * 1024 * 1024 - gif.length)]);
     expect(await project.server.post('/uploads/image', upload(large))).to.have.status(201);
     const larger = Buffer.concat([large, Buffer.alloc(1)]);
     expect(await project.server.post('/uploads/image', upload(larger))).to.be.envelope(413, 'PAYLOAD_TOO_LARGE');
   });
 
-  it('keeps names that are paths out of everything', async () => {
+  it('does not use file names that are paths', async () => {
     for (const [name, shown] of [
       ['../../../etc/passwd.png', 'passwd.png'],
       ['C:\\windows\\system32\\evil.png', 'evil.png'],
@@ -131,12 +131,12 @@ describe('uploads', () => {
     expect(readdirSync(folder)).to.deep.equal(['images']);
   });
 
-  it('is 404 for keys that are none', async () => {
+  it('answers 404 for invalid keys', async () => {
     for (const key of ['nothing.png', `${'a'.repeat(32)}.png`, '..%2f..%2fpackage.json', '%2e%2e', '.hidden', 'a/b'])
       expect(await api.get(`/uploads/${key}`), key).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
   });
 
-  it('goes with the data of its project', async () => {
+  it('removes images with the data of their project', async () => {
     const other = await api.project();
     const { body } = await other.server.post('/uploads/image', upload(gif));
     await resetProject(api.db, other.id);
@@ -170,7 +170,7 @@ describe('uploads', () => {
 
     const key = () => ({ authorization: `Bearer ${project.secretKey}` });
 
-    it('stores, shows and removes it, signed', async () => {
+    it('stores, serves and removes images with signed requests', async () => {
       const answer = await bucket.post('/uploads/image', upload(png), key());
       expect(answer).to.have.status(201);
       const name: string = answer.body.key;
@@ -185,7 +185,7 @@ describe('uploads', () => {
       expect(await bucket.get(`/uploads/${name}`)).to.have.status(404);
     });
 
-    it('is 502 EXTERNAL_SERVICE_ERROR while the bucket is away, and promises nothing', async () => {
+    it('answers 502 EXTERNAL_SERVICE_ERROR while the bucket is unavailable and stores no row', async () => {
       s3.fault = 'down';
       const before = await api.db('uploads').count();
       expect(await bucket.post('/uploads/image', upload(png), key())).to.be.envelope(502, 'EXTERNAL_SERVICE_ERROR');
@@ -195,7 +195,7 @@ describe('uploads', () => {
   });
 });
 
-describe('the quota of uploads', () => {
+describe('upload quota', () => {
   let api: TestApi;
   let project: ApiProject;
   let folder: string;
@@ -211,7 +211,7 @@ describe('the quota of uploads', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('rejects with 413 what exceeds it, also when five are sent concurrently, and keeps no bytes of it', async () => {
+  it('rejects uploads above the quota with 413, also of five concurrent ones, and keeps no bytes', async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => project.server.post('/uploads/image', upload(png))),
     );
@@ -223,12 +223,12 @@ describe('the quota of uploads', () => {
     expect(readdirSync(join(folder, 'images'))).to.have.lengthOf(3);
   });
 
-  it('counts for each project by itself', async () => {
+  it('counts each project separately', async () => {
     const other = await api.project();
     expect(await other.server.post('/uploads/image', upload(png))).to.have.status(201);
   });
 
-  it('is free again after a reset', async () => {
+  it('starts from zero after a reset', async () => {
     await resetProject(api.db, project.id);
     expect(await project.server.post('/uploads/image', upload(png))).to.have.status(201);
   });

@@ -19,7 +19,7 @@ describe('POST /auth/verify-email', () => {
 
   const password = 'correct horse';
 
-  /** A sign-up through the API, by whoever it was, and the token that reached the mailbox. */
+  /** Signs up through the API and returns the token from the mailbox. */
   async function signedUp() {
     const email = `new${++addresses}@verify.example`;
     const answer = await api.post('/auth/signup', { email, password });
@@ -39,7 +39,7 @@ describe('POST /auth/verify-email', () => {
     expect(await logIn(email)).to.have.status(200);
   });
 
-  it('only verifies with the present password, and keeps the sessions', async () => {
+  it('only verifies with the current password, and keeps the sessions', async () => {
     const { email, id, cookie, token } = await signedUp();
     const answer = await verify({ token, password });
     expect(answer).to.have.status(200);
@@ -60,7 +60,7 @@ describe('POST /auth/verify-email', () => {
     expect(subjects).to.deep.equal(['Verify your e-mail address', 'Your password was removed']);
   });
 
-  it("clears the password with the session of another account, which gets nothing from the stranger's", async () => {
+  it('clears the password with the session of another account', async () => {
     const { email, cookie, token } = await signedUp();
     const other = await person(api);
     expect((await other.post('/auth/verify-email', { token })).body.data).to.include({ passwordCleared: true });
@@ -79,13 +79,13 @@ describe('POST /auth/verify-email', () => {
     expect(await logIn(email, 'battery staple')).to.have.status(200);
   });
 
-  it('is 422 for a newPassword that is too short, and leaves the token usable', async () => {
+  it('rejects a short newPassword with 422 and keeps the token valid', async () => {
     const { token } = await signedUp();
     expect(await verify({ token, newPassword: 'short' })).to.have.fault('newPassword', 'too_small');
     expect(await verify({ token, password })).to.have.status(200);
   });
 
-  it('is 401 INVALID_CREDENTIALS for a wrong password, throttled like log-ins, and leaves the token usable', async () => {
+  it('rejects a wrong password with 401 INVALID_CREDENTIALS, throttled like logins, and keeps the token valid', async () => {
     const { email, id, token } = await signedUp();
     for (let n = 0; n < 5; n++)
       expect(await verify({ token, password: `guess ${n}`, newPassword: 'battery staple' })).to.be.envelope(
@@ -99,7 +99,7 @@ describe('POST /auth/verify-email', () => {
     expect(await verify({ token, password })).to.have.status(200);
   });
 
-  it('lets one of two that come at once have the token', async () => {
+  it('accepts a token once when two requests run concurrently', async () => {
     const { email, token } = await signedUp();
     const answers = await Promise.all([
       verify({ token, newPassword: 'of the first' }),
@@ -111,7 +111,7 @@ describe('POST /auth/verify-email', () => {
     expect(await logIn(email, 'of the first')).to.have.status(isSet ? 200 : 401);
   });
 
-  it('ends the other links of the account when the password is replaced', async () => {
+  it('revokes the other links of the account when the password is replaced', async () => {
     const { email, token } = await signedUp();
     await api.post('/auth/request-password-reset', { email });
     await answerRequests(api.db, settings);
@@ -134,11 +134,11 @@ describe('POST /auth/verify-email', () => {
     expect(await api.db('userIdentities').where({ userId: id })).to.have.length(0);
     expect(await api.get(`/projects/${made.body.id}`, { cookie })).to.have.status(401);
     expect(await logIn(email)).to.have.status(401);
-    const [, told] = await systemMails(api.db, email);
-    expect(told?.paragraphs.join(' '), 'the mail warns about the keys').to.contain('API keys');
+    const [, notice] = await systemMails(api.db, email);
+    expect(notice?.paragraphs.join(' '), 'the mail warns about the keys').to.contain('API keys');
   });
 
-  it('makes no session for a log-in that compared the old password', async () => {
+  it('creates no session for a login that compared the old password', async () => {
     const { id, token } = await signedUp();
     const compared = await api.db('users').where({ id }).first();
     expect(await verify({ token })).to.have.status(200);
@@ -147,7 +147,7 @@ describe('POST /auth/verify-email', () => {
     expect(await api.db('sessions').where({ userId: id })).to.have.length(0);
   });
 
-  it('leaves no session to a stranger whose log-ins run at the same time', async () => {
+  it('leaves no session to a stranger who logs in concurrently', async () => {
     const { email, id, token } = await signedUp();
     const attempts = Array.from({ length: 4 }, () => logIn(email));
     await Promise.all([verify({ token }), ...attempts]);
@@ -164,7 +164,7 @@ describe('outstanding links of an account', () => {
   after(() => api.stop());
   beforeEach(() => api.db('authAttempts').del());
 
-  /** A link of each kind to one unverified account. */
+  /** Issues a link of each kind to one unverified account. */
   async function links() {
     const someone = await person(api, undefined, { emailVerified: false });
     const ask = async (what: string) => {
@@ -188,7 +188,7 @@ describe('outstanding links of an account', () => {
     for (const answer of answers) expect(answer).to.be.envelope(400, 'BAD_REQUEST');
   };
 
-  it('end with a change of the password', async () => {
+  it('are revoked by a password change', async () => {
     const { someone, ...tokens } = await links();
     const body = { currentPassword: someone.password, newPassword: 'battery staple' };
     const answer = await someone.post('/users/@me/password', body);
@@ -196,7 +196,7 @@ describe('outstanding links of an account', () => {
     await refused(tokens, cookieOf(answer));
   });
 
-  it('end with a reset of the password', async () => {
+  it('are revoked by a password reset', async () => {
     const { someone, ...tokens } = await links();
     const body = { token: tokens.reset, newPassword: 'battery staple' };
     expect(await api.post('/auth/reset-password', body)).to.have.status(200);
@@ -204,7 +204,7 @@ describe('outstanding links of an account', () => {
     await refused(tokens, cookieOf(login));
   });
 
-  it('are used or revoked without a deadlock when a reset and a change run at once', async () => {
+  it('are used or revoked without a deadlock when a reset and a change run concurrently', async () => {
     const { someone, reset, verification } = await links();
     const answers = await Promise.all([
       api.post('/auth/reset-password', { token: reset, newPassword: 'battery staple' }),

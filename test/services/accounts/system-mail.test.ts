@@ -54,7 +54,7 @@ describe('system mail', () => {
     mailer.close(true);
   }
 
-  it('leaves through the ledger of all mail, from a domain that nobody owns', async () => {
+  it('is sent through the ledger from a domain that no project owns', async () => {
     const id = await send(mail);
     expect(await mailById(world.db, id)).to.include({
       projectId: SYSTEM_PROJECT_ID,
@@ -65,7 +65,7 @@ describe('system mail', () => {
     expect(await mailById(world.db, id)).to.include({ status: 'SENT' });
   });
 
-  it('shows what users wrote as they wrote it: neither a template nor HTML', async () => {
+  it('shows input of users verbatim, not as template or HTML', async () => {
     smtp.mails.length = 0;
     await deliver(await send(mail));
     const text = smtp.mails[0]?.raw.toString().replace(/=\r\n/g, '') ?? '';
@@ -76,7 +76,7 @@ describe('system mail', () => {
     expect(text).to.match(/^Auto-Submitted: auto-generated/m);
   });
 
-  it('keeps no link of a mail that has left, and those of mails that wait', async () => {
+  it('removes links of sent mails and keeps those of pending ones', async () => {
     const sent = await send(mail);
     await deliver(sent);
     const waiting = await send(mail);
@@ -87,7 +87,7 @@ describe('system mail', () => {
     expect(await stored(waiting)).to.contain('/invitations/');
   });
 
-  it('has a project that nobody can open, change or remove', async () => {
+  it('has a project that cannot be opened, changed or removed', async () => {
     for (const work of [
       () => regenerateKeys(world.db, SYSTEM_PROJECT_ID),
       () => disableProject(world.db, SYSTEM_PROJECT_ID, { reason: 'x' }),
@@ -101,7 +101,7 @@ describe('system mail', () => {
     expect(await world.db('memberships').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
   });
 
-  it('is not sent when what it tells about is rolled back', async () => {
+  it('is not sent when the transaction is rolled back', async () => {
     const before = await world.db('emails').count();
     await inTransaction(world.db, async (trx) => {
       await sendSystemMail(trx, mail);

@@ -5,7 +5,7 @@ import { MAX_DEPTH, uncleanParts } from '../../../api/http/clean.ts';
 const json = () => fc.jsonValue({ maxDepth: 5 }).filter((value) => typeof value === 'object' && value !== null);
 const clean = (text: string) => !text.includes('\0') && !/\p{Surrogate}/u.test(text);
 
-/** Every text and key, found the simple way. */
+/** Finds every text and key with a simple recursive walk. */
 function texts(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -13,18 +13,18 @@ function texts(value: unknown): string[] {
 }
 
 describe('uncleanParts', () => {
-  it('finds a fault exactly where a simple walk does', () => {
+  it('finds violations exactly where a simple walk does', () => {
     fc.assert(
       fc.property(json(), (value) => {
         const all = texts(value);
-        // A fault as a key and harmless as a value: for the examples below.
+        // Refused as a key and allowed as a value: for the examples below.
         fc.pre(!all.includes('__proto__'));
         expect(uncleanParts(value as object).length > 0).to.equal(all.some((text) => !clean(text)));
       }),
     );
   });
 
-  it('names the place by its dotted path', () => {
+  it('names the field by its dotted path', () => {
     const body = JSON.parse('{"a":[{"b":"\\u0000"}],"c":{"__proto__":1},"\\ud800":2,"ok":"fine"}');
     const found = uncleanParts(body).map(({ field, code }) => `${field} ${code}`);
     expect(found).to.have.members(['a.0.b invalid_string', 'c.__proto__ custom', '\ufffd custom']);
@@ -36,21 +36,21 @@ describe('uncleanParts', () => {
     expect(uncleanParts(nested(MAX_DEPTH + 1))).to.have.length(1);
   });
 
-  it('does not look into texts that cannot be bad, and still finds names that cannot be used', () => {
+  it('skips texts that cannot be bad, and still finds forbidden keys', () => {
     const body = JSON.parse('{"a":"x","b":{"__proto__":1}}');
     expect(uncleanParts(body, false).map(({ field }) => field)).to.deep.equal(['b.__proto__']);
   });
 
-  it('finds numbers that are too large to be one', () => {
+  it('finds numbers that are not finite', () => {
     const found = uncleanParts(JSON.parse('{"a":1e999,"b":[1,-1e999],"c":1e308}'), false);
     expect(found.map(({ field, code }) => `${field} ${code}`)).to.have.members(['a too_big', 'b.1 too_big']);
   });
 
-  it('stops listing after twenty', () => {
+  it('lists at most twenty violations', () => {
     expect(uncleanParts(Array.from({ length: 100 }, () => '\0'))).to.have.length(20);
   });
 
-  it('cuts a path that is as long as the request', () => {
+  it('truncates a path that is as long as the request', () => {
     const [fault] = uncleanParts({ ['k'.repeat(10_000)]: '\0' });
     expect(fault?.field.length).to.be.below(300);
   });

@@ -33,11 +33,11 @@ describe('faultsOf', () => {
     ['what is not to be sent', joi.forbidden(), 1, 'custom'],
   ];
   for (const [what, schema, value, code] of cases)
-    it(`calls ${what} ${code}`, () => {
+    it(`reports ${what} as ${code}`, () => {
       expect(codeOf(schema, value)).to.equal(code);
     });
 
-  it('gives back short simple values only', () => {
+  it('returns only short simple values as received', () => {
     const received = (value: unknown) => {
       const { error } = joi.object({ x: joi.valid('never') }).validate({ x: value });
       return error && faultsOf(error)[0]?.received;

@@ -1,0 +1,46 @@
+import { unparkOutboxMessages } from '../services/outbox/resolve.ts';
+import type { Outcome } from './output.ts';
+import { withDb } from './surroundings.ts';
+
+interface ParkedMessage {
+  id: string;
+  queue: string;
+  workflowId: string;
+  action: string;
+  attempts: number;
+  lastError: string | null;
+  parkedAt: Date;
+}
+
+/** Lists the outbox messages that failed too often and wait for an operator. */
+export async function outboxParked(): Promise<Outcome> {
+  return withDb(async (db) => {
+    const messages = await db('outbox')
+      .whereNotNull('parkedAt')
+      .orderBy('id')
+      .select<ParkedMessage[]>('id', 'queue', 'workflowId', 'action', 'attempts', 'lastError', 'parkedAt');
+    return {
+      lines: messages.length > 0 ? messages.flatMap(linesOf) : ['No message is parked.'],
+      json: { messages },
+    };
+  });
+}
+
+const linesOf = ({ id, queue, workflowId, action, attempts, lastError, parkedAt }: ParkedMessage): string[] => [
+  `${id} ${queue} ${action} ${workflowId}`,
+  `  parked since ${parkedAt.toISOString()} after ${attempts} attempts: ${lastError ?? 'no error recorded'}`,
+];
+
+/** Gives one parked message, or all of them, another full round of attempts. */
+export async function outboxRetry(id: string | undefined, { all = false }: { all?: boolean }): Promise<Outcome> {
+  if ((id === undefined) === !all) throw new Error('Name the id of one message, or --all.');
+  if (id !== undefined && !/^[0-9]{1,18}$/.test(id)) throw new Error(`"${id}" is no id of a message.`);
+  return withDb(async (db) => {
+    const retried = await unparkOutboxMessages(db, id === undefined ? undefined : [id]);
+    if (id !== undefined && retried === 0) throw new Error(`No message ${id} is parked.`);
+    return {
+      lines: [`${retried} ${retried === 1 ? 'message is' : 'messages are'} retried now`],
+      json: { retried },
+    };
+  });
+}
