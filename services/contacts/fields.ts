@@ -3,7 +3,7 @@ import { type FieldCount, type FieldType, readFields } from '../../db/models/con
 
 export { fieldTypes } from '../../db/models/contact-counts.ts';
 
-import { countContacts, lighten } from './counts.ts';
+import { aggregateContactBacklog, countContacts } from './counts.ts';
 
 export interface Field {
   /** A standard field by its name, a custom one as `data.<key>`. */
@@ -32,7 +32,7 @@ export function readFieldName(name: string): FieldName {
 /** The keys in use, by name; at most the 10,000 most common ones. */
 export async function listKeys(db: Db, projectId: string): Promise<FieldCount[]> {
   const { fields, pending } = await readFields(db, projectId, { limit: MAX_FIELDS });
-  await lighten(db, projectId, pending);
+  await aggregateContactBacklog(db, projectId, pending);
   return fields.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 

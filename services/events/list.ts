@@ -5,7 +5,7 @@ import { openCursor, type SigningKeys, signCursor } from '../../platform/cursor.
 import { findContact } from '../contacts/find.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { type Range, type RangeQuery, readRange, splitHours } from '../range.ts';
-import { lightenEventCounts } from './counts.ts';
+import { aggregateEventBacklog } from './counts.ts';
 import { ALL_NAMES } from './names.ts';
 import {
   type EventRow,
@@ -71,7 +71,7 @@ export async function listEventsOfContact(
 
 async function countKept(db: Db, projectId: string, name: string | undefined): Promise<number> {
   const { names, pending } = await readEventNames(db, projectId, { name, limit: ALL_NAMES });
-  await lightenEventCounts(db, projectId, pending);
+  await aggregateEventBacklog(db, projectId, pending);
   return names.reduce((sum, { retained }) => sum + retained, 0);
 }
 

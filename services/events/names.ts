@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { readEventNames } from '../../db/models/event-counts.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { lightenEventCounts } from './counts.ts';
+import { aggregateEventBacklog } from './counts.ts';
 import { isReservedEvent } from './reserved.ts';
 import { systemEvents } from './types.ts';
 
@@ -19,7 +19,7 @@ export const ALL_NAMES = 1_000_000_000;
 /** The names in use, the most frequent first; then those that the service would use. */
 export async function listEventNames(db: Db, projectId: string): Promise<NamedEvents[]> {
   const { names, pending } = await readEventNames(db, projectId, { limit: MAX_NAMES });
-  await lightenEventCounts(db, projectId, pending);
+  await aggregateEventBacklog(db, projectId, pending);
   const used = new Set(names.map(({ name }) => name));
   const offered = [...systemEvents, ...(await segmentEvents(db, projectId))].filter((name) => !used.has(name));
   return [...names, ...offered.map((name) => ({ name, count: 0 }))].map(({ name, count }) => ({

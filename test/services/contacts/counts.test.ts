@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
-import { readCounts, readFields } from '../../../db/models/contact-counts.ts';
+import { readContactCounts, readFields } from '../../../db/models/contact-counts.ts';
 import { aggregateContactCounts, countContacts } from '../../../services/contacts/counts.ts';
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
@@ -31,7 +31,7 @@ describe('counting contacts', () => {
   }
 
   async function counted(project: TestProject) {
-    const { contacts, subscribed } = await readCounts(db, project.id);
+    const { contacts, subscribed } = await readContactCounts(db, project.id);
     const fields = Object.entries(await fieldsOf(project)).filter(([, [, n]]) => n !== 0);
     return { contacts, subscribed, keys: Object.fromEntries(fields.map(([key, [, n]]) => [key, n])) };
   }
@@ -79,7 +79,7 @@ describe('counting contacts', () => {
     await aggregateContactCounts(db);
     await saveContact(db, access, { email: 'ann@example.com', data: { plan: 'free' } });
     await saveContact(db, access, { email: 'ann@example.com', data: { plan: 'free' } });
-    expect((await readCounts(db, id)).pending).to.equal(0);
+    expect((await readContactCounts(db, id)).pending).to.equal(0);
   });
 
   it('lets contacts be created side by side, and several fold at once', async () => {
@@ -127,9 +127,9 @@ describe('counting contacts', () => {
         deletes: [],
       }));
     for (const from of [0, 1_000, 2_000]) await writeContacts(db, id, writes(from));
-    expect((await readCounts(db, id)).pending).to.equal(3_000);
+    expect((await readContactCounts(db, id)).pending).to.equal(3_000);
     expect(await countContacts(db, id)).to.equal(3_000);
-    expect(await readCounts(db, id)).to.deep.equal({ contacts: 3_000, subscribed: 3_000, pending: 0 });
+    expect(await readContactCounts(db, id)).to.deep.equal({ contacts: 3_000, subscribed: 3_000, pending: 0 });
   });
 
   describe('the type of a key', () => {
