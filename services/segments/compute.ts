@@ -8,7 +8,7 @@ import { reconcile } from './reconcile.ts';
 import { applyRecounts } from './recounts.ts';
 import { scheduleReconcile } from './tracking.ts';
 
-/** A request waits no longer than this; the rest is done in the background. */
+/** The longest time that a request waits. The rest is done in the background. */
 const DEADLINE_MS = 20_000;
 
 export interface Computed {
@@ -26,7 +26,7 @@ export async function computeSegment(db: Db, project: ProjectAccess, id: string)
   const hasTime = () => performance.now() < deadline;
   const { entered, left } = await reconcile(db, segment, {
     hasTime,
-    limited: (over, work) => guarded(over, project.projectId, work),
+    limited: (limitedDb, work) => guarded(limitedDb, project.projectId, work),
   });
   if (!hasTime()) await scheduleReconcile(db, [id]);
   await applyRecounts(db);

@@ -8,7 +8,7 @@ import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
 import { membersOf } from './matching.ts';
 
-/** Counts anew and keeps the result; says nothing to anybody and writes no membership. */
+/** Recounts and stores the result. Records no events and writes no membership. */
 export async function refreshSegment(db: Db, project: ProjectAccess, id: string): Promise<{ memberCount: number }> {
   const segment = await findSegment(db, project.projectId, id);
   const memberCount = await countMembers(db, segment);
@@ -22,7 +22,7 @@ export async function countMembers(db: Db, segment: Segment): Promise<number> {
   return guarded(db, segment.projectId, async (trx) => countMatching(trx, await membersOf(trx, segment)));
 }
 
-/** After a change of the condition. A count that takes too long is left as it was: the change itself is done. */
+/** Recounts after a change of the condition. Keeps the old count when counting takes too long: the change is committed. */
 export async function recount(db: Db, segment: Segment): Promise<Segment> {
   try {
     const memberCount = await countMembers(db, segment);
