@@ -13,7 +13,7 @@ export interface Lookup {
   notFound: string[];
 }
 
-/** Which of these addresses are contacts, each as the caller wrote it. */
+/** Returns which of these addresses are contacts, spelled as the caller did. */
 export async function lookUpContacts(db: Db, projectId: string, emails: string[]): Promise<Lookup> {
   const given = emails.map((spelling) => ({ spelling, email: spelling.trim().toLowerCase() }));
   const rows = await Contact.query(db)

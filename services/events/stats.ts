@@ -12,7 +12,7 @@ export interface EventStats {
 
 const MAX_NAMES = 1_000;
 
-/** How often each event was recorded, the most frequent first; for whole hours. */
+/** Returns how often each event was recorded, the most frequent first, for whole hours. */
 export async function eventStats(db: Db, projectId: string, query: RangeQuery): Promise<EventStats[]> {
   const { stats, pending } = await readEventStats(db, projectId, readWholeHours(query), MAX_NAMES);
   await aggregateEventBacklog(db, projectId, pending);
