@@ -1,14 +1,14 @@
 import type { Db } from '../../db/connect.ts';
 import type { Partitioned } from './partitions.ts';
 
-/** A partition, with the moments at which it begins and ends. */
+/** A monthly partition. */
 export interface Month {
   table: string;
   from: Date;
   to: Date;
 }
 
-/** The months of a table that there are, the oldest first. */
+/** Returns the monthly partitions of a table, the oldest first. */
 export async function monthsOf(db: Db, table: Partitioned): Promise<Month[]> {
   const { rows } = await db.raw(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid

@@ -7,7 +7,7 @@ import { trackEvent } from '../../../services/events/track.ts';
 import { deleteProject, resetProject } from '../../../services/removal/project.ts';
 import { eraseChunk } from '../../../services/removal/project-chunk.ts';
 import { runErasure } from '../../../services/removal/project-run.ts';
-import { kept, leftAlone, wiped } from '../../../services/removal/project-tables.ts';
+import { erasedByReset, keptByReset, neverErased } from '../../../services/removal/project-tables.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -66,14 +66,14 @@ describe('wiping a project', () => {
   }
 
   it('knows every table that has a project: a new one must say what becomes of its rows', async () => {
-    expect(await tablesWithProject()).to.have.members([...wiped, ...kept, ...leftAlone]);
+    expect(await tablesWithProject()).to.have.members([...erasedByReset, ...keptByReset, ...neverErased]);
   });
 
   it('is stopped by no table that hangs on another one', async () => {
     const { rows } = await db.raw(`
       select conrelid::regclass::text as child, confrelid::regclass::text as parent from pg_constraint
       where contype = 'f' and confdeltype not in ('c', 'n')`);
-    const gone: string[] = [...wiped, ...kept, 'projects'];
+    const gone: string[] = [...erasedByReset, ...keptByReset, 'projects'];
     expect(rows.filter(({ parent }: { parent: string }) => gone.includes(parent))).to.deep.equal([]);
   });
 
@@ -94,7 +94,7 @@ describe('wiping a project', () => {
     await deleteProject(db, project.id);
     const { id } = await erasureOf(project.id);
     expect(await runErasure(db, id, never)).to.include({ ended: true });
-    for (const table of [...wiped, ...kept]) expect(await rowsOf(table, project.id), table).to.equal(0);
+    for (const table of [...erasedByReset, ...keptByReset]) expect(await rowsOf(table, project.id), table).to.equal(0);
     expect(await db('projects').where({ id: project.id })).to.have.length(0);
     for (const table of ['contacts', 'events', 'emails', 'email_contents'])
       expect(await rowsOf(table, other.id), table).to.equal(30);
@@ -145,7 +145,7 @@ describe('wiping a project', () => {
       const trx = await eraser.transaction();
       const { pid } = (await trx.raw('select pg_backend_pid() as pid')).rows[0];
       // More than ever is under way at once: a chunk of every table.
-      for (const table of wiped) await eraseChunk(trx, table, project.id);
+      for (const table of erasedByReset) await eraseChunk(trx, table, project.id);
       await Promise.all([1, 2, 3].map(() => writeAll(others, other)));
       await resetProject(others, third.id);
       expect(await rowsOf('contacts', third.id), 'somebody else is wiped meanwhile').to.equal(0);
@@ -156,7 +156,7 @@ describe('wiping a project', () => {
       await eraser.destroy();
       expect(left, 'what was not committed is still there').to.equal(2_500);
       expect(await runErasure(others, id, never)).to.include({ ended: true });
-      for (const table of wiped) expect(await rowsOf(table, project.id), table).to.equal(0);
+      for (const table of erasedByReset) expect(await rowsOf(table, project.id), table).to.equal(0);
       expect(await rowsOf('emails', other.id)).to.equal(3);
       await others.destroy();
     });

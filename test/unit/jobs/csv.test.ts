@@ -62,7 +62,7 @@ describe('reading a CSV file', () => {
     const rows = await rowsOf('email,a\nx@example.com,1\ny@example.com,"open\nz@example.com,2\n');
     expect(rows).to.have.lengthOf(2);
     expect(rows[1]).to.include({ row: 3 });
-    expect(rows[1]?.fault).to.be.a('string').that.is.not.empty;
+    expect(rows[1]?.parseError).to.be.a('string').that.is.not.empty;
   });
 
   it('rejects a file with 1,001 columns: every row would cost that much work', async () => {
