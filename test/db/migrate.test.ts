@@ -11,7 +11,7 @@ describe('migrations', () => {
   });
   afterEach(() => database.drop());
 
-  it('are pending in an empty database, and none after they ran', async () => {
+  it('are all pending in an empty database, and none after they ran', async () => {
     const db = connectDb({ databaseUrl: database.url, poolSize: 2 });
     const before = await pendingMigrations(db);
     const applied = await migrate(database.url);
@@ -20,12 +20,12 @@ describe('migrations', () => {
     await db.destroy();
   });
 
-  it('run once when several processes start them at once', async () => {
+  it('run once when four processes start them concurrently', async () => {
     const applied = await Promise.all([1, 2, 3, 4].map(() => migrate(database.url)));
     expect(applied.filter((names) => names.length > 0)).to.have.lengthOf(1);
   });
 
-  it('go on after a process died while it held the lock row of knex', async () => {
+  it('run after a process died and left the lock row of knex locked', async () => {
     await migrate(database.url);
     const db = connectDb({ databaseUrl: database.url, poolSize: 2 });
     await db('knex_migrations_lock').update({ isLocked: 1 });
