@@ -40,7 +40,7 @@ export function readWholeHours(query: RangeQuery, now = new Date()): Range {
 const ceil = (at: Date, unit: number): number => Math.ceil(at.getTime() / unit) * unit;
 const floor = (at: Date, unit: number): number => Math.floor(at.getTime() / unit) * unit;
 
-/** A range as the whole hours inside of it, which are counted, and what is left at its ends, which is not. */
+/** Splits a range into its whole hours, which have aggregated counts, and the rest at its ends. */
 export function splitHours({ from, to }: Partial<Range>): { hours: Partial<Range>; ends: Range[] } {
   const first = from && new Date(ceil(from, HOUR));
   const last = to && new Date(floor(to, HOUR));

@@ -25,7 +25,7 @@ export class Execution extends BaseModel {
   declare awaits: string | null;
   declare depth: number;
   declare generation: number;
-  declare once: boolean;
+  declare oncePerContact: boolean;
   declare exitReason: string | null;
   declare error: string | null;
   declare startedAt: Date;

@@ -4,7 +4,7 @@ import { ApiError, type Fault, validationError } from '../../platform/errors.ts'
 import type { Limits } from '../../platform/limits.ts';
 import { type Data, type DataChange, readData } from './data.ts';
 
-/** Reads a request's `data`, or refuses it because it has too many keys. */
+/** Reads a request's `data`, or rejects it because it has too many keys. */
 export function readLimitedData(data: Data | null | undefined, limits: Limits): DataChange {
   const violation = keysFault(data, limits);
   if (violation) throw validationError([violation]);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { parse } from 'csv-parse';
 import { badRequest } from '../../platform/errors.ts';
+import { MAX_KEY_LENGTH } from '../contacts/data.ts';
 
 /** One row of an import, numbered as in a spreadsheet: the header is row 1. */
 export interface CsvRow {
@@ -28,7 +29,6 @@ export interface CsvFile {
   rows(): AsyncIterable<CsvRow[]>;
 }
 
-const MAX_KEY_LENGTH = 256;
 /** Twice as many as a project may have custom fields. */
 const MAX_COLUMNS = 1_000;
 /** A few milliseconds of parsing with the shortest rows. */

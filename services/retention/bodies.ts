@@ -1,8 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { dropUnusedAttachments } from '../emails/attachments.ts';
-import { daysAgo, type Month, monthsOf } from './months.ts';
-import { withLockTimeout } from './partitions.ts';
+import { daysAgo, type Month, monthsOf, withLockTimeout } from './partitions.ts';
 
 const CHUNK = 1_000;
 

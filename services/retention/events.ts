@@ -2,8 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { lockEventAggregation } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { foldCounts } from '../events/counts.ts';
-import { daysAgo, type Month, monthsOf } from './months.ts';
-import { withLockTimeout } from './partitions.ts';
+import { daysAgo, type Month, monthsOf, withLockTimeout } from './partitions.ts';
 
 const CHUNK = 5_000;
 const HOUR_MS = 3_600_000;

@@ -2,10 +2,10 @@ import type { Db } from '../../db/connect.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { applyRecounts } from './count.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
 import { reconcile } from './reconcile.ts';
-import { applyRecounts } from './recounts.ts';
 import { scheduleReconcile } from './tracking.ts';
 
 /** The longest time that a request waits. The rest is done in the background. */

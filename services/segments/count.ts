@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
+import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/writing.ts';
@@ -32,4 +33,25 @@ export async function recount(db: Db, segment: Segment): Promise<Segment> {
     if (!(error instanceof ApiError)) throw error;
   }
   return segment;
+}
+
+// A row of segment_recounts is written together with the members, so a count that sees the row sees the members.
+const recountMembers = statement<{ id: string }>(
+  'segments-recount',
+  `with unlocked as materialized (
+     select id from segments where id in (select segment_id from segment_recounts)
+     order by id for no key update skip locked
+   ),
+   done as (
+     delete from segment_recounts r where segment_id in (select id from unlocked)
+       or not exists (select 1 from segments s where s.id = r.segment_id)
+   )
+   update segments set member_count = (select count(*) from segment_members m where m.segment_id = segments.id)
+   where id in (select id from unlocked) and (type = 'STATIC' or track_membership)
+   returning id`,
+);
+
+/** Updates the cached counts of segments with stored members. Leaves those that are being edited for the next run. */
+export async function applyRecounts(db: Db): Promise<number> {
+  return (await recountMembers(db, [])).length;
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { applyContactChanges } from './changes.ts';
-import { applyRecounts } from './recounts.ts';
+import { applyRecounts } from './count.ts';
 
 /** Housekeeping: applies all recorded changes of contacts, except those of locked contacts and segments. */
 export async function followChanges(db: Db): Promise<number> {

@@ -6,9 +6,9 @@ import { filtersOf } from '../conditions/read.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import type { Window } from '../conditions/types.ts';
 import type { ChangeCounts } from './apply.ts';
+import { applyRecounts } from './count.ts';
 import { forEachIndependently } from './each.ts';
 import { applyToContacts, reconcile } from './reconcile.ts';
-import { applyRecounts } from './recounts.ts';
 
 /** With this many candidates, comparing all contacts is cheaper. */
 const MAX_CANDIDATES = 20_000;

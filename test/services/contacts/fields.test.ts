@@ -64,7 +64,7 @@ describe('contact fields', () => {
       expect(await values('data.plan')).to.deep.equal(['free', 'pro']);
       expect(await values('plan')).to.deep.equal(['free', 'pro']);
       expect(await values('data.a/b.c')).to.have.deep.members([2, '2', { x: [1] }]);
-      expect(await values('data.nobody')).to.deep.equal([]);
+      expect(await values('data.unknown')).to.deep.equal([]);
     });
 
     it('returns at most the limit', async () => {

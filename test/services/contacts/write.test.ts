@@ -93,8 +93,8 @@ describe('writing many contacts', () => {
   it('writes nothing for an unknown project or an empty list', async () => {
     const { id } = await makeProject(db);
     expect(await writeContacts(db, id, [])).to.deep.equal({ written: [], refused: [] });
-    const nobody = '00000000-0000-7000-8000-000000000000';
-    expect(await writeContacts(db, nobody, [one(1)])).to.deep.equal({ written: [], refused: [] });
-    expect(await db('contacts').where({ projectId: nobody })).to.deep.equal([]);
+    const unknownProject = '00000000-0000-7000-8000-000000000000';
+    expect(await writeContacts(db, unknownProject, [one(1)])).to.deep.equal({ written: [], refused: [] });
+    expect(await db('contacts').where({ projectId: unknownProject })).to.deep.equal([]);
   });
 });

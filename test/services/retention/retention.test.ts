@@ -5,8 +5,7 @@ import { listEvents } from '../../../services/events/list.ts';
 import { listEventNames } from '../../../services/events/names.ts';
 import { eventStats } from '../../../services/events/stats.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { monthsOf } from '../../../services/retention/months.ts';
-import { addMonth, addMonths } from '../../../services/retention/partitions.ts';
+import { addMonth, addMonths, monthsOf } from '../../../services/retention/partitions.ts';
 import { runRetention } from '../../../services/retention/run.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
