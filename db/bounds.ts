@@ -63,7 +63,7 @@ export class SilenceWatch {
 const watches = new WeakMap<object, SilenceWatch>();
 const declaredTimeouts = new WeakMap<Db, number>();
 
-export const keepWatch = (db: Db, watch: SilenceWatch): void => void watches.set(db.client.config, watch);
+export const registerWatch = (db: Db, watch: SilenceWatch): void => void watches.set(db.client.config, watch);
 
 /** Returns the same pool, with another `statement_timeout` in the transactions that `inTransaction` opens on it. */
 export function withStatementTimeout(db: Db, ms: number): Db {

@@ -1,7 +1,7 @@
 import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import type { Client } from 'pg';
-import { declaredTimeoutOf, keepWatch, limitStatements, SilenceWatch } from './bounds.ts';
+import { declaredTimeoutOf, limitStatements, registerWatch, SilenceWatch } from './bounds.ts';
 import type { Db } from './db.ts';
 import { statement } from './statement.ts';
 
@@ -72,7 +72,7 @@ export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost', timeo
     // snake_case in Postgres, camelCase in the program. Rows of statements written as SQL text keep snake_case.
     ...knexSnakeCaseMappers(),
   });
-  if (watch) keepWatch(db, watch);
+  if (watch) registerWatch(db, watch);
   wakers.set(db.client.config, new Waker((queues) => notify(db, [queues])));
   return db;
 }

@@ -41,7 +41,7 @@ export type PageRow = ContactRow & { sort_key: string };
 const MAX_SCANNED = 10_000;
 
 /** Counts the contacts that match the filter. */
-export async function countMatching(db: Db, { scope, filter }: Pick<PageQuery, 'scope' | 'filter'>): Promise<number> {
+export async function countMatches(db: Db, { scope, filter }: Pick<PageQuery, 'scope' | 'filter'>): Promise<number> {
   const [row] = await run<{ count: string }>(
     db,
     sql`select count(*) as count from contacts where ${scope} and ${indexed(filter)}`,

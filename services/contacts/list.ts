@@ -6,7 +6,7 @@ import { type CursorPage, cutPage } from '../paging.ts';
 import { countContacts } from './counts.ts';
 import {
   type ContactFilter,
-  countMatching,
+  countMatches,
   type ListOrder,
   type PageQuery,
   type PageRow,
@@ -68,7 +68,7 @@ async function firstPage(db: Db, query: PageQuery): Promise<Found> {
   const rows = await pageByIndex(db, query, FEW + 1);
   const found = rows[0]?.found ?? 0;
   if (found <= FEW) return { rows, total: found, few: true };
-  return { rows: await pageOf(db, query, false), total: await countMatching(db, query), few: false };
+  return { rows: await pageOf(db, query, false), total: await countMatches(db, query), few: false };
 }
 
 async function nextPage(db: Db, query: PageQuery, { few }: CursorContent): Promise<Found> {

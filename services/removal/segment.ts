@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { changingSegments } from '../segments/changing.ts';
+import { withSegmentsLock } from '../segments/changing.ts';
 import { lockSegment } from '../segments/find.ts';
 import { SegmentGraph } from '../segments/graph.ts';
 import { campaignNeedingSegment } from '../usage/in-campaigns.ts';
@@ -15,7 +15,7 @@ type FindUser = (trx: Db, segment: Segment) => Promise<string | undefined>;
 const userFinders: FindUser[] = [findSegmentUser, findCampaignUser, findWorkflowUser];
 
 export async function deleteSegment(db: Db, project: ProjectAccess, id: string): Promise<void> {
-  await changingSegments(db, project, async (trx) => {
+  await withSegmentsLock(db, project, async (trx) => {
     const segment = await lockSegment(trx, project.projectId, id);
     for (const findUser of userFinders) {
       const user = await findUser(trx, segment);

@@ -7,7 +7,7 @@ import { writing } from '../access/writing.ts';
  * Allows one change of a project's segments at a time: two concurrent changes that refer to each other could close a
  * circle. Changes of the same process wait before they take a connection.
  */
-export function changingSegments<T>(db: Db, project: ProjectAccess, work: (trx: Db) => Promise<T>): Promise<T> {
+export function withSegmentsLock<T>(db: Db, project: ProjectAccess, work: (trx: Db) => Promise<T>): Promise<T> {
   const { projectId } = project;
   return heavyWork(db, 'segmentChange', projectId, () =>
     writing(db, project, async (trx) => {

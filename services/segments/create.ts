@@ -6,7 +6,7 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireRoom } from '../access/room.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import { changingSegments } from './changing.ts';
+import { withSegmentsLock } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
@@ -33,7 +33,7 @@ export async function createSegment(
   const type = input.type ?? 'DYNAMIC';
   // Validated before any lock, so that an invalid request does not wait.
   const uses = type === 'DYNAMIC' ? conditionOf(input.condition, { at: 'condition' }).uses : undefined;
-  const created = await changingSegments(db, project, async (trx) => {
+  const created = await withSegmentsLock(db, project, async (trx) => {
     await requireRoom(trx, { what: 'segments', projectId, max });
     const graph = await SegmentGraph.of(trx, projectId);
     const segment = await Segment.query(trx).insertAndFetch({

@@ -4,7 +4,7 @@ import { Segment } from '../../db/models/segment.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import { changingSegments } from './changing.ts';
+import { withSegmentsLock } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment, lockSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
@@ -26,7 +26,7 @@ export async function updateSegment(
   { name, description, condition, trackMembership }: SegmentChange,
 ): Promise<Segment> {
   const { projectId } = project;
-  const changed = await changingSegments(db, project, async (trx) => {
+  const changed = await withSegmentsLock(db, project, async (trx) => {
     const before = await lockSegment(trx, projectId, id);
     const isDynamic = before.type === 'DYNAMIC';
     const needsCondition = isDynamic && (condition !== undefined || trackMembership !== undefined);
