@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Client } from 'pg';
 import type { Db } from './db.ts';
 
-/** How much longer than the server's own limit the client waits for a statement. */
+/** Added to the server's own limit, so that the client gives up later than the server. */
 const GRACE_MS = 5_000;
 const CLOSE_MS = 2_000;
 
@@ -27,8 +27,8 @@ class SilentServerError extends Error {
 }
 
 /**
- * Watches the connections of a pool for a server that stopped answering without closing them. `statement_timeout` is the
- * server's own limit; this one is a little longer and holds when not even the cancellation arrives.
+ * Detects a server that stopped answering without closing its connections. `statement_timeout` is the server's own limit;
+ * this one is a little longer and works when not even the cancellation arrives.
  */
 export class SilenceWatch {
   readonly limitMs: number;
@@ -47,13 +47,13 @@ export class SilenceWatch {
     stream.on('timeout', () => {
       const { readyForQuery, _ending: isEnding } = internals(client);
       if (readyForQuery && !isEnding) return;
-      // Destroying it makes pg reject what is running, and knex discard the connection.
+      // Makes pg reject the running statement, and knex discard the connection.
       stream.destroy(new SilentServerError(stream.timeout ?? this.limitMs));
       this.replaceOpenedBefore = performance.now();
     });
   }
 
-  /** Connections that are as old as a silent one probably take the same dead path: the pool replaces them. */
+  /** False for connections as old as a silent one: they probably use the same dead network path, so the pool replaces them. */
   isUsable(client: Client): boolean {
     return (this.openedAt.get(client) ?? 0) >= this.replaceOpenedBefore;
   }
@@ -63,9 +63,9 @@ export class SilenceWatch {
 const watches = new WeakMap<object, SilenceWatch>();
 const declaredTimeouts = new WeakMap<Db, number>();
 
-export const keepWatch = (db: Db, watch: SilenceWatch): void => void watches.set(db.client.config, watch);
+export const registerWatch = (db: Db, watch: SilenceWatch): void => void watches.set(db.client.config, watch);
 
-/** The same pool, with another `statement_timeout` in the transactions that `inTransaction` opens on it. */
+/** Returns the same pool, with another `statement_timeout` in the transactions that `inTransaction` opens on it. */
 export function withStatementTimeout(db: Db, ms: number): Db {
   const handle: Db = new Proxy(db, {});
   declaredTimeouts.set(handle, ms);
@@ -74,7 +74,7 @@ export function withStatementTimeout(db: Db, ms: number): Db {
 
 export const declaredTimeoutOf = (db: Db): number | undefined => declaredTimeouts.get(db);
 
-/** Limits each further statement of the transaction. `'default'` goes back to the limit of its pool. */
+/** Limits each further statement of the transaction. `'default'` restores the limit of its pool. */
 export async function limitStatements(trx: Db, ms: number | 'default'): Promise<void> {
   await allowSilence(trx, ms);
   await trx.raw(`set local statement_timeout to ${ms === 'default' ? 'default' : Math.round(ms)}`);
@@ -91,10 +91,10 @@ export async function allowSilence(trx: Db, ms: number | 'default'): Promise<voi
   if (ms !== 'default') (trx as Knex.Transaction).executionPromise.then(restore, restore);
 }
 
-/** Says goodbye to the server, but does not wait for one that is silent. */
+/** Closes the connection in an orderly way, but does not wait for a silent server. */
 export async function closeClient(client: Client): Promise<void> {
   const stream = streamOf(client);
-  const late = setTimeout(() => stream.destroy(), CLOSE_MS);
+  const timer = setTimeout(() => stream.destroy(), CLOSE_MS);
   await client.end().catch(() => {});
-  clearTimeout(late);
+  clearTimeout(timer);
 }

@@ -1,7 +1,7 @@
 import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import type { Client } from 'pg';
-import { declaredTimeoutOf, keepWatch, limitStatements, SilenceWatch } from './bounds.ts';
+import { declaredTimeoutOf, limitStatements, registerWatch, SilenceWatch } from './bounds.ts';
 import type { Db } from './db.ts';
 import { statement } from './statement.ts';
 
@@ -18,7 +18,7 @@ export interface ConnectOptions {
 }
 
 export interface DatabaseTimeouts {
-  /** `statement_timeout`; also bounds how long the client waits for a server that is silent. Without it: no limit. */
+  /** `statement_timeout`; also limits how long the client waits for a silent server. Undefined: no limit. */
   statementMs?: number;
   /** `idle_in_transaction_session_timeout`: frees the locks of a process that hangs in the middle of a transaction. */
   idleInTransactionMs?: number;
@@ -27,7 +27,7 @@ export interface DatabaseTimeouts {
 
 const CONNECT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
-/** Stated, because knex would otherwise ask the server on each first connection, without a time limit. */
+/** Without it knex asks the server on the first connection, without a time limit. */
 const POSTGRES_VERSION = '18';
 
 // A transaction shares its pool's config object, so this finds the waker from either.
@@ -35,7 +35,7 @@ const wakers = new WeakMap<object, Waker>();
 
 const notify = statement('wake', "select pg_notify('everpost_wake', $1)");
 
-const quiet = () => {};
+const ignore = () => {};
 
 export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost', timeouts = {} }: ConnectOptions): Db {
   const { statementMs, idleInTransactionMs, connectMs = CONNECT_MS } = timeouts;
@@ -65,19 +65,19 @@ export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost', timeo
       }),
     },
     acquireConnectionTimeout: 10_000,
-    // Values of rows do not belong into error messages, which are logged.
+    // Error messages are logged and must not contain values of rows.
     compileSqlOnError: false,
-    // Whatever knex would print reaches the caller as an error anyway.
-    log: { warn: quiet, error: quiet, deprecate: quiet, debug: quiet },
-    // snake_case in Postgres, camelCase in the program; statements written as SQL text see the columns as they are.
+    // The caller gets the same as an error.
+    log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
+    // snake_case in Postgres, camelCase in the program. Rows of statements written as SQL text keep snake_case.
     ...knexSnakeCaseMappers(),
   });
-  if (watch) keepWatch(db, watch);
+  if (watch) registerWatch(db, watch);
   wakers.set(db.client.config, new Waker((queues) => notify(db, [queues])));
   return db;
 }
 
-/** The one way to open a transaction; inside one it joins it. */
+/** The only way to open a transaction. Inside a transaction, `work` joins it. */
 export function inTransaction<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db);
   const timeoutMs = declaredTimeoutOf(db);
@@ -89,16 +89,12 @@ export function inTransaction<T>(db: Db, work: (trx: Db) => Promise<T>): Promise
 }
 
 /**
- * Tells the relays that `queue` has something to do, once it is committed: a NOTIFY inside the transaction would take a
- * lock that all commits wait for. Losing it costs a poll interval, never work.
+ * Notifies the relays of work in `queue` after the commit: a NOTIFY inside the transaction would take a lock that all
+ * commits wait for. A lost notification costs a poll interval, never work.
  */
 export function wake(db: Db, queue: string): void {
   const waker = wakers.get(db.client.config);
   if (!waker) return;
-  if (db.isTransaction)
-    (db as Knex.Transaction).executionPromise.then(
-      () => waker.wake(queue),
-      () => {},
-    );
+  if (db.isTransaction) (db as Knex.Transaction).executionPromise.then(() => waker.wake(queue), ignore);
   else waker.wake(queue);
 }

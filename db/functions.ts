@@ -1,4 +1,4 @@
-// Reads db/functions/*.sql: every function, trigger and view of the database, each in one file with its present text.
+// Reads db/functions/*.sql: every function, trigger and view of the database, each in one file with its current text.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,10 +29,10 @@ export const functionsBeforeTables = all.filter(isBeforeTables);
 /** Views first: functions return their rows. */
 export const functionsAfterTables = [
   ...all.filter(isView),
-  ...all.filter((one) => !isBeforeTables(one) && !isView(one)),
+  ...all.filter((databaseFunction) => !isBeforeTables(databaseFunction) && !isView(databaseFunction)),
 ];
 
-/** Those that the database lacks, or has with another text. */
+/** Returns those that the database lacks, or has with another text. */
 export function changedFunctions(
   functions: DatabaseFunction[],
   applied: { name: string; checksum: string }[],

@@ -2,10 +2,11 @@ import pg from 'pg';
 import type { Logger } from '../platform/logger.ts';
 import { closeClient } from './bounds.ts';
 
-const BEAT_MS = 2_000;
-const BEAT_TIMEOUT_MS = 3_000;
-/** Without a beat for this long nothing that was learned by NOTIFY may be trusted. */
-const TRUST_MS = BEAT_MS + BEAT_TIMEOUT_MS;
+const HEARTBEAT_MS = 2_000;
+const HEARTBEAT_TIMEOUT_MS = 3_000;
+/** After this long without a heartbeat, notifications may have been missed. */
+const HEALTHY_MS = HEARTBEAT_MS + HEARTBEAT_TIMEOUT_MS;
+const RECONNECT_MS = 500;
 
 export interface ListenerOptions {
   databaseUrl: string;
@@ -15,14 +16,14 @@ export interface ListenerOptions {
 type Handler = (payload: string) => void;
 
 /**
- * One connection per process that LISTENs. A beat on that very connection proves that notices still arrive; when it
- * stops, `healthy` turns false at once for whoever keeps a cache, and the connection is made anew.
+ * The process's one connection that LISTENs. A heartbeat on the same connection proves that notifications still arrive;
+ * when it fails, `healthy` becomes false for the caches that rely on it, and the listener reconnects.
  */
 export class Listener {
   private readonly handlers = new Map<string, Handler[]>();
   private readonly resets: (() => void)[] = [];
   private client: pg.Client | undefined;
-  private lastBeat = Number.NEGATIVE_INFINITY;
+  private lastHeartbeat = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
   private readonly options: ListenerOptions;
@@ -36,23 +37,23 @@ export class Listener {
     this.handlers.set(channel, [...(this.handlers.get(channel) ?? []), handler]);
   }
 
-  /** Called after every gap in which notices may have been missed. */
+  /** Called after every gap in which notifications may have been missed. */
   onReset(reset: () => void): void {
     this.resets.push(reset);
   }
 
   get healthy(): boolean {
-    return performance.now() - this.lastBeat < TRUST_MS;
+    return performance.now() - this.lastHeartbeat < HEALTHY_MS;
   }
 
-  /** Never fails: a database that is away is tried again. */
+  /** Never rejects: reconnects while the database is unavailable. */
   async start(): Promise<void> {
     if (this.stopped) return;
     try {
       await this.connect();
     } catch (error) {
-      this.options.log.warn({ err: error }, 'cannot listen for notices; trying again');
-      this.again();
+      this.options.log.warn({ err: error }, 'cannot listen for notifications; reconnecting');
+      this.reconnectLater();
     }
   }
 
@@ -67,7 +68,7 @@ export class Listener {
       connectionString: this.options.databaseUrl,
       application_name: 'everpost-listener',
       connectionTimeoutMillis: 5_000,
-      query_timeout: BEAT_TIMEOUT_MS,
+      query_timeout: HEARTBEAT_TIMEOUT_MS,
       keepAlive: true,
     });
     client.on('error', () => this.drop(client));
@@ -84,35 +85,35 @@ export class Listener {
     }
     this.client = client;
     for (const reset of this.resets) reset();
-    this.lastBeat = performance.now();
-    this.beatLater(client);
+    this.lastHeartbeat = performance.now();
+    this.scheduleHeartbeat(client);
   }
 
-  private beatLater(client: pg.Client): void {
+  private scheduleHeartbeat(client: pg.Client): void {
     this.timer = setTimeout(() => {
       client.query('select 1').then(
         () => {
-          this.lastBeat = performance.now();
-          if (this.client === client) this.beatLater(client);
+          this.lastHeartbeat = performance.now();
+          if (this.client === client) this.scheduleHeartbeat(client);
         },
         () => this.drop(client),
       );
-    }, BEAT_MS);
+    }, HEARTBEAT_MS);
     this.timer.unref();
   }
 
   private drop(client: pg.Client): void {
     if (this.client !== client || this.stopped) return;
     this.client = undefined;
-    this.lastBeat = Number.NEGATIVE_INFINITY;
+    this.lastHeartbeat = Number.NEGATIVE_INFINITY;
     for (const reset of this.resets) reset();
     void closeClient(client);
-    this.again();
+    this.reconnectLater();
   }
 
-  private again(): void {
+  private reconnectLater(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.start(), 500);
+    this.timer = setTimeout(() => void this.start(), RECONNECT_MS);
     this.timer.unref();
   }
 }

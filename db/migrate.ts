@@ -21,8 +21,8 @@ const source = {
 const LOCK = 0x65766572; // "ever"
 
 /**
- * An advisory lock lets one process at a time through and, unlike knex's own lock row, is released when a process dies;
- * so the owner of ours may clear knex's.
+ * Migrates under an advisory lock, one process at a time. Unlike knex's lock row it is released when a process dies, so its
+ * owner may clear knex's.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000, keepAlive: true });
@@ -44,7 +44,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
 }
 
-/** Databases of versions before the baseline have migrations that this program does not know. */
+/** A database from before the baseline has migrations that this program does not know. */
 async function refuseOlderDatabase(db: Db): Promise<void> {
   if (!(await db.schema.hasTable('knex_migrations'))) return;
   const unknown = (await db('knex_migrations').pluck('name')).filter((name: string) => !names.includes(name));
@@ -54,7 +54,7 @@ async function refuseOlderDatabase(db: Db): Promise<void> {
     );
 }
 
-/** All of them or none, so that a crash leaves no mixture of versions. */
+/** Applies all of them or none, so that a crash leaves no mixture of versions. */
 async function applyFunctions(client: pg.Client, functions: DatabaseFunction[]): Promise<void> {
   await client.query('begin');
   try {
@@ -76,7 +76,7 @@ async function applyFunctions(client: pg.Client, functions: DatabaseFunction[]):
   }
 }
 
-/** The partitions of this month and the next three. The worker adds later ones. */
+/** Adds the partitions of this month and the next three. The worker adds later ones. */
 const addPartitions = `
   select add_month_partition(partitioned, month::date)
   from unnest(array['events', 'email_contents']) as partitioned,

@@ -2,8 +2,8 @@ import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import type { Db } from './db.ts';
 
 /**
- * A connection out of the pool that is kept from one statement to the next. Once it is there a statement is on its way
- * before the call returns, and the database works while its caller goes on.
+ * A connection of the pool that is kept between statements. `query` sends its statement before it returns, so that the
+ * database works while the caller continues.
  */
 export class PinnedConnection {
   private readonly db: Db;
@@ -22,11 +22,11 @@ export class PinnedConnection {
   }
 
   query<Row extends QueryResultRow>(config: QueryConfig): Promise<QueryResult<Row>> {
-    if (!this.connection) throw new Error('there is no connection: take one first');
+    if (!this.connection) throw new Error('no connection is pinned: call take() first');
     return this.connection.query<Row>(config);
   }
 
-  /** Also after a failure: the pool knows which ones are broken. */
+  /** Call it after a failure too: the pool detects broken connections. */
   release(): void {
     const { connection } = this;
     this.connection = undefined;

@@ -3,16 +3,15 @@ import { type PartStatus, type Readiness, readinessOf } from '../platform/probes
 import type { Db } from './connect.ts';
 import { pendingMigrations } from './migrate.ts';
 
-const PATIENCE_MS = 1_500;
-/** Temporal is asked at most this often, however many probes come. */
-const TEMPORAL_FRESH_MS = 3_000;
+const PROBE_TIMEOUT_MS = 1_500;
+const TEMPORAL_CACHE_MS = 3_000;
 /**
- * Anybody may call /ready, so its cost does not grow with the number of calls. `down` is not kept, so that a process takes
- * requests again as soon as it can; there is still one check at a time.
+ * Cached because /ready is public: its cost must not grow with the number of calls. `down` is not cached, so that a process
+ * gets requests again as soon as it can take them; checks never overlap.
  */
-const FRESH_MS = 1_000;
+const CACHE_MS = 1_000;
 
-/** No process works on tables that it does not know. */
+/** Refuses to start a process on tables that it does not know. */
 export async function refusePendingMigrations(db: Db): Promise<void> {
   const pending = await pendingMigrations(db);
   if (pending.length > 0)
@@ -20,46 +19,49 @@ export async function refusePendingMigrations(db: Db): Promise<void> {
 }
 
 /**
- * Whether a process may be given work. The database and its migrations decide. Temporal only degrades: what is accepted
- * is safe in the database, and waits.
+ * Reports whether a process may be given work. Without the database or a migration it is down. Without Temporal it is
+ * degraded: accepted work is safe in the database and waits.
  */
 export function createReadiness(db: Db, checkTemporal: () => Promise<boolean>): () => Promise<Readiness> {
-  const temporal = remembered(async () => (await within(checkTemporal(), false)) || false, TEMPORAL_FRESH_MS);
+  const temporal = cached(async () => (await withTimeout(checkTemporal(), false)) || false, TEMPORAL_CACHE_MS);
   const check = async () => {
     const [database, temporalAnswers] = await Promise.all([databaseParts(db), temporal()]);
     return readinessOf({ ...database, temporal: temporalAnswers ? 'ok' : 'degraded' });
   };
-  return remembered(check, FRESH_MS, ({ status }) => status !== 'down');
+  return cached(check, CACHE_MS, ({ status }) => status !== 'down');
 }
 
 async function databaseParts(db: Db): Promise<{ database: PartStatus; migrations: PartStatus }> {
-  const pending = await within(pendingMigrations(db), undefined);
+  const pending = await withTimeout(pendingMigrations(db), undefined);
   if (!pending) return { database: 'down', migrations: 'down' };
   return { database: 'ok', migrations: pending.length > 0 ? 'down' : 'ok' };
 }
 
-/** A probe that hangs is worse than one that fails. */
-async function within<T, F>(work: Promise<T>, fallback: F): Promise<T | F> {
-  const late = new AbortController();
+/** Answers with the fallback, because a probe that hangs is worse than one that fails. */
+async function withTimeout<T, F>(work: Promise<T>, fallback: F): Promise<T | F> {
+  const timeout = new AbortController();
   try {
-    return await Promise.race([work.catch(() => fallback), sleep(PATIENCE_MS, fallback, { signal: late.signal })]);
+    return await Promise.race([
+      work.catch(() => fallback),
+      sleep(PROBE_TIMEOUT_MS, fallback, { signal: timeout.signal }),
+    ]);
   } finally {
-    late.abort();
+    timeout.abort();
   }
 }
 
-/** Calls share the answer that is on its way, and for `freshMs` the one that has come. `ask` must not reject. */
-function remembered<T>(ask: () => Promise<T>, freshMs: number, isKept = (_: T) => true): () => Promise<T> {
-  let answer: Promise<T> | undefined;
+/** Concurrent calls share one result, and so do later ones for `cacheMs`. `load` must not reject. */
+function cached<T>(load: () => Promise<T>, cacheMs: number, isCacheable = (_: T) => true): () => Promise<T> {
+  let result: Promise<T> | undefined;
   let staleAt = Number.POSITIVE_INFINITY;
   return () => {
-    if (!answer || performance.now() >= staleAt) {
+    if (!result || performance.now() >= staleAt) {
       staleAt = Number.POSITIVE_INFINITY;
-      answer = ask().then((value) => {
-        staleAt = isKept(value) ? performance.now() + freshMs : performance.now();
+      result = load().then((value) => {
+        staleAt = isCacheable(value) ? performance.now() + cacheMs : performance.now();
         return value;
       });
     }
-    return answer;
+    return result;
   };
 }

@@ -4,8 +4,7 @@ import type { Db } from './db.ts';
 const ATTEMPTS = 5;
 
 /**
- * Postgres ends one of two transactions that wait for each other; that one has done nothing and may simply try again.
- * Inside a transaction that is for whoever opened it to do.
+ * Retries work that Postgres rolled back to end a deadlock. Inside a transaction the caller that opened it retries.
  */
 export async function retryDeadlocks<T>(db: Db, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++)

@@ -1,27 +1,27 @@
 export interface Queue {
   table: string;
   /**
-   * Which rows of the table `q` wait in this queue. An index on the columns compared here, then project_id and due_at,
-   * makes every step of the walk one look.
+   * SQL: which rows of the table `q` wait in this queue. Needs an index on the columns compared here, then project_id and
+   * due_at, so that every step of the index walk is one lookup.
    */
   waiting: string;
-  /** Which of them may go now, beside being due. */
+  /** SQL: which of the due rows may be claimed. May use `taker.project_id`, the project at hand. */
   eligible?: string;
-  /** Whether any may be taken at all. */
+  /** SQL: whether any row may be claimed. */
   when?: string;
-  /** Parameter that holds how many are wanted. */
+  /** The parameter with the number of rows wanted. */
   limit: string;
 }
 
 /**
- * Common table expressions (for `with recursive`) that let projects take turns: `mine (id)` has the first due row of
- * every project, then the second of every project, and so on, as many as wanted, locked. The projects are found by a
- * walk over the index that skips from one to the next, so a tenant's hundred thousand rows cost no more than one.
+ * Common table expressions (for `with recursive`) that claim rows of all projects in round-robin: `mine (id)` has the first
+ * due row of every project, then the second of every project, and so on up to the limit, locked. An index walk skips from
+ * one project to the next, so a tenant's hundred thousand rows cost no more than one.
  *
- * There are more candidates than wanted, so that several workers at once find enough for each. A candidate is judged
- * again once it is locked: somebody may have taken it since. The inner `limit 1` keeps those conditions outside, so that
- * the planner has only the primary key to look it up by; it knows nothing of a queue that was empty a moment ago, and
- * chose to walk through all of it for every row (measured: 5 s instead of 5 ms at 300,000 rows).
+ * Reads more candidates than wanted, so that concurrent workers find enough for each. Checks a candidate again once it is
+ * locked, because another worker may have claimed it since. The inner `limit 1` keeps those conditions outside, so that the
+ * planner can only use the primary key: its statistics may still show an empty queue, and then it scanned the whole queue
+ * for every row (measured: 5 s instead of 5 ms at 300,000 rows).
  */
 export function roundRobinCtes({ table, waiting, eligible = 'true', when = 'true', limit }: Queue): string {
   return `
@@ -35,7 +35,7 @@ export function roundRobinCtes({ table, waiting, eligible = 'true', when = 'true
     candidate as materialized (
       select own.id
       from taker cross join lateral (
-        select id, due_at, row_number() over (order by due_at, id) as turn
+        select id, due_at, row_number() over (order by due_at, id) as round
         from (
           select q.id, q.due_at from ${table} q
           where ${waiting} and q.project_id = taker.project_id and q.due_at <= now() and ${eligible}
@@ -43,7 +43,7 @@ export function roundRobinCtes({ table, waiting, eligible = 'true', when = 'true
           limit (select ceil(${limit} * 4.0 / count(project_id)) from taker)
         ) first
       ) own
-      order by own.turn, own.due_at, own.id
+      order by own.round, own.due_at, own.id
       limit ${limit} * 4
     ),
     mine as (

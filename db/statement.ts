@@ -3,8 +3,8 @@ import type { Db } from './db.ts';
 import { PinnedConnection } from './pinned-connection.ts';
 
 /**
- * A statement of the hot path, prepared once per connection under its name: Postgres parses and plans it once.
- * Everything that is not hot goes through Objection or `db.raw`.
+ * Returns a statement of the hot path, prepared once per connection under its name, which must be unique in the program.
+ * Everything else uses Objection or `db.raw`.
  */
 export function statement<Row extends QueryResultRow>(name: string, text: string) {
   return async (db: Db | PinnedConnection, values: unknown[]): Promise<Row[]> => {
@@ -19,12 +19,12 @@ export function statement<Row extends QueryResultRow>(name: string, text: string
 }
 
 /**
- * Parameters that are arrays, for `unnest`, so that the planner does not see how long they are. Seeing it, it would find a
- * plan of its own for every call a little better than the one it keeps, and plan anew each time: for small batches that
- * costs more than carrying them out (measured: three quarters of all calls).
+ * Array parameters for `unnest`, hidden in sub-queries so that the planner does not see their length. Otherwise it estimates
+ * a custom plan to be slightly cheaper than the generic one and plans every call anew, which costs more than running a small
+ * batch (measured: three quarters of all calls).
  */
 export const arrays = (...types: string[]): string =>
   types.map((type, n) => `(select $${n + 1}::${type}[])`).join(', ');
 
-/** An array of ids or of numbers, as Postgres reads it: they need no quotes, and looking for what does costs more. */
+/** Returns an array literal of ids or numbers. Skips pg's quoting, which these values do not need. */
 export const plainArray = (values: (string | number)[]): string => `{${values.join(',')}}`;

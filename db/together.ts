@@ -10,41 +10,42 @@ export interface TogetherOptions<Group> extends CoalesceOptions {
   key: (group: Group) => string;
 }
 
-interface Queue<In, Out> {
+interface GroupQueue<In, Out> {
   call: (item: In) => Promise<Out>;
+  /** Calls without a result yet. */
   open: number;
 }
 
 /**
- * Lets writes that come at the same time share a statement and a commit, which is most of what a small one costs. Only
- * those of one group do: who waits for a lock makes nobody wait but its own. When the server refuses the statement because
- * of one of them, each is written on its own. After any other error none is: the server may have committed them all.
- * Inside a transaction there is nobody to share with.
+ * Coalesces concurrent writes into one statement and one commit, which is most of the cost of a small write. Only writes of
+ * one group share, so a wait for a lock delays no other group. When the server refuses the statement because of one item,
+ * each is written on its own. After any other error none is retried: the server may have committed them all. Inside a
+ * transaction every write is on its own.
  */
 export function together<Group, In, Out>(
   write: WriteAll<Group, In, Out>,
   { key, ...options }: TogetherOptions<Group>,
 ): WriteOne<Group, In, Out> {
   // A transaction shares its pool's config object.
-  const pools = new WeakMap<object, Map<string, Queue<In, Out>>>();
+  const pools = new WeakMap<object, Map<string, GroupQueue<In, Out>>>();
 
-  async function alone(db: Db, group: Group, item: In): Promise<Out> {
+  async function writeOne(db: Db, group: Group, item: In): Promise<Out> {
     const [out] = await write(db, group, [item]);
     return out as Out;
   }
 
-  function newQueue(db: Db, group: Group): Queue<In, Out> {
-    const settled = async (items: In[]): Promise<PromiseSettledResult<Out>[]> => {
+  function newQueue(db: Db, group: Group): GroupQueue<In, Out> {
+    const writeItems = async (items: In[]): Promise<PromiseSettledResult<Out>[]> => {
       try {
         return (await write(db, group, items)).map((value) => ({ status: 'fulfilled', value }));
       } catch (reason) {
         if (items.length === 1 || !isStatementRefused(reason)) return items.map(() => ({ status: 'rejected', reason }));
-        return Promise.allSettled(items.map((item) => alone(db, group, item)));
+        return Promise.allSettled(items.map((item) => writeOne(db, group, item)));
       }
     };
-    const shared = coalesced(settled, options);
+    const coalescedWrite = coalesced(writeItems, options);
     const call = async (item: In): Promise<Out> => {
-      const result = await shared(item);
+      const result = await coalescedWrite(item);
       if (result.status === 'rejected') throw result.reason;
       return result.value;
     };
@@ -52,8 +53,8 @@ export function together<Group, In, Out>(
   }
 
   return async (db, group, item) => {
-    if (db.isTransaction) return alone(db, group, item);
-    const queues = pools.get(db.client.config) ?? new Map<string, Queue<In, Out>>();
+    if (db.isTransaction) return writeOne(db, group, item);
+    const queues = pools.get(db.client.config) ?? new Map<string, GroupQueue<In, Out>>();
     pools.set(db.client.config, queues);
     const name = key(group);
     const queue = queues.get(name) ?? newQueue(db, group);

@@ -1,7 +1,7 @@
-/** At most one NOTIFY in this time, whatever the load; a relay that is awake looks for more work by itself. */
-const QUIET_MS = 10;
+/** The least time between two NOTIFYs. A relay that is awake polls for more work by itself. */
+const INTERVAL_MS = 10;
 
-/** Folds the wake-ups of one process into few NOTIFYs. */
+/** Coalesces the wake-ups of one process into few NOTIFYs. */
 export class Waker {
   private readonly queues = new Set<string>();
   private busy = false;
@@ -24,9 +24,9 @@ export class Waker {
       try {
         await this.notify(queues);
       } catch {
-        // The relays poll as well: a lost wake-up is a delay, not a loss.
+        // The relays poll as well: a lost wake-up only delays work.
       }
-      await new Promise((resolve) => setTimeout(resolve, QUIET_MS).unref());
+      await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS).unref());
     }
     this.busy = false;
   }

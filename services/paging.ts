@@ -3,17 +3,17 @@ import type { Db } from '../db/connect.ts';
 import type { BaseModel } from '../db/models/base.ts';
 import { ApiError } from '../platform/errors.ts';
 
-/** A page of a list that is walked with cursors. */
+/** A page of a list with cursors. */
 export interface CursorPage<T> {
   data: T[];
-  /** Leads to the next page; null on the last one. */
+  /** Names the next page; null on the last one. */
   cursor: string | null;
   hasMore: boolean;
-  /** Of the whole list, on its first page; 0 on the others. */
+  /** The length of the whole list, on its first page; 0 on the others. */
   total: number;
 }
 
-/** Cuts a page from rows of which one more was asked for than the page shall have. */
+/** Cuts a page from rows that were read with a limit of one more than the page has. */
 export function cutPage<T>(
   rows: T[],
   { limit, total, cursorAfter }: { limit: number; total: number; cursorAfter: (last: T) => string },
@@ -24,7 +24,7 @@ export function cutPage<T>(
   return { data, cursor: hasMore && last !== undefined ? cursorAfter(last) : null, hasMore, total };
 }
 
-/** A page of a list that is walked by numbers. */
+/** A page of a list with page numbers. */
 export interface OffsetPage<T> {
   data: T[];
   total: number;
@@ -33,10 +33,10 @@ export interface OffsetPage<T> {
   totalPages: number;
 }
 
-/** Bodies of a page that are shown in one answer: a hundred of the largest would not fit into the memory of a process. */
+/** Limits the bodies in one response: a hundred of the largest would not fit into the memory of a process. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 
-/** Refuses a page whose bodies are too large together, before any of them is read. */
+/** Rejects a page whose bodies are too large together, before reading any of them. */
 export async function requireSmallPage<M extends BaseModel>(
   db: Db,
   list: QueryBuilder<M, M[]>,

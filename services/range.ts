@@ -1,12 +1,12 @@
 import { badRequest } from '../platform/errors.ts';
 
-/** From `from` on, and before `to`. */
+/** Includes `from` and excludes `to`. */
 export interface Range {
   from: Date;
   to: Date;
 }
 
-/** As callers give it: a day of UTC, or a moment. An end that is a day is the end of that day. */
+/** The dates of a request: UTC days or times. An end date that is a day includes that day. */
 export interface RangeQuery {
   startDate?: string | undefined;
   endDate?: string | undefined;
@@ -27,21 +27,20 @@ export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
 }
 
 /**
- * For statistics, which are kept by the hour: the whole hours that a range touches. What is left out is the last 30
- * days, today among them.
+ * Returns the whole hours that a range touches, for statistics by the hour. The default is the last 30 days, including
+ * today.
  */
 export function readWholeHours(query: RangeQuery, now = new Date()): Range {
   const { from, to = from && from > now ? from : now } = readRange(query);
-  // The last moment of the range, which an end at midnight is not any more, is of its last day.
+  // 1 ms before the end, because an end at midnight belongs to the day before.
   const start = from ?? new Date(floor(new Date(to.getTime() - 1), DAY) - (DEFAULT_DAYS - 1) * DAY);
   return { from: new Date(floor(start, HOUR)), to: new Date(ceil(to, HOUR)) };
 }
 
-/** A moment on the hour ends there, and begins nothing. */
 const ceil = (at: Date, unit: number): number => Math.ceil(at.getTime() / unit) * unit;
 const floor = (at: Date, unit: number): number => Math.floor(at.getTime() / unit) * unit;
 
-/** A range as the whole hours inside of it, which are counted, and what is left at its ends, which is not. */
+/** Splits a range into its whole hours, which have aggregated counts, and the rest at its ends. */
 export function splitHours({ from, to }: Partial<Range>): { hours: Partial<Range>; ends: Range[] } {
   const first = from && new Date(ceil(from, HOUR));
   const last = to && new Date(floor(to, HOUR));

@@ -1,5 +1,5 @@
-// The migrations by name, run in the order of their names. A migration that has landed never changes; functions,
-// triggers and views are not migrated here, but in db/functions.
+// The migrations, run in the order of their names. A merged migration never changes. Functions, triggers and views are in
+// db/functions.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
@@ -8,7 +8,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '001-baseline': sqlFolder('001-baseline'),
 };
 
-/** A migration that is a folder of SQL files, run in the order of their names. */
+/** Returns a migration that runs the SQL files of a folder in the order of their names. */
 function sqlFolder(name: string): Knex.Migration {
   return {
     up: async (db) => {
@@ -21,5 +21,5 @@ function sqlFolder(name: string): Knex.Migration {
   };
 }
 
-/** knex would take a question mark for a binding. */
+/** Escapes question marks, which knex would take for bindings. */
 const runSql = (db: Knex, text: string) => db.raw(text.replaceAll('?', '\\?'));

@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../connect.ts';
 import { statement } from '../statement.ts';
 
-// What has happened to mails and executions, by the hour. See docs/decisions/052-counting-activity.md.
+// Counts what happened to mails and executions, by the hour. See docs/decisions/052-counting-activity.md.
 
 export const activityKinds = [
   'sent',
@@ -22,36 +22,39 @@ const columns = activityKinds.map(column).join(', ');
 const each = (text: (kind: ActivityKind, column: string) => string): string =>
   activityKinds.map((kind) => text(kind, column(kind))).join(', ');
 
-const summed = (notes: string): string => `
+const summedByHour = (deltas: string): string => `
   select project_id, date_trunc('hour', at, 'UTC') as hour,
     ${each((kind, column) => `coalesce(sum(delta) filter (where kind = '${kind}'), 0) as ${column}`)}
-  from ${notes} group by 1, 2`;
+  from ${deltas} group by 1, 2`;
 
-const FOLD_LOCK = 0x61637476; // "actv"
-const tryTurn = statement<{ mine: boolean }>('activity-fold-turn', 'select pg_try_advisory_xact_lock($1) as mine');
+const AGGREGATION_LOCK = 0x61637476; // "actv"
+const tryLock = statement<{ locked: boolean }>(
+  'activity-counts-lock',
+  'select pg_try_advisory_xact_lock($1) as locked',
+);
 
-const fold = statement<{ folded: number }>(
-  'activity-counts-fold',
-  `with notes as (
+const aggregate = statement<{ aggregated: number }>(
+  'activity-counts-aggregate',
+  `with deltas as (
      delete from activity_deltas where ctid = any (array(select ctid from activity_deltas limit $1))
      returning project_id, kind, at, delta
    ),
    hours as (
      insert into activity_hours as h (project_id, hour, ${columns})
-     ${summed('notes')} order by 1, 2
+     ${summedByHour('deltas')} order by 1, 2
      on conflict (project_id, hour) do update set
        ${each((_, column) => `${column} = h.${column} + excluded.${column}`)}
    )
-   select count(*)::integer as folded from notes`,
+   select count(*)::integer as aggregated from deltas`,
 );
 
-/** Adds up to `limit` notes up. 0: there are none, or somebody else is at it. */
+/** Aggregates at most `limit` deltas and returns how many. 0: there are none, or another process aggregates. */
 export async function aggregateActivityDeltas(db: Db, limit: number): Promise<number> {
   return inTransaction(db, async (trx) => {
-    const [turn] = await tryTurn(trx, [FOLD_LOCK]);
-    if (!turn?.mine) return 0;
-    const [row] = await fold(trx, [limit]);
-    return row?.folded ?? 0;
+    const [lock] = await tryLock(trx, [AGGREGATION_LOCK]);
+    if (!lock?.locked) return 0;
+    const [row] = await aggregate(trx, [limit]);
+    return row?.aggregated ?? 0;
   });
 }
 
@@ -62,12 +65,12 @@ const read = statement<{ at: Date } & Record<ActivityKind, string>>(
      select hour, ${columns} from activity_hours where project_id = $1 and hour >= $2 and hour < $3
      union all
      select hour, ${columns}
-     from (${summed('(select * from activity_deltas where project_id = $1 and at >= $2 and at < $3) recent')}) notes
+     from (${summedByHour('(select * from activity_deltas where project_id = $1 and at >= $2 and at < $3) recent')}) deltas
    ) parts
    group by 1 order by 1`,
 );
 
-/** By the hour or the day of UTC, in order; those without anything are left out. Exact for a range of whole hours. */
+/** Returns the counts by UTC hour or day, in order, without the empty ones. Exact for a range of whole hours. */
 export async function readActivityCounts(
   db: Db,
   projectId: string,

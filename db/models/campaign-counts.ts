@@ -1,9 +1,9 @@
 import type { Db } from '../connect.ts';
 import { statement } from '../statement.ts';
 
-// How the recipients of a campaign stand, exactly and without looking at them: a trigger notes what every change of a
-// recipient means, in its own transaction, and `foldCampaignCounts` adds the notes up now and then. A reader adds up the
-// rest, all in one snapshot. See docs/decisions/070-campaign-ledger.md.
+// Counts the recipients of campaigns by state, exactly and without reading them: a trigger appends a delta in the
+// transaction of every change, and `aggregateCampaignCounts` aggregates the deltas. Readers add the deltas that are left,
+// in one snapshot. See docs/decisions/070-campaign-ledger.md.
 
 const names = [
   'pending',
@@ -21,7 +21,7 @@ const names = [
   'unsubscribed',
 ] as const;
 
-/** Each recipient is in one of the first six; the others say what has become of what was sent. */
+/** Each recipient counts in one of the first six; the others are the results of sent mails. */
 export interface CampaignCounts {
   pending: number;
   sent: number;
@@ -44,14 +44,14 @@ const columns = names.join(', ');
 
 const read = statement<CountsRow>(
   'campaign-counts',
-  `select asked.campaign_id, ${names.map((name) => `coalesce(sum(${name}), 0)::integer as ${name}`).join(', ')}
-   from unnest($1::uuid[]) as asked (campaign_id)
+  `select wanted.campaign_id, ${names.map((name) => `coalesce(sum(${name}), 0)::integer as ${name}`).join(', ')}
+   from unnest($1::uuid[]) as wanted (campaign_id)
    left join (
      select campaign_id, ${columns} from campaign_counts where campaign_id = any ($1::uuid[])
      union all
      select campaign_id, ${columns} from campaign_count_deltas where campaign_id = any ($1::uuid[])
    ) parts using (campaign_id)
-   group by asked.campaign_id`,
+   group by wanted.campaign_id`,
 );
 
 export async function readCampaignCounts(db: Db, ids: string[]): Promise<Map<string, CampaignCounts>> {
@@ -81,34 +81,34 @@ export const noCampaignCounts = (): CampaignCounts => ({
   unsubscribed: 0,
 });
 
-const FOLD_LOCK = 0x63616d70; // "camp"
-const FOLD_AT_ONCE = 20_000;
+const AGGREGATION_LOCK = 0x63616d70; // "camp"
+const BATCH_SIZE = 20_000;
 
-// One at a time. Notes of a campaign that is gone altogether go with it.
-const fold = statement<{ folded: number }>(
-  'campaign-counts-fold',
-  `with turn as materialized (select pg_try_advisory_xact_lock(${FOLD_LOCK}) as mine),
-   notes as (
+// One process at a time. Drops the deltas of campaigns that no longer exist.
+const aggregate = statement<{ aggregated: number }>(
+  'campaign-counts-aggregate',
+  `with aggregation_lock as materialized (select pg_try_advisory_xact_lock(${AGGREGATION_LOCK}) as locked),
+   deltas as (
      delete from campaign_count_deltas where ctid = any (array(
-       select d.ctid from campaign_count_deltas d where (select mine from turn) limit $1 for update))
+       select d.ctid from campaign_count_deltas d where (select locked from aggregation_lock) limit $1 for update))
      returning *
    ),
    counted as (
      insert into campaign_counts as c (campaign_id, ${columns})
-     select n.campaign_id, ${names.map((name) => `sum(n.${name})`).join(', ')}
-     from notes n join campaigns k on k.id = n.campaign_id
-     group by n.campaign_id order by n.campaign_id
+     select d.campaign_id, ${names.map((name) => `sum(d.${name})`).join(', ')}
+     from deltas d join campaigns k on k.id = d.campaign_id
+     group by d.campaign_id order by d.campaign_id
      on conflict (campaign_id) do update set ${names.map((name) => `${name} = c.${name} + excluded.${name}`).join(', ')}
    )
-   select count(*)::integer as folded from notes`,
+   select count(*)::integer as aggregated from deltas`,
 );
 
-/** Housekeeping: adds up what has been noted. Any number of processes may do it at any time. */
+/** Housekeeping: aggregates all deltas. Safe to run in several processes at once. */
 export async function aggregateCampaignCounts(db: Db): Promise<number> {
-  let folded = 0;
+  let total = 0;
   for (;;) {
-    const now = (await fold(db, [FOLD_AT_ONCE]))[0]?.folded ?? 0;
-    folded += now;
-    if (now < FOLD_AT_ONCE) return folded;
+    const aggregated = (await aggregate(db, [BATCH_SIZE]))[0]?.aggregated ?? 0;
+    total += aggregated;
+    if (aggregated < BATCH_SIZE) return total;
   }
 }

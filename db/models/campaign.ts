@@ -7,7 +7,7 @@ export type CampaignStatus = (typeof campaignStatuses)[number];
 export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
 export type AudienceType = (typeof audienceTypes)[number];
 
-/** One mail to many. Its recipients are rows of `emails`, from the freeze on. */
+/** A mail to an audience. From the freeze on, its recipients are rows of `emails`. */
 export class Campaign extends BaseModel {
   static override tableName = 'campaigns';
   static override jsonAttributes = ['audienceCondition'];
@@ -19,7 +19,7 @@ export class Campaign extends BaseModel {
   declare subject: string;
   declare body: string;
   declare fromEmail: string;
-  /** In the form in which domains are stored. */
+  /** Spelled as domains are stored. */
   declare fromDomain: string | null;
   declare fromName: string | null;
   declare replyTo: string | null;

@@ -3,7 +3,7 @@ import { newId } from '../../platform/ids.ts';
 /** A contact to be created or changed, found by its address. */
 export interface ContactWrite {
   email: string;
-  /** Left out: an existing contact keeps its state, a new one gets `subscribedWhenNew`. */
+  /** Undefined: an existing contact keeps its state, a new one gets `subscribedWhenNew`. */
   subscribed?: boolean | undefined;
   subscribedWhenNew: boolean;
   patch: Record<string, unknown>;
@@ -13,18 +13,18 @@ export interface ContactWrite {
 }
 
 /**
- * A call of the database's `write_contact`, the one way in which contacts are written, for the contact in the eight
- * parameters from `$first` on (`contactValues`). Gives `(id, subscribed, is_new, is_changed)`.
+ * SQL: a call of `write_contact` with the eight parameters from `$first` on (`contactValues`). Returns one row
+ * `(id, subscribed, is_new, is_changed)`.
  */
 export const writeContact = (projectId: string, first: number): string =>
   `write_contact(${projectId}, $${first}::text, $${first + 1}::uuid, $${first + 2}::boolean, $${first + 3}::boolean,
      $${first + 4}::jsonb, $${first + 5}::jsonb, $${first + 6}::jsonb, $${first + 7}::uuid)`;
 
 /**
- * The same for many, as a CTE `contact (email, id, subscribed, is_new, is_changed)` whose parameters are arrays
- * (`contactArrays`). It expects a CTE `project (id)`, which is empty when the caller may not write. The rest of the
- * statement must read all of it: what is not read is not written. New contacts are inserted all at once, which is
- * cheaper than a call each; the calls are for those that are there.
+ * SQL: the same for many contacts, as a CTE `contact (email, id, subscribed, is_new, is_changed)` with arrays as parameters
+ * (`contactArrays`). Expects a CTE `project (id)`, which is empty when the caller may not write. The statement must read all
+ * rows of `contact`: Postgres does not write what is not read. Inserts new contacts at once, which is cheaper than a call
+ * each, and calls `write_contact` for existing ones.
  */
 export const writeContacts = (first: number): string => `
   given as materialized (
@@ -50,7 +50,7 @@ export const writeContacts = (first: number): string => `
     where given.email not in (select email from added)
   )`;
 
-/** In the order of the parameters of `write_contact`, behind the project. */
+/** The parameters of `write_contact` after the project. */
 export const contactValues = (write: ContactWrite): unknown[] => [
   write.email,
   newId(),
@@ -62,7 +62,7 @@ export const contactValues = (write: ContactWrite): unknown[] => [
   newId(),
 ];
 
-/** The same as columns. Sorted by address: whoever writes several locks them in the same order. */
+/** The same as arrays, sorted by address: all writers lock contacts in this order, which prevents deadlocks. */
 export function contactArrays(writes: ContactWrite[]): unknown[][] {
   const rows = [...writes].sort((a, b) => (a.email < b.email ? -1 : 1)).map(contactValues);
   return Array.from({ length: 8 }, (_, column) => rows.map((row) => row[column]));

@@ -11,10 +11,10 @@ export class Contact extends BaseModel {
   declare updatedAt: Date;
 }
 
-/** What is shown of a contact. */
+/** The fields of a contact that clients see. */
 export type ContactRecord = Pick<Contact, 'id' | 'email' | 'subscribed' | 'data' | 'createdAt' | 'updatedAt'>;
 
-/** A row of the table as statements written in SQL give it. */
+/** A row as statements written in SQL return it. */
 export interface ContactRow {
   id: string;
   email: string;

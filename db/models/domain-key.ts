@@ -1,15 +1,15 @@
 import { BaseModel } from './base.ts';
 
-/** A DKIM key of a domain: published under its selector, and one of them signs. */
+/** A DKIM key of a domain, published under its selector. One key of a domain signs. */
 export class DomainKey extends BaseModel {
   static override tableName = 'domain_keys';
 
   declare id: string;
   declare domainId: string;
   declare selector: string;
-  /** Sealed, bound to the id. */
+  /** Sealed, with the id as associated data. */
   declare privateKey: string;
-  /** As it stands in DNS: the base64 of its DER form. */
+  /** As published in DNS: its DER form in base64. */
   declare publicKey: string;
   declare signs: boolean;
 }

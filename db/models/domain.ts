@@ -1,10 +1,10 @@
 import { BaseModel } from './base.ts';
 
-/** What the last look at a record found. */
+/** The result of the last check of a DNS record. */
 export interface RecordCheck {
   status: 'MISSING' | 'FOUND' | 'MISMATCH';
   found: string | null;
-  /** Why it could not be asked about the last time; then the rest is what was known before. */
+  /** Why the last query failed; then the other fields are those of the check before. */
   error?: string;
 }
 
@@ -22,9 +22,9 @@ export class Domain extends BaseModel {
   declare failedChecks: number;
   declare checks: Record<string, RecordCheck>;
   declare verifiedAt: Date | null;
-  /** Whether it has been verified at any time. */
+  /** Stays true when the domain loses its verification. */
   declare everVerified: boolean;
-  /** When the members were told that it will be removed. */
+  /** When the members were warned that it will be removed. */
   declare removalWarnedAt: Date | null;
   declare lastCheckedAt: Date | null;
   declare updatedAt: Date;

@@ -14,7 +14,7 @@ export type EmailStatus =
   | 'CANCELLED'
   | 'UNKNOWN';
 
-/** A row of the send ledger; what is sent stands in `email_contents`. */
+/** A row of the ledger. Its subject and body are in `email_contents`. */
 export class Email extends BaseModel {
   static override tableName = 'emails';
 

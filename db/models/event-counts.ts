@@ -1,17 +1,19 @@
 import { type Db, inTransaction } from '../connect.ts';
 import { statement } from '../statement.ts';
 
-// See docs/decisions/052-counting-activity.md. Every reader adds up what is folded and the notes that are not, in one
-// statement and so in one snapshot: exact at once.
+// Counts events by name, hour and day. Readers add the deltas that are not aggregated yet, in one snapshot, so counts are
+// always exact. See docs/decisions/052-counting-activity.md.
 
-const FOLD_LOCK = 0x65766e74; // "evnt"
-const ALL = 2_000_000_000;
+const AGGREGATION_LOCK = 0x65766e74; // "evnt"
 
-// An own statement: what folds must see all that was folded before it.
-const tryTurn = statement<{ mine: boolean }>('event-fold-turn', 'select pg_try_advisory_xact_lock($1) as mine');
-const waitForTurn = statement('event-fold-wait', 'select pg_advisory_xact_lock($1)');
+// Statements of their own, so that the aggregating one takes its snapshot after the one before has committed.
+const tryLock = statement<{ locked: boolean }>(
+  'event-counts-try-lock',
+  'select pg_try_advisory_xact_lock($1) as locked',
+);
+const waitForLock = statement('event-counts-lock', 'select pg_advisory_xact_lock($1)');
 
-const addTo = (unit: 'hour' | 'day'): string => `
+const addToTable = (unit: 'hour' | 'day'): string => `
   ${unit}s as (
     insert into event_${unit}s as known (project_id, ${unit}, name, count, in_feed, last_contacts, last_at)
     select project_id, date_trunc('${unit}', hour, 'UTC'), name, sum(count), sum(in_feed), sum(last_contacts), max(last_at)
@@ -21,13 +23,15 @@ const addTo = (unit: 'hour' | 'day'): string => `
       last_at = greatest(known.last_at, excluded.last_at)
   )`;
 
-const foldText = (condition: string): string => `
-  with notes as (
+// `moved` has the contacts whose last event of a name is in a later hour than before: `last_contacts` counts a contact in
+// its last hour only.
+const aggregateText = (condition: string): string => `
+  with deltas as (
     delete from event_deltas where ctid = any (array(select ctid from event_deltas where ${condition} limit $1))
     returning project_id, name, contact_id, at, in_feed
   ),
   seen as (
-    select project_id, name, contact_id, date_trunc('hour', max(at), 'UTC') as hour from notes group by 1, 2, 3
+    select project_id, name, contact_id, date_trunc('hour', max(at), 'UTC') as hour from deltas group by 1, 2, 3
   ),
   moved as materialized (
     select seen.*, c.last_hour from seen left join event_contacts c using (project_id, name, contact_id)
@@ -44,19 +48,19 @@ const foldText = (condition: string): string => `
     from (
       select project_id, date_trunc('hour', at, 'UTC') as hour, name, 1 as count, in_feed::integer as in_feed,
         0 as last_contacts, at as last_at
-      from notes
+      from deltas
       union all
       select project_id, hour, name, 0, 0, 1, '-infinity' from moved
       union all
       select project_id, last_hour, name, 0, 0, -1, '-infinity' from moved where last_hour is not null
     ) parts group by 1, 2, 3
   ),
-  ${(['hour', 'day'] as const).map(addTo).join(', ')},
+  ${(['hour', 'day'] as const).map(addToTable).join(', ')},
   names as (
     insert into event_names as n (project_id, name, count, retained, in_feed, contacts, last_at)
     select project_id, name, sum(count), sum(count), sum(in_feed), sum(contacts), max(last_at)
     from (
-      select project_id, name, 1 as count, in_feed::integer as in_feed, 0 as contacts, at as last_at from notes
+      select project_id, name, 1 as count, in_feed::integer as in_feed, 0 as contacts, at as last_at from deltas
       union all
       select project_id, name, 0, 0, 1, '-infinity' from moved where last_hour is null
     ) parts group by 1, 2 order by 1, 2
@@ -64,36 +68,34 @@ const foldText = (condition: string): string => `
       in_feed = n.in_feed + excluded.in_feed, contacts = n.contacts + excluded.contacts,
       last_at = greatest(n.last_at, excluded.last_at)
   )
-  select count(*)::integer as folded from notes`;
+  select count(*)::integer as aggregated from deltas`;
 
-const foldAny = statement<{ folded: number }>('event-counts-fold', foldText('true'));
-const foldOne = statement<{ folded: number }>('event-counts-fold-one', foldText('project_id = $2'));
+const aggregateAny = statement<{ aggregated: number }>('event-counts-aggregate', aggregateText('true'));
+const aggregateProject = statement<{ aggregated: number }>(
+  'event-counts-aggregate-project',
+  aggregateText('project_id = $2'),
+);
 
-/** Adds up to `limit` notes up. 0: there are none, or somebody else is at it. */
+/** Aggregates at most `limit` deltas and returns how many. 0: there are none, or another process aggregates. */
 export async function aggregateEventDeltas(db: Db, limit: number, projectId?: string): Promise<number> {
   return inTransaction(db, async (trx) => {
-    const [turn] = await tryTurn(trx, [FOLD_LOCK]);
-    if (!turn?.mine) return 0;
-    const [row] = await (projectId ? foldOne(trx, [limit, projectId]) : foldAny(trx, [limit]));
-    return row?.folded ?? 0;
+    const [lock] = await tryLock(trx, [AGGREGATION_LOCK]);
+    if (!lock?.locked) return 0;
+    const [row] = await (projectId ? aggregateProject(trx, [limit, projectId]) : aggregateAny(trx, [limit]));
+    return row?.aggregated ?? 0;
   });
 }
 
-/** Nobody folds until the end of the transaction, and of this project nothing is left to be folded. */
-export async function aggregateAllEventDeltas(trx: Db, projectId: string): Promise<void> {
-  await lockEventAggregation(trx);
-  await foldOne(trx, [ALL, projectId]);
-}
-
+/** Keeps other processes from aggregating until the transaction ends. */
 export async function lockEventAggregation(trx: Db): Promise<void> {
-  await waitForTurn(trx, [FOLD_LOCK]);
+  await waitForLock(trx, [AGGREGATION_LOCK]);
 }
 
 export interface NameCount {
   name: string;
   /** Of all time. */
   count: number;
-  /** Still in the table, and of these the ones that the feed shows. */
+  /** Not removed by retention, and how many of these the activity feed shows. */
   retained: number;
   inFeed: number;
 }
@@ -113,7 +115,7 @@ const names = statement<{ name: string; count: string; retained: string; in_feed
    order by 2 desc, name limit $3`,
 );
 
-/** The most frequent first. `pending` notes were added up to know it. */
+/** Returns the most frequent first. `pending` is the number of deltas that had to be added. */
 export async function readEventNames(
   db: Db,
   projectId: string,
@@ -134,20 +136,20 @@ export async function readEventNames(
 const contactsOfName = statement<{ contacts: string }>(
   'event-name-contacts',
   `select coalesce((select contacts from event_names where project_id = $1 and name = $2), 0) + (
-     select count(distinct n.contact_id) from event_deltas n
-     where n.project_id = $1 and n.name = $2 and not exists (
-       select 1 from event_contacts c where c.project_id = $1 and c.name = $2 and c.contact_id = n.contact_id)
+     select count(distinct d.contact_id) from event_deltas d
+     where d.project_id = $1 and d.name = $2 and not exists (
+       select 1 from event_contacts c where c.project_id = $1 and c.name = $2 and c.contact_id = d.contact_id)
    ) as contacts`,
 );
 
-/** How many contacts have ever had an event of that name. */
+/** Counts the contacts that have ever had an event of that name. */
 export async function countContactsOfEvent(db: Db, projectId: string, name: string): Promise<number> {
   const [row] = await contactsOfName(db, [projectId, name]);
   return Number(row?.contacts ?? 0);
 }
 
-/** A range of whole hours as the whole days in it, and the hours left at its ends. */
-const COUNTED = `
+/** The aggregated counts of a range of whole hours: the whole days in it, and the hours left at its ends. */
+const AGGREGATED = `
   select name, count, in_feed, last_contacts, last_at from event_days
   where project_id = $1 and day >= $4::timestamptz and day < $5::timestamptz
   union all
@@ -155,18 +157,17 @@ const COUNTED = `
   where project_id = $1 and (hour >= $2::timestamptz and hour < least($3::timestamptz, $4::timestamptz)
     or hour >= greatest($2::timestamptz, $5::timestamptz) and hour < $3::timestamptz)`;
 
-/** What is added up, and the notes that are not. */
 const hours = statement<{ name: string; count: string; in_feed: string }>(
   'event-hours',
   `select name, sum(count) as count, sum(in_feed) as in_feed from (
-     select name, count, in_feed from (${COUNTED}) counted
+     select name, count, in_feed from (${AGGREGATED}) aggregated
      union all
      select name, 1, in_feed::integer from event_deltas
      where project_id = $1 and at >= $2::timestamptz and at < $3::timestamptz
    ) parts group by name`,
 );
 
-/** By name, within whole hours; `inFeed` are those that the feed of activity shows. */
+/** Counts by name within whole hours. `inFeed` counts those that the activity feed shows. */
 export async function readEventHours(
   db: Db,
   projectId: string,
@@ -184,7 +185,7 @@ interface HourRange {
 const DAY_MS = 86_400_000;
 const NEVER = new Date('9999-01-01T00:00:00Z');
 
-/** $2 and $3 the range, $4 and $5 the days in it. Where it reaches up to now, today is a whole day: there is no more. */
+/** $2 and $3: the range. $4 and $5: the whole days in it; today is one when the range reaches up to now. */
 function rangeValues({ from = new Date(0), to = NEVER }: HourRange): Date[] {
   const end = to > new Date() ? new Date(Math.ceil(to.getTime() / DAY_MS) * DAY_MS) : to;
   const firstDay = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
@@ -199,26 +200,26 @@ export interface NameStats {
   lastAt: Date;
 }
 
-// $6: the range reaches up to now. Then whoever was last seen since its beginning was seen in it. One that has ended is
-// asked of the events themselves; where retention has removed those, whoever was last seen in it is known all the same.
+// $6: the range reaches up to now. Then the contacts in it are those last seen since its start. For a range in the past the
+// events are counted; where retention has removed them, the contacts last seen in the range are a lower bound.
 const stats = statement<{ name: string; count: string; contacts: string; last_at: Date; pending: string }>(
   'event-stats',
-  `with notes as materialized (
+  `with deltas as materialized (
      select name, contact_id, at from event_deltas
      where project_id = $1 and at >= $2::timestamptz and at < $3::timestamptz
    ),
    summed as (
      select name, sum(count) as count, sum(last_contacts) as contacts, max(last_at) as last_at from (
-       select name, count, last_contacts, last_at from (${COUNTED}) counted
+       select name, count, last_contacts, last_at from (${AGGREGATED}) aggregated
        union all
-       select name, 1, 0, at from notes
+       select name, 1, 0, at from deltas
        union all
-       select distinct on (name, contact_id) name, 0, 1, '-infinity'::timestamptz from notes n where not exists (
+       select distinct on (name, contact_id) name, 0, 1, '-infinity'::timestamptz from deltas d where not exists (
          select 1 from event_contacts c
-         where c.project_id = $1 and c.name = n.name and c.contact_id = n.contact_id and c.last_hour >= $2::timestamptz)
+         where c.project_id = $1 and c.name = d.name and c.contact_id = d.contact_id and c.last_hour >= $2::timestamptz)
      ) parts group by name
    )
-   select name, count, last_at, (select count(*) from notes) as pending,
+   select name, count, last_at, (select count(*) from deltas) as pending,
      case when $6::boolean then contacts else greatest(contacts, (
        select count(distinct e.contact_id) from events e
        where e.project_id = $1 and e.name = summed.name and e.created_at >= $2::timestamptz
@@ -227,7 +228,7 @@ const stats = statement<{ name: string; count: string; contacts: string; last_at
    from summed where count > 0 order by count desc, name limit $7`,
 );
 
-/** Within whole hours, the most frequent first. */
+/** Returns the statistics of whole hours, the most frequent first. */
 export async function readEventStats(
   db: Db,
   projectId: string,

@@ -4,7 +4,7 @@ export const executionStatuses = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', '
 export type ExecutionStatus = (typeof executionStatuses)[number];
 export type ExecutionStepStatus = 'RUNNING' | 'WAITING' | 'COMPLETED' | 'SKIPPED' | 'FAILED' | 'CANCELLED';
 
-/** A contact on its way through a version of a workflow. */
+/** One contact's way through one version of a workflow. */
 export class Execution extends BaseModel {
   static override tableName = 'executions';
   static override jsonAttributes = ['context'];
@@ -16,16 +16,16 @@ export class Execution extends BaseModel {
   declare contactId: string;
   declare status: ExecutionStatus;
   declare currentStepId: string | null;
-  /** The how manieth step of the way the current one is. */
+  /** The number of the current step on the way: 1 is the first step taken. */
   declare visit: number;
   declare context: Record<string, unknown>;
-  /** Only events behind this position count for a wait. A bigint: pg gives it as text. */
+  /** A wait ignores events up to this position. A bigint, which pg returns as text. */
   declare afterPosition: string;
   declare wakeAt: Date | null;
-  declare awaits: string | null;
+  declare awaitedEvent: string | null;
   declare depth: number;
   declare generation: number;
-  declare once: boolean;
+  declare oncePerContact: boolean;
   declare exitReason: string | null;
   declare error: string | null;
   declare startedAt: Date;
@@ -33,7 +33,7 @@ export class Execution extends BaseModel {
   declare updatedAt: Date;
 }
 
-/** What one visit of a step came to. */
+/** The result of one visit of a step. */
 export class ExecutionStep extends BaseModel {
   static override tableName = 'execution_steps';
   static override jsonAttributes = ['output', 'request'];

@@ -22,7 +22,7 @@ export interface BulkResult {
   errors: { contactId: string; error: string }[];
 }
 
-/** Work on many contacts, carried out in the background. */
+/** Background work on many contacts, which a client polls. */
 export class Job extends BaseModel {
   static override tableName = 'jobs';
 
@@ -34,7 +34,7 @@ export class Job extends BaseModel {
   declare processed: number;
   declare result: ImportResult | BulkResult;
   declare failedReason: string | null;
-  /** When it got a slot of its project; null while it waits for one. */
+  /** When it got one of its project's slots; null while it waits. */
   declare admittedAt: Date | null;
   declare startedAt: Date | null;
   declare completedAt: Date | null;

@@ -8,20 +8,20 @@ export class Segment extends BaseModel {
 
   declare id: string;
   declare projectId: string;
-  /** Fixed at creation: the events of a tracked segment are named by it. */
+  /** Fixed at creation, because the names of the segment's events contain it. */
   declare slug: string;
   declare name: string;
   declare description: string | null;
   declare type: SegmentType;
-  /** As it was sent; null on a static segment. */
+  /** As the client sent it; null on a static segment. */
   declare condition: Record<string, unknown> | null;
   declare trackMembership: boolean;
   declare memberCount: number;
-  /** Time alone changes who is in it. */
+  /** Its members change as time passes. */
   declare timeDependent: boolean;
-  /** Up to then, that has been settled. */
+  /** Until when such changes have been applied. */
   declare sweptAt: Date;
-  /** From then on all contacts must be looked at once more. */
+  /** When all contacts must be evaluated again. */
   declare reconcileAt: Date | null;
   /** What its condition uses: see `services/segments/uses.ts`. */
   declare filterCount: number;

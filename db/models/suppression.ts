@@ -2,7 +2,7 @@ import { BaseModel } from './base.ts';
 
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT';
 
-/** An address that bounced or complained. It is found by its hash; its text goes with the contact. */
+/** An address that bounced or complained, found by its hash. The address itself is deleted with the contact. */
 export class Suppression extends BaseModel {
   static override tableName = 'suppressions';
 
@@ -12,14 +12,13 @@ export class Suppression extends BaseModel {
   declare email: string | null;
   declare contactId: string | null;
   declare reason: SuppressionReason;
-  /** The mail that bounced, or was complained about. */
+  /** The mail that bounced or was reported as spam. */
   declare emailId: string | null;
 }
 
 /**
- * Whether mail to an address must not leave, as a condition inside a statement; both are SQL. A complaint ends the
- * subscription, a hard bounce all mail. One look into an index, whatever the planner thinks: for `exists` it may choose
- * to read the whole list first.
+ * SQL: whether mail to an address must not be sent; both parameters are SQL. A complaint only ends the subscription, a hard
+ * bounce ends all mail. `limit 1` forces one index lookup; with `exists` the planner may hash the whole table.
  */
 export const isSuppressed = (projectId: string, email: string): string =>
   `coalesce((

@@ -22,14 +22,14 @@ export class Workflow extends BaseModel {
   declare triggerConfig: TriggerConfig;
   declare enabled: boolean;
   declare allowReentry: boolean;
-  /** The newest one. */
+  /** The newest version. */
   declare version: number;
-  /** The newest one that may be started. */
+  /** The newest version that executions may start on. */
   declare validVersion: number | null;
   declare updatedAt: Date;
 }
 
-/** A step as it is edited; executions go by the graph of their version. */
+/** A step as it is edited. Executions use the graph of their version. */
 export class WorkflowStep extends BaseModel {
   static override tableName = 'workflow_steps';
   static override jsonAttributes = ['position', 'config'];
@@ -56,7 +56,7 @@ export class WorkflowTransition extends BaseModel {
   declare branch: 'yes' | 'no' | 'event' | 'timeout' | null;
 }
 
-/** A graph that is never changed again. */
+/** A graph as it was at one time. Never changes. */
 export class WorkflowVersion extends BaseModel {
   static override tableName = 'workflow_versions';
   static override idColumn = ['workflow_id', 'version'];

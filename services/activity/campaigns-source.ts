@@ -1,5 +1,5 @@
 import { statement } from '../../db/statement.ts';
-import { micros, onStretch, stretchValues } from '../events/newest.ts';
+import { inTimePage, micros, timePageValues } from '../events/newest.ts';
 import type { ActivitySource } from './source.ts';
 
 type Type = 'campaign.scheduled' | 'campaign.sent';
@@ -15,7 +15,7 @@ interface Row {
   scheduled_for: Date | null;
 }
 
-// A project has thousands of campaigns at most.
+// Needs no index of its own: a project has thousands of campaigns at most.
 const moments = `
   select kind.type, c.id, c.name, c.subject, c.scheduled_for, kind.time, ${micros('kind.time')} as at
   from campaigns c, lateral (values ('campaign.scheduled', c.scheduled_at), ('campaign.sent', c.sent_at)) as kind (type, time)
@@ -23,7 +23,7 @@ const moments = `
 
 const newest = statement<Row>(
   'activity-campaigns',
-  `select * from (${moments}) moments where type = any ($7::text[]) and ${onStretch('time', 'id', '<=')}
+  `select * from (${moments}) moments where type = any ($7::text[]) and ${inTimePage('time', 'id', '<=')}
    order by time desc, id desc limit $6`,
 );
 
@@ -33,14 +33,14 @@ const count = statement<{ count: string }>(
    where type = any ($2::text[]) and time >= $3::timestamptz and time < $4::timestamptz`,
 );
 
-/** No contact is part of them. */
+/** Its items belong to no contact. */
 export const campaignsSource: ActivitySource = {
   types,
-  async newest(db, { projectId, types, contactId }, stretch) {
+  async newest(db, { projectId, types, contactId }, page) {
     if (contactId) return [];
-    const rows = await newest(db, [projectId, ...stretchValues(stretch), types]);
+    const rows = await newest(db, [projectId, ...timePageValues(page), types]);
     return rows.map(({ type, id, at, time, name, subject, scheduled_for }) => ({
-      place: { at, id },
+      key: { at, id },
       item: {
         id: `${id}:${type.slice('campaign.'.length)}`,
         type,

@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { countExecutions } from '../../db/models/activity-counts.ts';
 import { statement } from '../../db/statement.ts';
-import { micros, onStretch, type Stretch, stretchValues } from '../events/newest.ts';
+import { inTimePage, micros, type TimePage, timePageValues } from '../events/newest.ts';
 import { type Range, splitHours } from '../range.ts';
-import type { ActivitySource, Found, Wanted } from './source.ts';
+import type { ActivityFilter, ActivitySource, FeedEntry } from './source.ts';
 
 type Type = 'workflow.started' | 'workflow.completed';
 
@@ -18,21 +18,21 @@ interface Row {
   exit_reason: string | null;
 }
 
-/** That it counts as what the type says, and when it became that. */
+/** Which executions are items of the type, and the column with their time. */
 const parts: Record<Type, { time: string; condition: string; kind: 'started' | 'completed' }> = {
   'workflow.started': { time: 'started_at', condition: 'true', kind: 'started' },
   'workflow.completed': { time: 'completed_at', condition: `status in ('COMPLETED', 'EXITED')`, kind: 'completed' },
 };
 const types = Object.keys(parts) as Type[];
 
-// $7: of this contact alone; there its few executions are all looked at. The names are looked up behind the cut.
-const newestOf = (type: Type, whose: string) => {
+// $7: the contact, whose few executions are all read. Reads workflow names only for the rows of the page.
+const newestOf = (type: Type, scope: string) => {
   const { time, condition } = parts[type];
   return statement<Row>(
-    `activity-${type}-${whose === 'true' ? 'all' : 'contact'}`,
+    `activity-${type}-${scope === 'true' ? 'all' : 'contact'}`,
     `select x.*, w.name as workflow_name from (
        select id, contact_id, workflow_id, status, exit_reason, ${time} as time, ${micros(time)} as at from executions
-       where project_id = $1 and ${condition} and ${whose} and ${onStretch(time, 'id', '<=')}
+       where project_id = $1 and ${condition} and ${scope} and ${inTimePage(time, 'id', '<=')}
        order by ${time} desc, id desc limit $6
      ) x left join workflows w on w.id = x.workflow_id order by x.time desc, x.id desc`,
   );
@@ -56,27 +56,27 @@ const counts = { 'workflow.started': countOf('workflow.started'), 'workflow.comp
 
 export const executionsSource: ActivitySource = {
   types,
-  async newest(db, wanted, stretch) {
-    const found: Found[] = [];
-    for (const type of asked(wanted)) found.push(...(await newestOfType(db, type, wanted, stretch)));
-    return found;
+  async newest(db, filter, page) {
+    const entries: FeedEntry[] = [];
+    for (const type of wantedTypes(filter)) entries.push(...(await newestOfType(db, type, filter, page)));
+    return entries;
   },
-  async count(db, wanted, range) {
+  async count(db, filter, range) {
     let count = 0;
-    for (const type of asked(wanted)) count += await countOfType(db, type, wanted, range);
+    for (const type of wantedTypes(filter)) count += await countOfType(db, type, filter, range);
     return count;
   },
 };
 
-const asked = ({ types: wanted }: Wanted): Type[] => types.filter((type) => wanted.includes(type));
+const wantedTypes = (filter: ActivityFilter): Type[] => types.filter((type) => filter.types.includes(type));
 
-async function newestOfType(db: Db, type: Type, wanted: Wanted, stretch: Stretch): Promise<Found[]> {
-  const values = [wanted.projectId, ...stretchValues(stretch)];
-  const rows = wanted.contactId
-    ? await newest[type].contact(db, [...values, wanted.contactId])
+async function newestOfType(db: Db, type: Type, filter: ActivityFilter, page: TimePage): Promise<FeedEntry[]> {
+  const values = [filter.projectId, ...timePageValues(page)];
+  const rows = filter.contactId
+    ? await newest[type].contact(db, [...values, filter.contactId])
     : await newest[type].all(db, values);
   return rows.map((row) => ({
-    place: { at: row.at, id: row.id },
+    key: { at: row.at, id: row.id },
     item: {
       id: `${row.id}:${parts[type].kind}`,
       type,
@@ -92,16 +92,16 @@ async function newestOfType(db: Db, type: Type, wanted: Wanted, stretch: Stretch
   }));
 }
 
-const EVER: Range = { from: new Date(0), to: new Date('9999-01-01T00:00:00Z') };
+const ALL_TIME: Range = { from: new Date(0), to: new Date('9999-01-01T00:00:00Z') };
 
-async function countOfType(db: Db, type: Type, wanted: Wanted, range: Partial<Range>): Promise<number> {
-  const raw = async ({ from, to }: Range): Promise<number> => {
-    const [row] = await counts[type](db, [wanted.projectId, from, to, wanted.contactId ?? null]);
+async function countOfType(db: Db, type: Type, filter: ActivityFilter, range: Partial<Range>): Promise<number> {
+  const countRaw = async ({ from, to }: Range): Promise<number> => {
+    const [row] = await counts[type](db, [filter.projectId, from, to, filter.contactId ?? null]);
     return Number(row?.count ?? 0);
   };
-  if (wanted.contactId) return raw({ ...EVER, ...range });
+  if (filter.contactId) return countRaw({ ...ALL_TIME, ...range });
   const { hours, ends } = splitHours(range);
-  let count = (await countExecutions(db, wanted.projectId, { ...EVER, ...hours }))[parts[type].kind];
-  for (const end of ends) count += await raw(end);
+  let count = (await countExecutions(db, filter.projectId, { ...ALL_TIME, ...hours }))[parts[type].kind];
+  for (const end of ends) count += await countRaw(end);
   return count;
 }

@@ -1,13 +1,13 @@
 import type { Db } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
 import { openCursor, type SigningKeys, signCursor } from '../../platform/cursor.ts';
-import type { Place } from '../events/newest.ts';
+import type { TimeKey } from '../events/newest.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { type Range, type RangeQuery, readRange } from '../range.ts';
 import { campaignsSource } from './campaigns-source.ts';
 import { eventsSource } from './events-source.ts';
 import { executionsSource } from './executions-source.ts';
-import type { ActivitySource, Found, Wanted } from './source.ts';
+import type { ActivityFilter, ActivitySource, FeedEntry } from './source.ts';
 import { type ActivityItem, type ActivityType, activityTypes } from './types.ts';
 
 export interface FeedQuery extends RangeQuery {
@@ -19,12 +19,12 @@ export interface FeedQuery extends RangeQuery {
 
 const sources: ActivitySource[] = [eventsSource, executionsSource, campaignsSource];
 
-/** A place in the merged feed. */
-type FeedPlace = Place & { type: ActivityType };
+/** The sort key of the merged feed, and the content of its cursor. */
+type FeedKey = TimeKey & { type: ActivityType };
 
 /**
- * Whatever has happened, the newest first. Each source gives as many of its own as a page has, from an index; what is
- * merged and cut from these is the page, however large the tables are.
+ * Returns the activity of a project, the newest first. Each source returns a page of its own items from an index; the page
+ * is merged and cut from these, so the cost does not depend on the size of the tables.
  */
 export async function listActivity(
   db: Db,
@@ -34,53 +34,53 @@ export async function listActivity(
 ): Promise<CursorPage<ActivityItem>> {
   const range = readRange(query);
   const boundTo = [projectId, 'activity', types.join(), contactId ?? '', query.startDate ?? '', query.endDate ?? ''];
-  const before = cursor === undefined ? null : (openCursor(keys, boundTo, cursor) as FeedPlace);
-  const asked = sourcesOf({ projectId, types, contactId });
-  // One more than the page has, to know whether there is another; and one that may come twice.
-  const stretch = { before, range, limit: limit + 2 };
-  const found = await Promise.all(asked.map(({ source, wanted }) => source.newest(db, wanted, stretch)));
-  const rows = found
+  const before = cursor === undefined ? null : (openCursor(keys, boundTo, cursor) as FeedKey);
+  const filter = { projectId, types, contactId };
+  // One more row shows whether there is another page; a source may also return the row at `before` again.
+  const timePage = { before, range, limit: limit + 2 };
+  const entries = await Promise.all(sourcesOf(filter).map(({ source, filter }) => source.newest(db, filter, timePage)));
+  const rows = entries
     .flat()
-    .filter((one) => !before || newestFirst(placeOf(one), before) > 0)
-    .sort((one, other) => newestFirst(placeOf(one), placeOf(other)));
-  const total = before ? 0 : await countActivity(db, { projectId, types, contactId }, range);
+    .filter((entry) => !before || compareNewestFirst(feedKeyOf(entry), before) > 0)
+    .sort((one, other) => compareNewestFirst(feedKeyOf(one), feedKeyOf(other)));
+  const total = before ? 0 : await countActivity(db, filter, range);
   const page = cutPage(rows.slice(0, limit + 1), {
     limit,
     total,
-    cursorAfter: (last) => signCursor(keys, boundTo, placeOf(last)),
+    cursorAfter: (last) => signCursor(keys, boundTo, feedKeyOf(last)),
   });
   return { ...page, data: await withAddresses(db, projectId, page.data) };
 }
 
-/** How many items the feed has within a range. */
-export async function countActivity(db: Db, wanted: Wanted, range: Partial<Range>): Promise<number> {
-  const counted = await Promise.all(sourcesOf(wanted).map(({ source, wanted }) => source.count(db, wanted, range)));
-  return counted.reduce((sum, count) => sum + count, 0);
+/** Counts the items of the feed within a range. */
+export async function countActivity(db: Db, filter: ActivityFilter, range: Partial<Range>): Promise<number> {
+  const counts = await Promise.all(sourcesOf(filter).map(({ source, filter }) => source.count(db, filter, range)));
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Those that have something of what is wanted, with their part of it. */
-const sourcesOf = (wanted: Wanted): { source: ActivitySource; wanted: Wanted }[] =>
+/** Returns the sources that have items of the wanted types, each with its part of the filter. */
+const sourcesOf = (filter: ActivityFilter): { source: ActivitySource; filter: ActivityFilter }[] =>
   sources.flatMap((source) => {
-    const types = source.types.filter((type) => wanted.types.includes(type));
-    return types.length > 0 ? [{ source, wanted: { ...wanted, types } }] : [];
+    const types = source.types.filter((type) => filter.types.includes(type));
+    return types.length > 0 ? [{ source, filter: { ...filter, types } }] : [];
   });
 
-const placeOf = ({ place, item }: Found): FeedPlace => ({ ...place, type: item.type });
+const feedKeyOf = ({ key, item }: FeedEntry): FeedKey => ({ ...key, type: item.type });
 
-function newestFirst(one: FeedPlace, other: FeedPlace): number {
+function compareNewestFirst(one: FeedKey, other: FeedKey): number {
   if (one.at !== other.at) return BigInt(one.at) > BigInt(other.at) ? -1 : 1;
   if (one.id !== other.id) return one.id > other.id ? -1 : 1;
-  // What happens later to the same thing stands later in the list of types.
+  // The list of types is in the order in which they happen to one campaign or execution.
   return activityTypes.indexOf(other.type) - activityTypes.indexOf(one.type);
 }
 
-/** Nobody's where the contact has been deleted. */
-async function withAddresses(db: Db, projectId: string, found: Found[]): Promise<ActivityItem[]> {
-  const ids = [...new Set(found.flatMap(({ item: { contactId } }) => contactId ?? []))];
+/** Adds the addresses of the contacts; null for a deleted contact. */
+async function withAddresses(db: Db, projectId: string, entries: FeedEntry[]): Promise<ActivityItem[]> {
+  const ids = [...new Set(entries.flatMap(({ item: { contactId } }) => contactId ?? []))];
   const contacts =
     ids.length > 0 ? await Contact.query(db).where({ projectId }).whereIn('id', ids).select('id', 'email') : [];
   const emails = new Map(contacts.map(({ id, email }) => [id, email]));
-  return found.map(({ item }) => ({
+  return entries.map(({ item }) => ({
     ...item,
     contactEmail: item.contactId === null ? null : (emails.get(item.contactId) ?? null),
   }));

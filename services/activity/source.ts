@@ -1,25 +1,25 @@
 import type { Db } from '../../db/connect.ts';
-import type { Place, Stretch } from '../events/newest.ts';
+import type { TimeKey, TimePage } from '../events/newest.ts';
 import type { Range } from '../range.ts';
 import type { ActivityItem, ActivityType } from './types.ts';
 
-/** What is asked for: of those types, of a contact or of everybody. */
-export interface Wanted {
+export interface ActivityFilter {
   projectId: string;
   types: ActivityType[];
+  /** Undefined: all contacts. */
   contactId: string | undefined;
 }
 
-/** An item and its place in the whole feed: by time, then by id, then by type. */
-export interface Found {
-  place: Place;
+/** An item of the feed with its sort key. The feed is sorted by time, then by id, then by type. */
+export interface FeedEntry {
+  key: TimeKey;
   item: Omit<ActivityItem, 'contactEmail'>;
 }
 
-/** One of the tables that the feed is merged from. Each gives its own newest, from an index. */
+/** One of the tables that the feed is merged from. */
 export interface ActivitySource {
   types: readonly ActivityType[];
-  /** May give the item at `before` itself once more. */
-  newest(db: Db, wanted: Wanted, stretch: Stretch): Promise<Found[]>;
-  count(db: Db, wanted: Wanted, range: Partial<Range>): Promise<number>;
+  /** Returns the newest items of the page. May include the item at `before` itself. */
+  newest(db: Db, filter: ActivityFilter, page: TimePage): Promise<FeedEntry[]>;
+  count(db: Db, filter: ActivityFilter, range: Partial<Range>): Promise<number>;
 }

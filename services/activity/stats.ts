@@ -13,13 +13,13 @@ export interface ActivityStats {
   totalEmailsBounced: number;
   totalEmailsComplained: number;
   totalWorkflowsStarted: number;
-  /** Of what was sent, 0 to 1. */
+  /** The share of the sent mails, 0 to 1. */
   openRate: number;
   clickRate: number;
   bounceRate: number;
 }
 
-/** For whole hours. Mails are counted by the ledger, each once for whatever happens to it. */
+/** Counts whole hours. A mail counts once in each state, by the ledger. */
 export async function activityStats(db: Db, projectId: string, query: RangeQuery): Promise<ActivityStats> {
   const range = readWholeHours(query);
   const [days, totalEvents] = await Promise.all([
@@ -27,7 +27,7 @@ export async function activityStats(db: Db, projectId: string, query: RangeQuery
     countActivity(db, { projectId, types: ['event.triggered'], contactId: undefined }, range),
   ]);
   const sum = sumOf(days.map(({ counts }) => counts));
-  // Opened in the range, but sent before it: more than all is still all.
+  // At most 1: mails opened in the range may have been sent before it.
   const rate = (part: number) => (sum.sent > 0 ? Math.min(part / sum.sent, 1) : 0);
   return {
     totalEvents,
@@ -49,7 +49,7 @@ const sumOf = (counts: ActivityCounts[]): ActivityCounts =>
     activityKinds.map((kind) => [kind, counts.reduce((sum, count) => sum + count[kind], 0)]),
   ) as ActivityCounts;
 
-/** How many items the feed has gained in the last minutes. */
+/** Counts the items of the feed in the last minutes. */
 export async function countRecentActivity(db: Db, projectId: string, minutes: number): Promise<number> {
   const from = new Date(Date.now() - minutes * 60_000);
   return countActivity(db, { projectId, types: [...activityTypes], contactId: undefined }, { from });

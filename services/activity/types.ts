@@ -1,6 +1,6 @@
 import { shownTypes } from '../events/types.ts';
 
-/** What the feed of activity is made of. */
+/** The types of items in the activity feed. */
 export const activityTypes = [
   ...shownTypes,
   'campaign.scheduled',
@@ -11,7 +11,7 @@ export const activityTypes = [
 export type ActivityType = (typeof activityTypes)[number];
 
 export interface ActivityItem {
-  /** Unique in the feed: what happened to one campaign or execution twice has two. */
+  /** Unique in the feed: two items of one campaign or execution have different ids. */
   id: string;
   type: ActivityType;
   timestamp: Date;

@@ -19,7 +19,7 @@ export interface UpcomingStep {
   contactId: string;
   contactEmail: string | null;
   stepId: string | null;
-  /** What it waits for until then; null in a DELAY. */
+  /** The event that the step waits for until then; null in a DELAY. */
   eventName: string | null;
 }
 
@@ -46,7 +46,7 @@ const steps = statement<StepRow>(
    order by x.wake_at, x.id`,
 );
 
-/** What is set to happen, the next first: scheduled campaigns, and steps that end at a time. */
+/** Returns scheduled campaigns and steps that end at a time, the next first. */
 export async function listUpcoming(db: Db, projectId: string, limit: number): Promise<Upcoming[]> {
   const [campaigns, waiting] = await Promise.all([
     Campaign.query(db)

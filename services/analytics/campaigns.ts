@@ -12,32 +12,32 @@ const countOf: Record<Metric, (view: CampaignView) => number> = {
   sent: ({ counts }) => counts.sent,
 };
 
-/** Those that began to be sent in the range, the best by the metric first. */
+/** Returns the campaigns that started in the range, the best by the metric first. */
 export async function topCampaigns(
   db: Db,
   projectId: string,
   { metric, limit, ...query }: RangeQuery & { metric: Metric; limit: number },
 ): Promise<CampaignView[]> {
-  const views = await sentWithin(db, projectId, query);
+  const views = await startedWithin(db, projectId, query);
   const count = countOf[metric];
   return views.sort((one, other) => count(other) - count(one)).slice(0, limit);
 }
 
 export interface CampaignTotals {
-  /** Begun in the range, with those still under way and those that are through. */
+  /** The campaigns that started in the range. */
   views: CampaignView[];
   active: number;
   completed: number;
 }
 
 export async function campaignTotals(db: Db, projectId: string, query: RangeQuery): Promise<CampaignTotals> {
-  const views = await sentWithin(db, projectId, query);
+  const views = await startedWithin(db, projectId, query);
   const having = (status: Campaign['status']) => views.filter(({ campaign }) => campaign.status === status).length;
   return { views, active: having('SENDING'), completed: having('SENT') };
 }
 
-/** The newest first. A project has thousands of campaigns at most. */
-async function sentWithin(db: Db, projectId: string, query: RangeQuery): Promise<CampaignView[]> {
+/** Returns the newest first, all at once: a project has thousands of campaigns at most. */
+async function startedWithin(db: Db, projectId: string, query: RangeQuery): Promise<CampaignView[]> {
   const { from, to } = readWholeHours(query);
   const campaigns = await Campaign.query(db)
     .where({ projectId })

@@ -18,7 +18,7 @@ export interface Point {
 const STEP_MS: Record<Granularity, number> = { hour: 3_600_000, day: 86_400_000 };
 const MAX_POINTS = 10_000;
 
-/** What happened to mails, each once, by the hour or the day of UTC; where nothing did there are zeros. */
+/** Counts what happened to mails by UTC hour or day, with zeros where nothing did. A mail counts once in each state. */
 export async function timeseries(
   db: Db,
   projectId: string,

@@ -6,11 +6,11 @@ import { type Range, type RangeQuery, readWholeHours } from '../range.ts';
 export interface TopEvent {
   name: string;
   count: number;
-  /** By how much of the stretch before, of the same length, it has grown: 0.5 is half as much again. 1 when it is new. */
+  /** Growth against the period before of the same length: 0.5 is half as much again. 1 when the event is new. */
   trend: number;
 }
 
-/** The tracked events, the most frequent first. */
+/** Returns the tracked events, the most frequent first. */
 export async function topEvents(
   db: Db,
   projectId: string,
@@ -19,7 +19,7 @@ export async function topEvents(
   const range = readWholeHours(query);
   const [now, earlier] = await Promise.all([
     readEventHours(db, projectId, range),
-    readEventHours(db, projectId, stretchBefore(range)),
+    readEventHours(db, projectId, periodBefore(range)),
   ]);
   const before = new Map(earlier.map(({ name, count }) => [name, count]));
   return now
@@ -29,7 +29,7 @@ export async function topEvents(
     .map(({ name, count }) => ({ name, count, trend: trendOf(count, before.get(name) ?? 0) }));
 }
 
-const stretchBefore = ({ from, to }: Range): Range => ({
+const periodBefore = ({ from, to }: Range): Range => ({
   from: new Date(2 * from.getTime() - to.getTime()),
   to: from,
 });

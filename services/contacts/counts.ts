@@ -1,33 +1,33 @@
 import type { Db } from '../../db/connect.ts';
-import { foldCounts, readCounts } from '../../db/models/contact-counts.ts';
+import { aggregateContactDeltas, readContactCounts } from '../../db/models/contact-counts.ts';
 import type { ContactFilter } from './list-query.ts';
 
-/** So many notes are no burden to a reader; beyond, it folds some itself and does not rely on a worker to do it. */
-const BURDEN = 2_000;
-const FOLD_AT_ONCE = 10_000;
+/** With more deltas than this a reader aggregates some itself, in case no worker does. */
+const MAX_PENDING = 2_000;
+const BATCH_SIZE = 10_000;
 
-/** Exact, and the same work however many contacts there are. */
+/** Returns the exact number. The cost does not depend on the number of contacts. */
 export async function countContacts(
   db: Db,
   projectId: string,
   { subscribed }: Pick<ContactFilter, 'subscribed'> = {},
 ): Promise<number> {
-  const counts = await readCounts(db, projectId);
-  await lighten(db, projectId, counts.pending);
+  const counts = await readContactCounts(db, projectId);
+  await aggregateContactBacklog(db, projectId, counts.pending);
   if (subscribed === undefined) return counts.contacts;
   return subscribed ? counts.subscribed : counts.contacts - counts.subscribed;
 }
 
-export async function lighten(db: Db, projectId: string, pending: number): Promise<void> {
-  if (pending > BURDEN) await foldCounts(db, FOLD_AT_ONCE, projectId);
+export async function aggregateContactBacklog(db: Db, projectId: string, pending: number): Promise<void> {
+  if (pending > MAX_PENDING) await aggregateContactDeltas(db, BATCH_SIZE, projectId);
 }
 
-/** Housekeeping: adds up what has been noted of all projects. Any number of processes may do it at any time. */
+/** Housekeeping: aggregates the deltas of all projects. Safe to run in several processes at once. */
 export async function aggregateContactCounts(db: Db): Promise<number> {
-  let folded = 0;
+  let total = 0;
   for (;;) {
-    const now = await foldCounts(db, FOLD_AT_ONCE);
-    folded += now;
-    if (now < FOLD_AT_ONCE) return folded;
+    const aggregated = await aggregateContactDeltas(db, BATCH_SIZE);
+    total += aggregated;
+    if (aggregated < BATCH_SIZE) return total;
   }
 }

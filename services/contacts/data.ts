@@ -1,6 +1,6 @@
 import type { Fault } from '../../platform/errors.ts';
 
-/** Names that belong to the service: silently dropped from any `data`. */
+/** Names of the service, silently dropped from any `data`. */
 const RESERVED = new Set([
   'id',
   'email',
@@ -15,7 +15,7 @@ const RESERVED = new Set([
 
 export type Data = Record<string, unknown>;
 
-/** Of one request. What a contact has gathered may be twice that; the database sees to it (contacts_data_size). */
+/** The limit of one request. The data of a contact may grow to twice that (constraint contacts_data_size). */
 export const MAX_DATA_BYTES = 64 * 1024;
 export const MAX_KEY_LENGTH = 256;
 
@@ -25,7 +25,7 @@ export const mergedTooLarge: Fault = {
   code: 'too_big',
 };
 
-/** Which limit a `data` object breaks, in words that go on from its name. */
+/** Returns which limit a `data` object exceeds, as the rest of a sentence that begins with its name. */
 export function limitBrokenBy(data: Data): string | undefined {
   if (Object.keys(data).some((key) => key.length > MAX_KEY_LENGTH))
     return `has a key of more than ${MAX_KEY_LENGTH} characters`;
@@ -33,17 +33,17 @@ export function limitBrokenBy(data: Data): string | undefined {
   return undefined;
 }
 
-/** What a request's `data` asks for. */
+/** What a request's `data` changes. */
 export interface DataChange {
   /** Stored on the contact. */
   patch: Data;
-  /** Keys that go from the contact. */
+  /** Keys to remove from the contact. */
   deletes: string[];
-  /** What this one mail or event sees: the stored values and those that are not to be kept. */
+  /** The values for this mail or event: those in `patch` and those that are not stored. */
   seen: Data;
 }
 
-/** The rules for `data`, the same at every door: null deletes, an empty string says nothing, `persistent` decides. */
+/** The rules for `data` in every API: null deletes a key, an empty string is ignored, `persistent: false` is not stored. */
 export function readData(data: Data | null | undefined): DataChange {
   const patch: [string, unknown][] = [];
   const deletes: string[] = [];
@@ -56,7 +56,7 @@ export function readData(data: Data | null | undefined): DataChange {
     if (persistent && value === null) deletes.push(key);
     else if (persistent) patch.push([key, value]);
   }
-  // fromEntries defines own properties whatever their names, `__proto__` included.
+  // fromEntries defines own properties, also for a key `__proto__`.
   return { patch: Object.fromEntries(patch), deletes, seen: Object.fromEntries(seen) };
 }
 

@@ -5,15 +5,15 @@ import type { ContactRecord } from '../../db/models/contact.ts';
 import { heavyWork } from '../access/heavy-work.ts';
 import { ownContacts } from '../conditions/scope.ts';
 import { listKeys } from './fields.ts';
-import { type PageQuery, pageByWalk } from './list-query.ts';
+import { type PageQuery, pageByScan } from './list-query.ts';
 
 const MAX_ROWS = 1_000;
-/** Writing a page keeps everybody else in this process waiting: wide contacts come in shorter pages. */
+/** Limits the size of a page, because formatting one blocks the event loop. */
 const MAX_CELLS = 50_000;
 
 const EXPORT_WAIT_MS = 600_000;
 
-/** Spreadsheets take a text that begins with one of these for a formula. */
+/** Spreadsheets treat a text that begins with one of these as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 type Cells = Pick<ContactRecord, 'email' | 'subscribed' | 'data'>;
@@ -24,8 +24,8 @@ interface Column {
 }
 
 /**
- * All contacts as CSV, read page by page as fast as they are taken, in the order of their addresses. The columns are
- * those that there are when it begins. It can be imported again.
+ * Returns all contacts as CSV, in the order of their addresses. Reads page by page, as fast as the client does. The columns
+ * are the fields at the start. An import can read the result.
  */
 export async function exportContacts(db: Db, projectId: string): Promise<Readable> {
   const keys = await listKeys(db, projectId);
@@ -38,7 +38,7 @@ export async function exportContacts(db: Db, projectId: string): Promise<Readabl
 }
 
 const columnOf = (key: string): Column => ({
-  // An import would take these for the columns that they are not.
+  // An import would read these as the standard columns.
   header: /^\s*(email|subscribed)\s*$/i.test(key) ? `data.${key}` : key,
   cell: ({ data }) => (Object.hasOwn(data, key) ? data[key] : undefined),
 });
@@ -55,12 +55,12 @@ async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenera
     limit,
   };
   for (;;) {
-    // The answer has begun: a page waits for as long as it takes rather than failing the download.
-    const rows = await heavyWork(db, 'read', projectId, () => pageByWalk(db, query), EXPORT_WAIT_MS);
+    // Waits long, because the response has begun and an error would break the download.
+    const rows = await heavyWork(db, 'read', projectId, () => pageByScan(db, query), EXPORT_WAIT_MS);
     const last = rows.at(-1);
     if (!last) return;
     yield lines(rows.map((row) => columns.map(({ cell }) => cell(row))));
-    query.after = { by: last.place, id: last.id };
+    query.after = { by: last.sort_key, id: last.id };
   }
 }
 

@@ -10,11 +10,10 @@ export interface FieldValues {
 }
 
 /**
- * So many contacts that have the field are looked at: enough to find what a filter offers, and a bound on the work.
- * A value that is rarer than that may be missing from the list.
+ * The number of contacts with the field that are read. A rare value may be missing from the list.
  */
 const SAMPLE = 50_000;
-/** So many are found by the index of keys; beyond, going through the contacts finds them sooner. */
+/** Up to this many contacts are found by the index of keys; beyond, a scan is faster. */
 const FEW = 5_000;
 
 const columns: Record<StandardField, Fragment> = {
@@ -24,7 +23,7 @@ const columns: Record<StandardField, Fragment> = {
   updatedAt: sql`date_trunc('milliseconds', updated_at)`,
 };
 
-/** Distinct values of a field, in their order. */
+/** Returns the distinct values of a field, sorted. */
 export async function listFieldValues(db: Db, projectId: string, name: string, limit: number): Promise<FieldValues> {
   const field = readFieldName(name);
   const rows = await run<{ value: unknown }>(

@@ -3,7 +3,7 @@ import { type FieldCount, type FieldType, readFields } from '../../db/models/con
 
 export { fieldTypes } from '../../db/models/contact-counts.ts';
 
-import { countContacts, lighten } from './counts.ts';
+import { aggregateContactBacklog, countContacts } from './counts.ts';
 
 export interface Field {
   /** A standard field by its name, a custom one as `data.<key>`. */
@@ -17,7 +17,7 @@ export interface Field {
 const standardTypes = { email: 'string', subscribed: 'boolean', createdAt: 'date', updatedAt: 'date' } as const;
 export type StandardField = keyof typeof standardTypes;
 
-/** Whoever has the public key can make up keys; a list of millions would serve nobody. */
+/** Limits the list, because anyone with the public key can create fields. */
 const MAX_FIELDS = 10_000;
 
 /** A field as a path names it: a standard one, `data.<key>`, or the bare key. */
@@ -29,16 +29,16 @@ export function readFieldName(name: string): FieldName {
   return { field: `data.${key}`, key };
 }
 
-/** The keys in use, by name; at most the 10,000 most common ones. */
+/** Returns the keys in use, by name; at most the 10,000 most common ones. */
 export async function listKeys(db: Db, projectId: string): Promise<FieldCount[]> {
   const { fields, pending } = await readFields(db, projectId, { limit: MAX_FIELDS });
-  await lighten(db, projectId, pending);
+  await aggregateContactBacklog(db, projectId, pending);
   return fields.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 export async function listFields(db: Db, projectId: string): Promise<Field[]> {
   const [total, keys] = await Promise.all([countContacts(db, projectId), listKeys(db, projectId)]);
-  // Two looks, and a contact may have come between them.
+  // At most 1: a contact may have been added between the two reads.
   const share = (contacts: number) => (total === 0 ? 0 : Math.min(1, contacts / total));
   const custom = keys.map(({ key, type, contacts }) => ({
     field: `data.${key}`,
@@ -55,7 +55,7 @@ export async function listFields(db: Db, projectId: string): Promise<Field[]> {
   return [...standard, ...custom];
 }
 
-/** How many contacts have it. */
+/** Counts the contacts that have the field. */
 export async function countField(db: Db, projectId: string, { key }: FieldName): Promise<number> {
   if (key === undefined) return countContacts(db, projectId);
   const { fields } = await readFields(db, projectId, { limit: 1, key });

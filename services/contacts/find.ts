@@ -8,13 +8,13 @@ export async function findContact(db: Db, projectId: string, id: string): Promis
   return contact;
 }
 
-export interface Lookup {
+export interface ContactLookup {
   found: string[];
   notFound: string[];
 }
 
-/** Which of these addresses are contacts, each as the caller wrote it. */
-export async function lookUpContacts(db: Db, projectId: string, emails: string[]): Promise<Lookup> {
+/** Returns which of these addresses are contacts, spelled as the caller did. */
+export async function lookUpContacts(db: Db, projectId: string, emails: string[]): Promise<ContactLookup> {
   const given = emails.map((spelling) => ({ spelling, email: spelling.trim().toLowerCase() }));
   const rows = await Contact.query(db)
     .select('email')

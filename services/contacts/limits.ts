@@ -4,10 +4,10 @@ import { ApiError, type Fault, validationError } from '../../platform/errors.ts'
 import type { Limits } from '../../platform/limits.ts';
 import { type Data, type DataChange, readData } from './data.ts';
 
-/** Reads a request's `data`, or refuses it because it has too many keys. */
+/** Reads a request's `data`, or rejects it because it has too many keys. */
 export function readLimitedData(data: Data | null | undefined, limits: Limits): DataChange {
-  const fault = keysFault(data, limits);
-  if (fault) throw validationError([fault]);
+  const violation = keysFault(data, limits);
+  if (violation) throw validationError([violation]);
   return readData(data);
 }
 
@@ -16,9 +16,9 @@ export function keysFault(data: Data | null | undefined, { dataKeys }: Limits): 
   return { field: 'data', message: `"data" has more than ${dataKeys} keys`, code: 'too_big' };
 }
 
-/** 409, and on /v1, where that means a repeated Idempotency-Key, the 422 that it carries (`asDeclared`). */
-const tooManyNames = (fault: Fault, suggestion: string) =>
-  new ApiError(409, 'CONFLICT', `${fault.message}.`, { errors: [fault], suggestion });
+/** 409. On /v1, where 409 means a repeated Idempotency-Key, `asDeclared` makes it a 422. */
+const tooManyNames = (violation: Fault, suggestion: string) =>
+  new ApiError(409, 'CONFLICT', `${violation.message}.`, { errors: [violation], suggestion });
 
 export const fieldsFault = ({ customFields }: Limits): Fault => ({
   field: 'data',
@@ -35,7 +35,7 @@ export const tooManyEventNames = ({ eventNames }: Limits, field = 'event'): ApiE
     'Delete events that you no longer use with DELETE /events/:eventName, and put what varies into "data".',
   );
 
-/** For writes that are not among the hot ones: a statement of its own. */
+/** A statement of its own, for writes outside the hot path. */
 export async function requireRoomForFields(db: Db, projectId: string, patch: Data, limits: Limits): Promise<void> {
   if (!(await roomFor(db, projectId, patch, limits))) throw tooManyFields(limits);
 }

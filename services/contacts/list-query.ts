@@ -9,7 +9,7 @@ export interface ContactFilter {
   /** A part of the address. */
   search?: string | undefined;
   subscribed?: boolean | undefined;
-  /** Keys of `data` and the values they must have, as a query string gives them. */
+  /** Keys of `data` with the required values, as texts of the query string. */
   data: [key: string, value: string][];
 }
 
@@ -18,8 +18,8 @@ export interface ListOrder {
   dir: Direction;
 }
 
-/** The last contact of the page before, by what it is sorted by. */
-export interface Place {
+/** The sort key of the last contact of the previous page. */
+export interface RowKey {
   /** The address, or the time to the microsecond, which a Date cannot hold. */
   by: string;
   id: string;
@@ -27,21 +27,21 @@ export interface Place {
 
 export interface PageQuery {
   projectId: string;
-  /** For searches by index, see `scopeOf`. */
+  /** Limits searches by index to the project, see `scopeOf`. */
   scope: Fragment;
   filter: ContactFilter;
   order: ListOrder;
-  after: Place | undefined;
+  after: RowKey | undefined;
   limit: number;
 }
 
-export type PageRow = ContactRow & { place: string };
+export type PageRow = ContactRow & { sort_key: string };
 
-/** How far a list is walked in its order, looking for contacts that pass the filter, before it is given up. */
-const WALK = 10_000;
+/** The most rows that a scan in list order reads to fill a page. */
+const MAX_SCANNED = 10_000;
 
-/** The exact number of contacts that pass. */
-export async function countMatching(db: Db, { scope, filter }: Pick<PageQuery, 'scope' | 'filter'>): Promise<number> {
+/** Counts the contacts that match the filter. */
+export async function countMatches(db: Db, { scope, filter }: Pick<PageQuery, 'scope' | 'filter'>): Promise<number> {
   const [row] = await run<{ count: string }>(
     db,
     sql`select count(*) as count from contacts where ${scope} and ${indexed(filter)}`,
@@ -50,44 +50,44 @@ export async function countMatching(db: Db, { scope, filter }: Pick<PageQuery, '
 }
 
 /**
- * Finds all that pass by their indexes, then cuts the page: for filters that few contacts pass. `found` is how many
- * there are; with `most`, no more than that are looked for.
+ * Finds all matches by index, sorts them and cuts the page: for filters that few contacts match. `found` is the number of
+ * matches; `most` limits the search.
  */
-export function pageOfFew(
+export function pageByIndex(
   db: Db,
   { scope, filter, order, after, limit }: PageQuery,
   most?: number,
 ): Promise<(PageRow & { found: number })[]> {
-  const bound = most === undefined ? sql`` : sql`limit ${most}`;
-  const hits = sql`select id, email, created_at from contacts where ${scope} and ${indexed(filter)} ${bound}`;
-  const page = sql`select id from hits where ${beyond(order, after)} ${ordered(order)} limit ${limit}`;
+  const limitMatches = most === undefined ? sql`` : sql`limit ${most}`;
+  const matches = sql`select id, email, created_at from contacts where ${scope} and ${indexed(filter)} ${limitMatches}`;
+  const page = sql`select id from matches where ${isAfter(order, after)} ${ordered(order)} limit ${limit}`;
   return run(
     db,
-    sql`with hits as materialized (${hits})
-      select c.*, ${placeOf(order)} as place, (select count(*)::integer from hits) as found
+    sql`with matches as materialized (${matches})
+      select c.*, ${sortKeyOf(order)} as sort_key, (select count(*)::integer from matches) as found
       from (${page}) page join contacts c using (id) ${ordered(order)}`,
   );
 }
 
-/** Goes along the order and keeps what passes. Fewer rows than asked for: there may be more, further than it went. */
-export function pageByWalk(db: Db, { projectId, filter, order, after, limit }: PageQuery): Promise<PageRow[]> {
-  const ways = order.sort === 'email' ? [sql`true`] : subscriptions(filter);
-  const passing = checked(order.sort === 'email' ? filter : { ...filter, subscribed: undefined });
-  const steps = passing ? WALK : limit;
-  const legs = ways.map(
-    (way) => sql`(select * from contacts where project_id = ${projectId} and ${way} and ${beyond(order, after)}
-      ${ordered(order)} limit ${steps})`,
+/** Scans contacts in list order and keeps the matches. With fewer rows than the limit, matches may follow unscanned. */
+export function pageByScan(db: Db, { projectId, filter, order, after, limit }: PageQuery): Promise<PageRow[]> {
+  const indexPrefixes = order.sort === 'email' ? [sql`true`] : subscriptionStates(filter);
+  const match = notIndexed(order.sort === 'email' ? filter : { ...filter, subscribed: undefined });
+  const maxRows = match ? MAX_SCANNED : limit;
+  const scans = indexPrefixes.map(
+    (prefix) => sql`(select * from contacts where project_id = ${projectId} and ${prefix} and ${isAfter(order, after)}
+      ${ordered(order)} limit ${maxRows})`,
   );
-  const walked = sql`select * from (${joined(legs, ' union all ')}) legs ${ordered(order)} limit ${steps}`;
+  const scanned = sql`select * from (${joined(scans, ' union all ')}) scans ${ordered(order)} limit ${maxRows}`;
   return run(
     db,
-    sql`select *, ${placeOf(order)} as place from (${walked}) walked
-      where ${passing ?? sql`true`} ${ordered(order)} limit ${limit}`,
+    sql`select *, ${sortKeyOf(order)} as sort_key from (${scanned}) scanned
+      where ${match ?? sql`true`} ${ordered(order)} limit ${limit}`,
   );
 }
 
-/** The index by time has one run of entries for each state; without a filter they are merged. */
-const subscriptions = ({ subscribed }: ContactFilter): Fragment[] =>
+/** The index by time begins with the subscription state. Without a filter both states are read and merged. */
+const subscriptionStates = ({ subscribed }: ContactFilter): Fragment[] =>
   subscribed === undefined
     ? [sql`subscribed`, sql`not subscribed`]
     : [subscribed ? sql`subscribed` : sql`not subscribed`];
@@ -95,7 +95,7 @@ const subscriptions = ({ subscribed }: ContactFilter): Fragment[] =>
 const all = (conditions: Fragment[]): Fragment | undefined =>
   conditions.length > 0 ? joined(conditions, ' and ') : undefined;
 
-/** The filter in words that the indexes understand. */
+/** The filter as conditions that the indexes support. */
 function indexed({ search, subscribed, data }: ContactFilter): Fragment {
   const conditions = data.map(([key, value]) => {
     const objects = jsonValues(value).map((json) => `{${JSON.stringify(key)}:${json}}`);
@@ -106,15 +106,15 @@ function indexed({ search, subscribed, data }: ContactFilter): Fragment {
   return all(conditions) ?? sql`true`;
 }
 
-/** The filter in words that no index understands, so that nothing tempts the planner away from the order. */
-function checked({ search, subscribed, data }: ContactFilter): Fragment | undefined {
+/** The filter as conditions that no index supports, so that the planner reads in list order. */
+function notIndexed({ search, subscribed, data }: ContactFilter): Fragment | undefined {
   const conditions = data.map(([key, value]) => sql`data -> ${key}::text = any (${jsonValues(value)}::jsonb[])`);
   if (search) conditions.push(sql`strpos(email, ${search}) > 0`);
   if (subscribed !== undefined) conditions.push(sql`(subscribed and true) = ${subscribed}`);
   return all(conditions);
 }
 
-/** A text, and the number or the boolean that looks the same. */
+/** Returns the value as JSON text, and as a number or boolean if it is written like one. */
 function jsonValues(value: string): string[] {
   const values = [JSON.stringify(value)];
   if (value === 'true' || value === 'false') values.push(value);
@@ -128,12 +128,12 @@ const ordered = ({ sort, dir }: ListOrder): Fragment => {
   return dir === 'asc' ? sql`order by created_at, id` : sql`order by created_at desc, id desc`;
 };
 
-function beyond({ sort, dir }: ListOrder, after: Place | undefined): Fragment {
+function isAfter({ sort, dir }: ListOrder, after: RowKey | undefined): Fragment {
   if (!after) return sql`true`;
   if (sort === 'email') return dir === 'asc' ? sql`email > ${after.by}` : sql`email < ${after.by}`;
-  const place = sql`(${after.by}::timestamptz, ${after.id}::uuid)`;
-  return dir === 'asc' ? sql`(created_at, id) > ${place}` : sql`(created_at, id) < ${place}`;
+  const key = sql`(${after.by}::timestamptz, ${after.id}::uuid)`;
+  return dir === 'asc' ? sql`(created_at, id) > ${key}` : sql`(created_at, id) < ${key}`;
 }
 
-const placeOf = ({ sort }: ListOrder): Fragment =>
+const sortKeyOf = ({ sort }: ListOrder): Fragment =>
   sort === 'email' ? sql`email` : sql`to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -6,13 +6,13 @@ import { type CursorPage, cutPage } from '../paging.ts';
 import { countContacts } from './counts.ts';
 import {
   type ContactFilter,
-  countMatching,
+  countMatches,
   type ListOrder,
   type PageQuery,
   type PageRow,
-  type Place,
-  pageByWalk,
-  pageOfFew,
+  pageByIndex,
+  pageByScan,
+  type RowKey,
 } from './list-query.ts';
 
 export interface ContactsQuery extends ListOrder {
@@ -23,12 +23,12 @@ export interface ContactsQuery extends ListOrder {
   data?: Record<string, string> | undefined;
 }
 
-/** What a cursor says. `few` is what the first page found out about the filter, so that no other has to count. */
-interface CursorPlace extends Place {
+/** The content of a cursor. `few`: the first page found few matches; later pages need not count. */
+interface CursorContent extends RowKey {
   few: boolean;
 }
 
-/** So many contacts are found by their indexes and sorted in a few milliseconds. */
+/** Up to this many matches are found by index and sorted within a few milliseconds. */
 const FEW = 5_000;
 
 export async function listContacts(
@@ -39,15 +39,15 @@ export async function listContacts(
 ): Promise<CursorPage<ContactRecord>> {
   const { limit, sort, dir } = query;
   const boundTo = [projectId, 'contacts', sort, dir];
-  const after = query.cursor === undefined ? undefined : (openCursor(keys, boundTo, query.cursor) as CursorPlace);
+  const after = query.cursor === undefined ? undefined : (openCursor(keys, boundTo, query.cursor) as CursorContent);
   const filter = filterOf(query);
   const scope = isSearch(filter) ? await scopeOf(db, projectId, filter) : ownContacts(projectId);
-  const wanted = { projectId, scope, filter, order: { sort, dir }, after, limit: limit + 1 };
-  const { rows, total, few } = after ? await nextPage(db, wanted, after) : await firstPage(db, wanted);
+  const pageQuery = { projectId, scope, filter, order: { sort, dir }, after, limit: limit + 1 };
+  const { rows, total, few } = after ? await nextPage(db, pageQuery, after) : await firstPage(db, pageQuery);
   const page = cutPage(rows, {
     limit,
     total,
-    cursorAfter: ({ place: by, id }) => signCursor(keys, boundTo, { by, id, few } satisfies CursorPlace),
+    cursorAfter: ({ sort_key: by, id }) => signCursor(keys, boundTo, { by, id, few } satisfies CursorContent),
   });
   return { ...page, data: page.data.map(contactRecord) };
 }
@@ -65,18 +65,18 @@ async function firstPage(db: Db, query: PageQuery): Promise<Found> {
     const few = total <= FEW;
     return { rows: await pageOf(db, query, few), total, few };
   }
-  const rows = await pageOfFew(db, query, FEW + 1);
+  const rows = await pageByIndex(db, query, FEW + 1);
   const found = rows[0]?.found ?? 0;
   if (found <= FEW) return { rows, total: found, few: true };
-  return { rows: await pageOf(db, query, false), total: await countMatching(db, query), few: false };
+  return { rows: await pageOf(db, query, false), total: await countMatches(db, query), few: false };
 }
 
-async function nextPage(db: Db, query: PageQuery, { few }: CursorPlace): Promise<Found> {
+async function nextPage(db: Db, query: PageQuery, { few }: CursorContent): Promise<Found> {
   return { rows: await pageOf(db, query, few), total: 0, few };
 }
 
 function filterOf({ search, subscribed, data }: ContactsQuery): ContactFilter {
-  // Addresses are kept in lower case.
+  // Addresses are stored in lower case.
   return { search: search?.toLowerCase(), subscribed, data: Object.entries(data ?? {}) };
 }
 
@@ -84,8 +84,8 @@ const isSearch = ({ search, data }: ContactFilter): boolean => Boolean(search) |
 
 async function pageOf(db: Db, query: PageQuery, few: boolean): Promise<PageRow[]> {
   const { filter, order, limit } = query;
-  const needsNoSearch = !isSearch(filter) && (order.sort === 'createdAt' || filter.subscribed === undefined);
-  if (few && !needsNoSearch) return pageOfFew(db, query);
-  const rows = await pageByWalk(db, query);
-  return needsNoSearch || rows.length === limit ? rows : pageOfFew(db, query);
+  const isOrderIndexed = !isSearch(filter) && (order.sort === 'createdAt' || filter.subscribed === undefined);
+  if (few && !isOrderIndexed) return pageByIndex(db, query);
+  const rows = await pageByScan(db, query);
+  return isOrderIndexed || rows.length === limit ? rows : pageByIndex(db, query);
 }

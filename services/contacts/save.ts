@@ -53,7 +53,7 @@ const change = statement<ContactRow | { id: null }>(
    left join current_contact(written.id) as changed on true`,
 );
 
-/** Changes the contact with this id, its address too; 409 when another one has that. */
+/** Changes the contact with this id, and its address; 409 when another contact has the address. */
 export async function updateContact(
   db: Db,
   project: ProjectAccess,

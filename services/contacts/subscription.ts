@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts';
 import { type Language, languageOf } from '../../platform/languages.ts';
 import type { PageToken } from '../emails/links.ts';
 
-/** What a contact's own page says. */
+/** The content of a contact's subscription page. */
 export interface Subscription {
   email: string;
   subscribed: boolean;
@@ -34,9 +34,9 @@ const read = statement<SubscriptionRow>(
    where c.id = $1`,
 );
 
-/** Undefined: the contact is gone. */
-export async function findSubscription(db: Db, who: PageToken): Promise<Subscription | undefined> {
-  const [row] = await read(db, [who.contactId, who.emailId]);
+/** Undefined: the contact has been deleted. */
+export async function findSubscription(db: Db, token: PageToken): Promise<Subscription | undefined> {
+  const [row] = await read(db, [token.contactId, token.emailId]);
   return row && present(row);
 }
 
@@ -46,30 +46,30 @@ const change = statement<{ is_changed: boolean }>(
    where id is not null`,
 );
 
-const countUnsubscribed = statement(
+const recordUnsubscribed = statement(
   'subscription-count',
   `update emails set unsubscribed_at = now() where id = $2 and project_id = $1 and unsubscribed_at is null`,
 );
 
 /**
- * What the contact decides on such a page, or by its mail program; it counts for a disabled project too. The event says
- * how it came, and which mail led to it.
+ * Applies what the contact chose on its page or in its mail program, for a disabled project too. The event names the
+ * reason and the mail.
  */
 export async function changeSubscription(
   db: Db,
-  who: PageToken,
+  token: PageToken,
   subscribed: boolean,
   reason: string,
 ): Promise<Subscription | undefined> {
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
-      const [row] = await read(trx, [who.contactId, who.emailId]);
+      const [row] = await read(trx, [token.contactId, token.emailId]);
       if (!row) return undefined;
       const { project_id, campaign_id: campaignId, workflow_id: workflowId } = row;
-      const data = { reason, emailId: who.emailId, campaignId, workflowId };
-      const [changed] = await change(trx, [project_id, who.contactId, subscribed, newId(), JSON.stringify(data)]);
+      const data = { reason, emailId: token.emailId, campaignId, workflowId };
+      const [changed] = await change(trx, [project_id, token.contactId, subscribed, newId(), JSON.stringify(data)]);
       if (!changed) return undefined;
-      if (changed.is_changed && !subscribed) await countUnsubscribed(trx, [project_id, who.emailId]);
+      if (changed.is_changed && !subscribed) await recordUnsubscribed(trx, [project_id, token.emailId]);
       return { ...present(row), subscribed };
     }),
   );

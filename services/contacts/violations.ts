@@ -6,7 +6,7 @@ interface DatabaseError {
   constraint?: string;
 }
 
-/** What the database refuses about a contact, in words for the caller; anything else comes back as it was. */
+/** Translates a constraint violation of a contact into an API error. Returns any other error unchanged. */
 export function contactViolation(error: unknown): unknown {
   const { code, constraint } = error as DatabaseError;
   if (code === '23505' && constraint === 'contacts_project_id_email_key')

@@ -11,7 +11,7 @@ export interface WrittenContact {
   id: string;
   email: string;
   isNew: boolean;
-  /** True for new ones as well. */
+  /** Also true for new contacts. */
   isChanged: boolean;
 }
 
@@ -27,8 +27,8 @@ const write = statement<{ id: string; email: string; is_new: boolean; is_changed
 );
 
 /**
- * Creates or changes many contacts at once, one per address: one statement for as many as one cares to hold in memory
- * (a thousand is plenty). One that is refused does not keep the others from being written.
+ * Creates or changes many contacts in one statement, one per address. When one is refused, the others are written all the
+ * same: halves are retried until the refused contact is alone.
  */
 export async function writeContacts(db: Db, projectId: string, writes: ContactWrite[]): Promise<WriteResult> {
   if (writes.length === 0) return { written: [], refused: [] };
@@ -49,7 +49,7 @@ export async function writeContacts(db: Db, projectId: string, writes: ContactWr
 
 async function writeAll(db: Db, projectId: string, writes: ContactWrite[]): Promise<WrittenContact[]> {
   const values = [projectId, ...contactArrays(writes)];
-  // Inside a transaction a savepoint: a refusal must not spoil what the caller did before.
+  // A savepoint inside a transaction, so that a refusal does not roll back the caller's work.
   const rows = await retryDeadlocks(db, () => db.transaction((trx) => write(trx, values)));
   return rows.map(({ id, email, is_new, is_changed }) => ({ id, email, isNew: is_new, isChanged: is_changed }));
 }

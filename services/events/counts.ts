@@ -2,22 +2,22 @@ import type { Db } from '../../db/connect.ts';
 import { aggregateActivityDeltas } from '../../db/models/activity-counts.ts';
 import { aggregateEventDeltas } from '../../db/models/event-counts.ts';
 
-/** So many notes are no burden to a reader; beyond, it folds some itself and does not rely on a worker to do it. */
-const BURDEN = 2_000;
-const FOLD_AT_ONCE = 10_000;
+/** With more deltas than this a reader aggregates some itself, in case no worker does. */
+const MAX_PENDING = 2_000;
+const BATCH_SIZE = 10_000;
 
-export async function lightenEventCounts(db: Db, projectId: string, pending: number): Promise<void> {
-  if (pending > BURDEN) await aggregateEventDeltas(db, FOLD_AT_ONCE, projectId);
+export async function aggregateEventBacklog(db: Db, projectId: string, pending: number): Promise<void> {
+  if (pending > MAX_PENDING) await aggregateEventDeltas(db, BATCH_SIZE, projectId);
 }
 
-/** Housekeeping: adds up what has been noted of all projects. Any number of processes may do it at any time. */
+/** Housekeeping: aggregates the deltas of all projects. Safe to run in several processes at once. */
 export async function foldCounts(db: Db): Promise<number> {
-  let folded = 0;
-  for (const fold of [aggregateEventDeltas, aggregateActivityDeltas])
+  let total = 0;
+  for (const aggregate of [aggregateEventDeltas, aggregateActivityDeltas])
     for (;;) {
-      const now = await fold(db, FOLD_AT_ONCE);
-      folded += now;
-      if (now < FOLD_AT_ONCE) break;
+      const aggregated = await aggregate(db, BATCH_SIZE);
+      total += aggregated;
+      if (aggregated < BATCH_SIZE) break;
     }
-  return folded;
+  return total;
 }

@@ -5,15 +5,15 @@ import { openCursor, type SigningKeys, signCursor } from '../../platform/cursor.
 import { findContact } from '../contacts/find.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { type Range, type RangeQuery, readRange, splitHours } from '../range.ts';
-import { lightenEventCounts } from './counts.ts';
+import { aggregateEventBacklog } from './counts.ts';
 import { ALL_NAMES } from './names.ts';
 import {
   type EventRow,
   newestEvents,
   newestEventsOfContact,
   newestEventsOfName,
-  type Place,
-  type Stretch,
+  type TimeKey,
+  type TimePage,
 } from './newest.ts';
 import { eventTypes } from './types.ts';
 
@@ -31,7 +31,7 @@ export interface EventsQuery extends RangeQuery {
   cursor?: string | undefined;
 }
 
-/** The newest first; all of them, or those of a name. */
+/** Returns the newest events first, all of them or those of a name. */
 export async function listEvents(
   db: Db,
   projectId: string,
@@ -39,12 +39,12 @@ export async function listEvents(
   { eventName, ...query }: EventsQuery & { eventName?: string | undefined },
 ): Promise<CursorPage<EventRecord>> {
   return page(keys, [projectId, 'events', eventName ?? ''], query, {
-    rows: (stretch) =>
+    rows: (timePage) =>
       eventName === undefined
-        ? newestEvents(db, projectId, eventTypes, stretch)
-        : newestEventsOfName(db, projectId, eventName, stretch),
+        ? newestEvents(db, projectId, eventTypes, timePage)
+        : newestEventsOfName(db, projectId, eventName, timePage),
     total: ({ from, to }) =>
-      from || to ? countWithin(db, projectId, eventName, { from, to }) : countKept(db, projectId, eventName),
+      from || to ? countWithin(db, projectId, eventName, { from, to }) : countRetained(db, projectId, eventName),
   });
 }
 
@@ -63,15 +63,15 @@ export async function listEventsOfContact(
 ): Promise<CursorPage<EventRecord>> {
   const { id } = await findContact(db, projectId, contactId);
   return page(keys, [projectId, 'events-of-contact', id], query, {
-    rows: (stretch) => newestEventsOfContact(db, projectId, id, stretch),
+    rows: (timePage) => newestEventsOfContact(db, projectId, id, timePage),
     total: async ({ from, to }) =>
       Number((await countOfContact(db, [projectId, id, from ?? '-infinity', to ?? 'infinity']))[0]?.count ?? 0),
   });
 }
 
-async function countKept(db: Db, projectId: string, name: string | undefined): Promise<number> {
+async function countRetained(db: Db, projectId: string, name: string | undefined): Promise<number> {
   const { names, pending } = await readEventNames(db, projectId, { name, limit: ALL_NAMES });
-  await lightenEventCounts(db, projectId, pending);
+  await aggregateEventBacklog(db, projectId, pending);
   return names.reduce((sum, { retained }) => sum + retained, 0);
 }
 
@@ -81,7 +81,7 @@ const countRaw = statement<{ count: string }>(
      and created_at >= $3::timestamptz and created_at < $4::timestamptz`,
 );
 
-/** Whole hours are counted already; what is left of a range at its ends is little. */
+/** Adds the aggregated counts of whole hours and the events at the ends of the range. */
 async function countWithin(
   db: Db,
   projectId: string,
@@ -89,15 +89,15 @@ async function countWithin(
   range: Partial<Range>,
 ): Promise<number> {
   const { hours, ends } = splitHours(range);
-  const counted = await readEventHours(db, projectId, hours);
-  let total = counted.reduce((sum, one) => (name === undefined || one.name === name ? sum + one.count : sum), 0);
+  const counts = await readEventHours(db, projectId, hours);
+  let total = counts.reduce((sum, event) => (name === undefined || event.name === name ? sum + event.count : sum), 0);
   for (const { from, to } of ends)
     total += Number((await countRaw(db, [projectId, name ?? null, from, to]))[0]?.count ?? 0);
   return total;
 }
 
 interface Source {
-  rows(stretch: Stretch): Promise<EventRow[]>;
+  rows(timePage: TimePage): Promise<EventRow[]>;
   total(range: Partial<Range>): Promise<number>;
 }
 
@@ -109,12 +109,12 @@ async function page(
 ): Promise<CursorPage<EventRecord>> {
   const range = readRange(query);
   const boundTo = [...list, query.startDate ?? '', query.endDate ?? ''];
-  const before = cursor === undefined ? null : (openCursor(keys, boundTo, cursor) as Place);
+  const before = cursor === undefined ? null : (openCursor(keys, boundTo, cursor) as TimeKey);
   const found = await rows({ before, range, limit: limit + 1 });
   const cut = cutPage(found, {
     limit,
     total: before ? 0 : await total(range),
-    cursorAfter: ({ at, id }) => signCursor(keys, boundTo, { at, id } satisfies Place),
+    cursorAfter: ({ at, id }) => signCursor(keys, boundTo, { at, id } satisfies TimeKey),
   });
   return { ...cut, data: cut.data.map(recordOf) };
 }

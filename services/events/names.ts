@@ -1,28 +1,28 @@
 import type { Db } from '../../db/connect.ts';
 import { readEventNames } from '../../db/models/event-counts.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { lightenEventCounts } from './counts.ts';
+import { aggregateEventBacklog } from './counts.ts';
 import { isReservedEvent } from './reserved.ts';
 import { systemEvents } from './types.ts';
 
 export interface NamedEvents {
   name: string;
   count: number;
-  /** Recorded by the service alone. */
+  /** Only the service may record it. */
   reserved: boolean;
 }
 
-/** More names than anybody chooses from; the most frequent ones are shown. */
+/** More names than a user can choose from. The most frequent ones are listed. */
 const MAX_NAMES = 5_000;
 export const ALL_NAMES = 1_000_000_000;
 
-/** The names in use, the most frequent first; then those that the service would use. */
+/** Returns the names in use, the most frequent first, then the unused names of the service's events. */
 export async function listEventNames(db: Db, projectId: string): Promise<NamedEvents[]> {
   const { names, pending } = await readEventNames(db, projectId, { limit: MAX_NAMES });
-  await lightenEventCounts(db, projectId, pending);
+  await aggregateEventBacklog(db, projectId, pending);
   const used = new Set(names.map(({ name }) => name));
-  const offered = [...systemEvents, ...(await segmentEvents(db, projectId))].filter((name) => !used.has(name));
-  return [...names, ...offered.map((name) => ({ name, count: 0 }))].map(({ name, count }) => ({
+  const unused = [...systemEvents, ...(await segmentEvents(db, projectId))].filter((name) => !used.has(name));
+  return [...names, ...unused.map((name) => ({ name, count: 0 }))].map(({ name, count }) => ({
     name,
     count,
     reserved: isReservedEvent(name),

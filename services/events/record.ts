@@ -8,9 +8,9 @@ export interface NewEvent {
   contactId: string;
   name: string;
   data?: Record<string, unknown>;
-  /** The mail that it is about. */
+  /** The mail that the event is about. */
   emailId?: string | null;
-  /** How many workflows deep it was caused; left out: as deep as the transaction says. */
+  /** The number of workflows in the chain that caused it. Undefined: the depth of the transaction (`cascade_depth`). */
   depth?: number;
 }
 
@@ -19,14 +19,14 @@ const record = statement(
   recordingEvents(
     `select id, project_id, contact_id, name, data, email_id, coalesce(depth, cascade_depth())
      from unnest(${arrays('uuid', 'uuid', 'uuid', 'text', 'jsonb', 'uuid', 'smallint')}) with ordinality
-       as given (id, project_id, contact_id, name, data, email_id, depth, place)
-     order by place`,
+       as given (id, project_id, contact_id, name, data, email_id, depth, n)
+     order by n`,
   ),
 );
 
 /**
- * The door for events; accepting statements have it inside (`recordingEvents`). One statement, in the given order. The
- * contacts must be locked: of two events of a contact the later one has the higher position. Gives back the ids.
+ * Records events in one statement, in the given order, and returns their ids. Statements that record events themselves use
+ * `recordingEvents`. The contacts must be locked, so that a later event of a contact has a higher position.
  */
 export async function recordEvents(trx: Db, events: NewEvent[]): Promise<string[]> {
   if (events.length === 0) return [];

@@ -4,19 +4,19 @@ import { statement } from '../../db/statement.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/writing.ts';
 
-// In one statement, and so in one snapshot: of an event that is recorded meanwhile both the row and its note stay.
+// One statement has one snapshot: of an event that is recorded meanwhile, both the row and its delta stay.
 const remove = statement<{ deleted: string }>(
   'events-remove',
-  `with gone as (delete from events where project_id = $1 and name = $2 returning 1),
-   notes as (delete from event_deltas where project_id = $1 and name = $2),
+  `with removed as (delete from events where project_id = $1 and name = $2 returning 1),
+   deltas as (delete from event_deltas where project_id = $1 and name = $2),
    hours as (delete from event_hours where project_id = $1 and name = $2),
    days as (delete from event_days where project_id = $1 and name = $2),
    contacts as (delete from event_contacts where project_id = $1 and name = $2),
    names as (delete from event_names where project_id = $1 and name = $2)
-   select count(*) as deleted from gone`,
+   select count(*) as deleted from removed`,
 );
 
-/** Every event of that name, and what was counted of it. */
+/** Deletes every event of that name, and its counts. */
 export async function deleteEvents(db: Db, project: ProjectAccess, name: string): Promise<number> {
   return writing(db, project, async (trx) => {
     await lockEventAggregation(trx);

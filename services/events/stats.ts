@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { readEventStats } from '../../db/models/event-counts.ts';
 import { type RangeQuery, readWholeHours } from '../range.ts';
-import { lightenEventCounts } from './counts.ts';
+import { aggregateEventBacklog } from './counts.ts';
 
 export interface EventStats {
   name: string;
@@ -12,10 +12,10 @@ export interface EventStats {
 
 const MAX_NAMES = 1_000;
 
-/** How often each event was recorded, the most frequent first; for whole hours. */
+/** Returns how often each event was recorded, the most frequent first, for whole hours. */
 export async function eventStats(db: Db, projectId: string, query: RangeQuery): Promise<EventStats[]> {
   const { stats, pending } = await readEventStats(db, projectId, readWholeHours(query), MAX_NAMES);
-  await lightenEventCounts(db, projectId, pending);
+  await aggregateEventBacklog(db, projectId, pending);
   return stats.map(({ name, count, contacts, lastAt }) => ({
     name,
     count,

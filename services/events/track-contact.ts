@@ -34,7 +34,7 @@ const track = statement<{ contact_id: string | null; created_at: Date }>(
    select contact.id as contact_id, recorded.created_at from contact left join recorded on true`,
 );
 
-/** As `trackEvent`, of a contact that is there. */
+/** The same as `trackEvent` for an existing contact, named by its id. */
 export async function trackEventOf(
   db: Db,
   project: ProjectAccess,
@@ -44,7 +44,7 @@ export async function trackEventOf(
   const { patch, deletes, seen } = readLimitedData(input.data, limits);
   await requireRoomForEvent(db, project.projectId, input.name, limits);
   await requireRoomForFields(db, project.projectId, patch, limits);
-  // In the order in which they shall be read: a change of subscription comes before the event.
+  // Ids are in the order of reading: a change of subscription comes before the event.
   const [changeId, eventId] = [newId(), newId()];
   const values = [
     project.projectId,

@@ -26,7 +26,7 @@ export interface Tracked {
   timestamp: Date;
 }
 
-interface Ask {
+interface TrackRequest {
   event_id: string;
   name: string;
   seen: Data;
@@ -48,31 +48,33 @@ interface TrackedRow {
   event_fits: true;
 }
 
-/** Nothing is written of an ask whose names do not fit into the project. */
+/** A request that exceeds a limit of names. Nothing of it is written. */
 type RefusedRow = Pick<TrackedRow, 'event_id'> & { created_at: null; fields_fit: boolean; event_fits: boolean };
 
-/** Who tracks, and how many names they may create. */
-interface Tracker {
+/** The requests that share a statement have the same project and limits. */
+interface TrackGroup {
   project: ProjectAccess;
   limits: Limits;
 }
 
-// Contacts are locked in the order of their addresses, and those who track one contact at once come in their order.
+// Locks contacts in the order of their addresses, and records concurrent events of one contact in the order of their ids.
 const track = statement<TrackedRow | RefusedRow>(
   'track',
-  `with ask as materialized (
-     select ask.*,
-       ${fieldsFit({ projectId: '$1', keys: 'jsonb_object_keys(ask.patch)', count: 'ask.fields', max: '$4' })} as fields_fit,
-       ${eventFits({ projectId: '$1', name: 'ask.name', max: '$5' })} as event_fits
-     from ${openProject()} as project, json_to_recordset($3::json) as ask (event_id uuid, name text,
+  `with request as materialized (
+     select request.*,
+       ${fieldsFit({ projectId: '$1', keys: 'jsonb_object_keys(request.patch)', count: 'request.fields', max: '$4' })}
+         as fields_fit,
+       ${eventFits({ projectId: '$1', name: 'request.name', max: '$5' })} as event_fits
+     from ${openProject()} as project, json_to_recordset($3::json) as request (event_id uuid, name text,
        seen jsonb, email text, contact_id uuid, subscribed boolean, patch jsonb, fields integer, deletes jsonb,
        change_id uuid)
      order by email collate "C", event_id
    ),
    contact as materialized (
-     select ask.event_id, ask.name, ask.seen, written.id from ask, write_contact($1, ask.email, ask.contact_id,
-       ask.subscribed, true, ask.patch, ask.deletes, '{}', ask.change_id) as written
-     where ask.fields_fit and ask.event_fits
+     select request.event_id, request.name, request.seen, written.id
+     from request, write_contact($1, request.email, request.contact_id, request.subscribed, true, request.patch,
+       request.deletes, '{}', request.change_id) as written
+     where request.fields_fit and request.event_fits
    ),
    recorded as (
      ${recordingEvents('select event_id, $1, id, name, seen, null::uuid, cascade_depth() from contact')}
@@ -80,10 +82,10 @@ const track = statement<TrackedRow | RefusedRow>(
    )
    select event_id, contact_id, created_at, true as fields_fit, true as event_fits from recorded
    union all
-   select event_id, null, null, fields_fit, event_fits from ask where not (fields_fit and event_fits)`,
+   select event_id, null, null, fields_fit, event_fits from request where not (fields_fit and event_fits)`,
 );
 
-/** Partitions are by month, so the time saves looking into all of them. */
+/** The condition on the time lets Postgres skip the partitions of other months. */
 const findTracked = statement<TrackedRow>(
   'track-find',
   `select id as event_id, contact_id, created_at from events
@@ -92,23 +94,23 @@ const findTracked = statement<TrackedRow>(
 
 async function trackAll(
   db: Db,
-  { project: { projectId, keyGeneration }, limits }: Tracker,
-  asks: Ask[],
+  { project: { projectId, keyGeneration }, limits }: TrackGroup,
+  requests: TrackRequest[],
 ): Promise<(TrackedRow | RefusedRow | undefined)[]> {
-  const values = [projectId, keyGeneration, JSON.stringify(asks), limits.customFields, limits.eventNames];
+  const values = [projectId, keyGeneration, JSON.stringify(requests), limits.customFields, limits.eventNames];
   const rows = await track(db, values);
   const byId = new Map(rows.map((row) => [row.event_id, row]));
-  return asks.map(({ event_id }) => byId.get(event_id));
+  return requests.map(({ event_id }) => byId.get(event_id));
 }
 
-const trackTogether = together(trackAll, {
-  key: ({ project: { projectId, keyGeneration }, limits }: Tracker) =>
+const trackCoalesced = together(trackAll, {
+  key: ({ project: { projectId, keyGeneration }, limits }: TrackGroup) =>
     `${projectId}/${keyGeneration}/${limits.customFields}/${limits.eventNames}`,
   maxItems: 25,
   width: 2,
 });
 
-/** Contact and event in one statement: either both are there or neither. */
+/** Writes the contact and the event in one statement: both or neither. */
 export async function trackEvent(
   db: Db,
   project: ProjectAccess,
@@ -118,12 +120,12 @@ export async function trackEvent(
   const { patch, deletes, seen } = readLimitedData(input.data, limits);
   const contact = { email: input.email, contact_id: newId(), subscribed: input.subscribed, patch, deletes };
   const fields = Object.keys(patch).length;
-  // Ids are made in the order in which the events shall be read: a change of subscription comes before the event.
-  const ask = { ...contact, fields, change_id: newId(), event_id: newId(), name: input.event, seen };
+  // Ids are in the order of reading: a change of subscription comes before the event.
+  const request = { ...contact, fields, change_id: newId(), event_id: newId(), name: input.event, seen };
   const row = await confirmed(
     db,
-    () => translatingContactErrors(() => retryDeadlocks(db, () => trackTogether(db, { project, limits }, ask))),
-    async () => (await findTracked(db, [project.projectId, ask.event_id]))[0],
+    () => translatingContactErrors(() => retryDeadlocks(db, () => trackCoalesced(db, { project, limits }, request))),
+    async () => (await findTracked(db, [project.projectId, request.event_id]))[0],
   );
   if (!row) throw await refusal(db, project);
   if (row.created_at === null) throw row.event_fits ? tooManyFields(limits) : tooManyEventNames(limits);

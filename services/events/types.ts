@@ -1,4 +1,4 @@
-/** Events that the service records itself, beside those of segments. */
+/** Events that the service records, without those of segments. */
 export const systemEvents = [
   'email.sent',
   'email.delivery',
@@ -11,7 +11,7 @@ export const systemEvents = [
   'contact.unsubscribed',
 ] as const;
 
-/** What an event can be in the feed of activity, as the database's `activity_type` has it. */
+/** The types of events in the activity feed, as the database function `activity_type` returns them. */
 export const shownTypes = [
   'event.triggered',
   'email.sent',
@@ -26,7 +26,7 @@ export const shownTypes = [
 ] as const;
 export type ShownType = (typeof shownTypes)[number];
 
-/** The same with those that the feed does not show: later opens and clicks of a mail, entries into segments. */
+/** With `hidden` for events that the feed does not show: repeated opens and clicks of a mail, entries into segments. */
 export const eventTypes = [...shownTypes, 'hidden'] as const;
 
 const typeOfSystemEvent: Record<(typeof systemEvents)[number], ShownType> = {
@@ -41,9 +41,9 @@ const typeOfSystemEvent: Record<(typeof systemEvents)[number], ShownType> = {
   'contact.unsubscribed': 'contact.unsubscribed',
 };
 
-/** As what events of that name are shown, those that are. */
+/** Returns the type that the feed shows events of that name as. */
 export const shownTypeOf = (name: string): ShownType =>
-  // Callers may call an event `constructor`.
+  // A client may name an event `constructor`.
   Object.hasOwn(typeOfSystemEvent, name)
     ? typeOfSystemEvent[name as keyof typeof typeOfSystemEvent]
     : 'event.triggered';

@@ -4,19 +4,19 @@ import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { deleteContacts } from '../removal/contact.ts';
 
-// Locked in the order of addresses, as by everybody who writes several contacts, before any of them is changed.
+// Locks all contacts before changing any, in the order of their addresses, as all statements that write several.
 const subscribe = statement<{ id: string; is_changed: boolean }>(
   'contacts-subscribe',
-  `with held as materialized (
+  `with locked as materialized (
      select id from contacts where project_id = $1 and id = any ($2::uuid[]) order by email collate "C" for update
    )
    select written.id, written.is_changed
-   from held join unnest($2::uuid[], $3::uuid[]) as given (id, event_id) using (id),
-     update_contact($1::uuid, held.id, null, $4::boolean, '{}', '[]', given.event_id) as written
+   from locked join unnest($2::uuid[], $3::uuid[]) as given (id, event_id) using (id),
+     update_contact($1::uuid, locked.id, null, $4::boolean, '{}', '[]', given.event_id) as written
    where written.id is not null`,
 );
 
-/** All of it in the caller's transaction: at most a thousand contacts, in a handful of statements. */
+/** Applies the whole job in the caller's transaction: at most a thousand contacts, in few statements. */
 export async function applyBulk(trx: Db, projectId: string, type: BulkType, contactIds: string[]): Promise<BulkResult> {
   const ids = [...new Set(contactIds.map((id) => id.toLowerCase()))];
   const known = await apply(trx, projectId, type, ids);
@@ -31,11 +31,11 @@ export async function applyBulk(trx: Db, projectId: string, type: BulkType, cont
   };
 }
 
-/** The contacts that there are, and whether each was changed. */
+/** Returns the existing contacts, and whether each was changed. */
 async function apply(trx: Db, projectId: string, type: BulkType, ids: string[]): Promise<Map<string, boolean>> {
   if (type === 'BULK_DELETE') {
-    const gone = await deleteContacts(trx, projectId, ids);
-    return new Map(gone.map((id) => [id, true]));
+    const deleted = await deleteContacts(trx, projectId, ids);
+    return new Map(deleted.map((id) => [id, true]));
   }
   const rows = await subscribe(trx, [projectId, ids, ids.map(() => newId()), type === 'BULK_SUBSCRIBE']);
   return new Map(rows.map(({ id, is_changed }) => [id, is_changed]));

@@ -8,7 +8,7 @@ import { workflowIds } from '../outbox/ids.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { admitWaiting } from './slots.ts';
 
-/** Final when this commits: what is applied is counted, and nothing more is. */
+/** Takes effect at the commit: applied chunks are counted, and no further chunk is applied. */
 export async function cancelJob(db: Db, project: ProjectAccess, id: string, limits: Limits = UNLIMITED): Promise<Job> {
   const { projectId } = project;
   return inTransaction(db, async (trx) => {
@@ -18,7 +18,7 @@ export async function cancelJob(db: Db, project: ProjectAccess, id: string, limi
     if (job.status !== 'QUEUED' && job.status !== 'RUNNING')
       throw new ApiError(409, 'CONFLICT', `This job has ended: it is ${job.status}.`);
     await trx('jobInputs').where({ jobId: id }).del();
-    // Of one that waits Temporal has never heard.
+    // A job that waits for a slot has no Temporal workflow.
     if (job.admittedAt)
       await writeOutboxMessage(trx, {
         queue: 'control',

@@ -14,7 +14,7 @@ interface NewJob {
   input: { file: Buffer } | { contactIds: string[] };
 }
 
-/** The upload is kept whole before anything is done with it; only what can be seen at a glance is refused here. */
+/** Stores the whole file. Rejects only what the header shows. */
 export async function createImport(
   db: Db,
   project: ProjectAccess,
@@ -22,7 +22,7 @@ export async function createImport(
   limits: Limits = UNLIMITED,
 ): Promise<string> {
   await openCsv(file);
-  // The rows are counted by whoever carries it out: five megabytes of them would hold up other requests here.
+  // The worker counts the rows, because parsing five megabytes here would delay other requests.
   const result = { totalRows: 0, created: 0, updated: 0, unchanged: 0, failed: 0, errors: [] };
   return create(db, project, { type: 'IMPORT', total: 0, result, input: { file } }, limits);
 }

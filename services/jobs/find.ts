@@ -7,7 +7,7 @@ export { bulkTypes } from '../../db/models/job.ts';
 export const importTypes = ['IMPORT'] as const;
 export const jobTypes = [...importTypes, ...bulkTypes] as const;
 
-/** An import is not found among the bulk jobs, nor the reverse. */
+/** Finds only jobs of these types: an import is not found under the path of bulk jobs. */
 export async function findJob(db: Db, projectId: string, id: string, types: readonly JobType[]): Promise<Job> {
   const job = await Job.query(db)
     .findOne({ projectId, id })

@@ -7,30 +7,30 @@ import { fieldsFault, keysFault } from '../contacts/limits.ts';
 import { type ContactWrite, writeContacts } from '../contacts/write.ts';
 import { type CsvColumns, type CsvRow, subscribedCell, typedCell } from './csv.ts';
 
-/** Rows that are applied together: so many contacts, or, of a file full of faults, so many rows. */
+/** The limits of a chunk. The second one is reached in a file full of invalid rows. */
 const MAX_CONTACTS = 1_000;
 const MAX_ROWS = 20_000;
 export const MAX_ERRORS = 1_000;
-/** Of what stands where an address should. */
-const MAX_SHOWN = 320;
+/** The longest address in an error. */
+const MAX_EMAIL_LENGTH = 320;
 
 type RowError = ImportResult['errors'][number];
 
 interface Entry {
   write: ContactWrite;
   rows: number[];
-  /** Later rows of the same address, by whether they say anything new. */
+  /** Later rows of the same address, by whether they change anything. */
   updating: number;
   repeating: number;
 }
 
 export interface ImportRules {
   limits: Limits;
-  /** Columns that would be new custom fields, and that the project has no room for. */
+  /** New custom fields that the project has no room for. */
   refusedKeys: ReadonlySet<string>;
 }
 
-/** A part of an import. Later rows of an address win over earlier ones; a bad row never stops the others. */
+/** A part of an import. Later rows of an address override earlier ones; an invalid row does not stop the others. */
 export class ImportChunk {
   size = 0;
   private readonly entries = new Map<string, Entry>();
@@ -49,14 +49,14 @@ export class ImportChunk {
 
   add(row: CsvRow): void {
     this.size++;
-    const given = row.fault ? undefined : row.cells[this.columns.email]?.trim();
-    const read = this.read(row, given);
-    if (typeof read === 'string')
-      this.errors.push({ row: row.row, email: given?.slice(0, MAX_SHOWN) || null, error: read });
-    else this.merge(row.row, read);
+    const given = row.parseError ? undefined : row.cells[this.columns.email]?.trim();
+    const result = this.read(row, given);
+    if (typeof result === 'string')
+      this.errors.push({ row: row.row, email: given?.slice(0, MAX_EMAIL_LENGTH) || null, error: result });
+    else this.merge(row.row, result);
   }
 
-  /** Writes the contacts, and gives back the result with this chunk counted in. */
+  /** Writes the contacts, and returns the result of the import including this chunk. */
   async apply(trx: Db, projectId: string, before: ImportResult): Promise<ImportResult> {
     const writes = [...this.entries.values()].map(({ write }) => write);
     const { written, refused } = await writeContacts(trx, projectId, writes);
@@ -77,9 +77,9 @@ export class ImportChunk {
     return result;
   }
 
-  /** The contact that a row speaks of, or what is wrong with it. */
-  private read({ cells, fault }: CsvRow, given: string | undefined): ContactWrite | string {
-    if (fault) return `the row cannot be read: ${fault}`;
+  /** Returns the contact of a row, or what is wrong with the row. */
+  private read({ cells, parseError }: CsvRow, given: string | undefined): ContactWrite | string {
+    if (parseError) return `the row cannot be read: ${parseError}`;
     if (!given) return 'the row has no e-mail address';
     const email = readAddress(given);
     if (!email) return 'this is not a valid e-mail address';
@@ -88,14 +88,14 @@ export class ImportChunk {
     if (subscribed === null) return '"subscribed" is neither true nor false';
     const { patch, deletes } = readData(this.dataOf(cells));
     const { limits, refusedKeys } = this.rules;
-    const broken = keysFault(patch, limits);
-    if (broken) return broken.message;
+    const violation = keysFault(patch, limits);
+    if (violation) return violation.message;
     if (refusedKeys.size > 0 && Object.keys(patch).some((key) => refusedKeys.has(key)))
       return fieldsFault(limits).message;
     return { email, subscribed, subscribedWhenNew: true, patch, deletes };
   }
 
-  /** Goes by the cells of the row, which may be few where the header has thousands. */
+  /** Stops after the last cell, because a row may be much shorter than the header. */
   private dataOf(cells: string[]): Record<string, unknown> {
     const data: [string, unknown][] = [];
     for (const { column, key } of this.columns.fields) {
@@ -113,10 +113,10 @@ export class ImportChunk {
     }
     entry.rows.push(row);
     const { subscribed, patch } = entry.write;
-    const saysNew =
+    const isUpdate =
       (write.subscribed ?? subscribed) !== subscribed ||
       Object.entries(write.patch).some(([key, value]) => patch[key] !== value);
-    if (saysNew) entry.updating++;
+    if (isUpdate) entry.updating++;
     else entry.repeating++;
     entry.write = { ...write, subscribed: write.subscribed ?? subscribed, patch: { ...patch, ...write.patch } };
   }

@@ -9,21 +9,21 @@ import { ImportChunk, type ImportRules } from './import-chunk.ts';
 import { admitWaiting } from './slots.ts';
 
 export interface JobProgress {
-  /** Nothing is left to do: it is completed, failed or cancelled. */
+  /** The job is completed, failed or cancelled. */
   ended: boolean;
   processed: number;
   total: number;
 }
 
-export type IsOver = (wayMs: number) => boolean;
+export type IsOver = (skipMs: number) => boolean;
 
-/** The job has been ended, or carried on by somebody else, since this slice began. */
-class Overtaken extends Error {}
+/** The job has ended, or another worker has continued it, since this slice began. */
+class Superseded extends Error {}
 
 /**
- * Carries a job on from where it is. Each chunk is applied in the transaction that moves `processed`, under the lock of
- * the job's row: whoever dies in between has done nothing, and nobody does a chunk twice. `isOver` ends the slice after
- * the chunk that is under way; it is told how long the slice took to find its place.
+ * Continues a job. Each chunk is applied in the transaction that raises `processed`, under the lock of the job's row, so a
+ * crash loses no chunk and no chunk is applied twice. Stops after the current chunk when `isOver` returns true; its argument
+ * is how long the slice took to skip the rows that were processed before.
  */
 export async function runSlice(
   db: Db,
@@ -38,7 +38,7 @@ export async function runSlice(
       ? await importSlice(db, job, isOver, limits)
       : await bulkSlice(db, job, job.type, limits);
   } catch (error) {
-    if (error instanceof Overtaken) return progressOf(await Job.query(db).findById(jobId).throwIfNotFound());
+    if (error instanceof Superseded) return progressOf(await Job.query(db).findById(jobId).throwIfNotFound());
     throw error;
   }
 }
@@ -59,32 +59,32 @@ const progressOf = ({ status, processed, total }: Job): JobProgress => ({
 });
 
 async function importSlice(db: Db, job: Job, isOver: IsOver, limits: Limits): Promise<JobProgress> {
-  const began = Date.now();
-  let wayMs: number | undefined;
+  const startedAt = Date.now();
+  let skipMs: number | undefined;
   const input = await db('jobInputs').where({ jobId: job.id }).first('file');
-  if (!input) throw new Overtaken();
+  if (!input) throw new Superseded();
   const file = await openCsv(input.file);
-  let at = job.total > 0 ? job : await counted(db, job, file);
+  let current = job.total > 0 ? job : await countRows(db, job, file);
   const rules = await rulesOf(db, job.projectId, file, limits);
   for await (const chunk of chunksOf(file, job.processed, rules)) {
-    wayMs ??= Date.now() - began;
-    at = await applying(db, at, chunk.size, limits, (trx, { projectId, result }) =>
+    skipMs ??= Date.now() - startedAt;
+    current = await applyChunk(db, current, chunk.size, limits, (trx, { projectId, result }) =>
       chunk.apply(trx, projectId, result as ImportResult),
     );
-    if (isOver(wayMs)) return progressOf(at);
+    if (isOver(skipMs)) return progressOf(current);
   }
-  return progressOf(await applying(db, at, 0, limits, async (_, { result }) => result));
+  return progressOf(await applyChunk(db, current, 0, limits, async (_, { result }) => result));
 }
 
-/** Of columns that are new to the project, those that stand first fit; rows with a value in another one are refused. */
+/** Accepts new columns in their order as long as the project has room; rows with a value in another one are rejected. */
 async function rulesOf(db: Db, projectId: string, { columns }: CsvFile, limits: Limits): Promise<ImportRules> {
   const keys = [...new Set(columns.fields.map(({ key }) => key))];
   const { fields, unknown } = await readFieldRoom(db, projectId, keys);
   return { limits, refusedKeys: new Set(unknown.slice(Math.max(0, limits.customFields - fields))) };
 }
 
-/** Only while nobody has counted: whoever comes second must not write over what has been done since. */
-async function counted(db: Db, job: Job, file: CsvFile): Promise<Job> {
+/** Stores the count only once, because another worker may have counted and applied chunks since. */
+async function countRows(db: Db, job: Job, file: CsvFile): Promise<Job> {
   let total = 0;
   for await (const rows of file.rows()) total += rows.length;
   const result = { ...(job.result as ImportResult), totalRows: total };
@@ -108,13 +108,13 @@ async function* chunksOf({ columns, rows }: CsvFile, skip: number, rules: Import
 
 async function bulkSlice(db: Db, job: Job, type: BulkType, limits: Limits): Promise<JobProgress> {
   const input = await db('jobInputs').where({ jobId: job.id }).first('contactIds');
-  if (!input) throw new Overtaken();
+  if (!input) throw new Superseded();
   const apply = (trx: Db) => applyBulk(trx, job.projectId, type, input.contactIds);
-  return progressOf(await applying(db, job, job.total, limits, apply));
+  return progressOf(await applyChunk(db, job, job.total, limits, apply));
 }
 
-/** Applies a chunk and moves the job on, both or neither. */
-async function applying(
+/** Applies a chunk and raises `processed` in one transaction. */
+async function applyChunk(
   db: Db,
   { id, processed, total }: Job,
   size: number,
@@ -124,22 +124,22 @@ async function applying(
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const job = await Job.query(trx).findById(id).forUpdate();
-      if (job?.status !== 'RUNNING' || job.processed !== processed) throw new Overtaken();
+      if (job?.status !== 'RUNNING' || job.processed !== processed) throw new Superseded();
       const result = await apply(trx, job);
       const isDone = processed + size >= total;
       if (isDone) await trx('jobInputs').where({ jobId: id }).del();
-      const moved = await job.$query(trx).patchAndFetch({
+      const updated = await job.$query(trx).patchAndFetch({
         processed: processed + size,
         result,
         ...(isDone ? { status: 'COMPLETED', completedAt: new Date() } : {}),
       });
       if (isDone) await admitWaiting(trx, job.projectId, limits);
-      return moved;
+      return updated;
     }),
   );
 }
 
-/** For a job that fails again and again through a fault of ours or of its input. */
+/** Ends a job that failed too often. */
 export async function failJob(db: Db, id: string, reason: string, limits: Limits = UNLIMITED): Promise<void> {
   await inTransaction(db, async (trx) => {
     const [failed] = await Job.query(trx)

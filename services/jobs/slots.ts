@@ -4,17 +4,17 @@ import type { Limits } from '../../platform/limits.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 
-// A project runs some of its jobs at once; the others wait QUEUED. A waiting job is a row and nothing more: its workflow
-// is started in the transaction that ends another one, so it costs Temporal nothing and survives every crash.
+// A project has a number of slots for running jobs; other jobs wait as QUEUED rows. The Temporal workflow of a waiting job is
+// started in the transaction that frees a slot, so waiting jobs cost Temporal nothing and survive a crash.
 
 type JobLimits = Pick<Limits, 'openJobs' | 'runningJobs'>;
 
-/** Held until the end of the transaction: jobs of a project are counted one after the other. */
+/** Serializes the counting of a project's jobs until the transaction ends. */
 async function lockJobs(trx: Db, projectId: string): Promise<void> {
   await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`jobs/${projectId}`]);
 }
 
-/** Refuses the job that would be one too many. The lock is kept for the insert that follows. */
+/** Rejects a job above the limit. Keeps the lock for the insert that follows. */
 export async function requireRoomForJob(trx: Db, projectId: string, { openJobs }: JobLimits): Promise<void> {
   await lockJobs(trx, projectId);
   const { rows } = await trx.raw(
@@ -28,8 +28,8 @@ export async function requireRoomForJob(trx: Db, projectId: string, { openJobs }
 }
 
 /**
- * Starts as many waiting jobs as there are free slots, the oldest first. Rows that somebody else holds are left out: who
- * holds one is cancelling it, and looks for the next one itself. So this waits for no row while it has the lock.
+ * Starts as many waiting jobs as there are free slots, the oldest first. Skips locked rows, so that it waits for none while
+ * it has the lock: the other transaction is cancelling the job, and admits the next one itself.
  */
 export async function admitWaiting(trx: Db, projectId: string, { runningJobs }: JobLimits): Promise<number> {
   await lockJobs(trx, projectId);
@@ -57,7 +57,7 @@ export async function admitWaiting(trx: Db, projectId: string, { runningJobs }: 
   return rows.length;
 }
 
-/** Housekeeping, for slots that were freed without a look at who waits: the setting was raised, or rows were deleted. */
+/** Housekeeping: fills slots that became free without an end of a job: the limit was raised, or rows were deleted. */
 export async function admitAllWaiting(db: Db, limits: JobLimits): Promise<number> {
   const { rows } = await db.raw(`select distinct project_id from jobs where status = 'QUEUED' and admitted_at is null`);
   let admitted = 0;

@@ -2,15 +2,15 @@ import type { Db } from '../../db/connect.ts';
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { SnsGate, SnsMessage } from '../../platform/sns.ts';
-import { REMEMBERED_DAYS, receiveNotices } from './receive.ts';
+import { DEDUPLICATION_DAYS, receiveNotices } from './receive.ts';
 import { readSesNotices } from './ses.ts';
 
 const MAX_ID = 200;
 
-/** What became of a message. All of these are answered with 200, so that it does not come again. */
+/** What was done with a message. All are answered with 200, so that SNS does not repeat it. */
 export type SnsOutcome = 'recorded' | 'repeated' | 'confirmed' | 'ignored';
 
-/** First whether it is genuine; only then it is looked at. */
+/** Verifies the signature before it reads the message. */
 export async function receiveSnsMessage(
   db: Db,
   gate: SnsGate,
@@ -37,8 +37,8 @@ async function confirm(gate: SnsGate, { SubscribeURL }: SnsMessage): Promise<Sns
 
 const forbidden = (message: string) => new ApiError(403, 'FORBIDDEN', message);
 
-/** Genuine, and recorded by somebody for later: by then we may have forgotten that we have had it. */
+/** True for a message so old that its id may have been deleted: a replay would not be detected. */
 function isStale({ Timestamp }: SnsMessage): boolean {
   const age = Date.now() - Date.parse(Timestamp);
-  return !(age < (REMEMBERED_DAYS - 1) * 86_400_000);
+  return !(age < (DEDUPLICATION_DAYS - 1) * 86_400_000);
 }

@@ -6,19 +6,19 @@ const CHUNK = 1_000;
 
 type Erase = (trx: Db, projectId: string) => Promise<number>;
 
-/** Deletes some rows of a table that are the project's, in a transaction of their own. Gives back how many. */
+/** Deletes a chunk of the project's rows of a table in its own transaction, and returns how many. */
 export async function eraseChunk(db: Db, table: string, projectId: string): Promise<number> {
-  const erase = special[table] ?? ((trx) => eraseRows(trx, table, projectId));
+  const erase = specialCases[table] ?? ((trx) => eraseRows(trx, table, projectId));
   return retryDeadlocks(db, () => inTransaction(db, (trx) => erase(trx, projectId)));
 }
 
-/** By their places, partition by partition: a place in a partitioned table says nothing without the partition. */
+/** Deletes by ctid, partition by partition, because a ctid is unique only within a partition. */
 async function eraseRows(trx: Db, table: string, projectId: string): Promise<number> {
   const leaves: { rows: { leaf: string }[] } = await trx.raw(
     'select relid::regclass::text as leaf from pg_partition_tree(?::regclass) where isleaf',
     [table],
   );
-  // Of a table without partitions that tells nothing.
+  // A table without partitions has no tree.
   for (const leaf of leaves.rows.length > 0 ? leaves.rows.map((row) => row.leaf) : [table]) {
     const { rowCount } = await trx.raw(
       `delete from only ${leaf} where ctid = any (array(select ctid from only ${leaf} where project_id = ? limit ?))`,
@@ -29,25 +29,25 @@ async function eraseRows(trx: Db, table: string, projectId: string): Promise<num
   return 0;
 }
 
-/** Moves what auto-disable looks at to where analytics do not see it: a reset must not clear a project's bad rates. */
-async function keepRates(trx: Db, deletion: string, projectId: string): Promise<number> {
+/** Moves the rates that auto-disable reads into a table outside analytics: a reset must not clear a project's bad rates. */
+async function eraseKeepingRates(trx: Db, deletion: string, projectId: string): Promise<number> {
   const { rows } = await trx.raw(
-    `with gone as (${deletion}),
+    `with deleted as (${deletion}),
      moved as (
        insert into past_rate_hours as past (project_id, hour, sent, bounced, complained)
-       select project_id, hour, sum(sent), sum(bounced), sum(complained) from gone
+       select project_id, hour, sum(sent), sum(bounced), sum(complained) from deleted
        group by 1, 2 having sum(sent) <> 0 or sum(bounced) <> 0 or sum(complained) <> 0 order by 1, 2
        on conflict (project_id, hour) do update set sent = past.sent + excluded.sent,
          bounced = past.bounced + excluded.bounced, complained = past.complained + excluded.complained
      )
-     select count(*)::integer as count from gone`,
+     select count(*)::integer as count from deleted`,
     { projectId, limit: CHUNK },
   );
   return rows[0].count;
 }
 
-const special: Record<string, Erase> = {
-  /** With all that hangs on a mail and does not know the project, or is not to be found by it. */
+const specialCases: Record<string, Erase> = {
+  /** Deletes the rows of other tables that belong to a mail, which have no project or no index by it. */
   async emails(trx, projectId) {
     const { rows } = await trx.raw(
       `delete from emails where id in (select id from emails where project_id = ? order by id limit ? for update)
@@ -67,7 +67,7 @@ const special: Record<string, Erase> = {
     return ids.length;
   },
 
-  /** In the order in which everybody locks them. The suppression list stays readable, as long as it stays at all. */
+  /** Locks contacts in the order of their addresses, as all writers do. Keeps the addresses of suppressions. */
   async contacts(trx, projectId) {
     await trx.raw("select set_config('everpost.keep_suppressed_addresses', 'on', true)");
     const { rowCount } = await trx.raw(
@@ -78,24 +78,24 @@ const special: Record<string, Erase> = {
     return rowCount;
   },
 
-  /** The bytes go after the rows (`services/uploads/remove.ts`); from now on nobody sees them. */
+  /** Deletes the rows, which makes the files inaccessible. The bytes are deleted later (`services/uploads/remove.ts`). */
   async uploads(trx, projectId) {
     const { rowCount } = await trx.raw(
-      `with gone as (
+      `with deleted as (
          delete from uploads where project_id = :projectId
            and key in (select key from uploads where project_id = :projectId limit :chunk) returning key, size
        ),
        freed as (
-         update upload_totals set bytes = bytes - (select coalesce(sum(size), 0) from gone) where project_id = :projectId
+         update upload_totals set bytes = bytes - (select coalesce(sum(size), 0) from deleted) where project_id = :projectId
        )
-       insert into upload_removals (key) select key from gone`,
+       insert into upload_removals (key) select key from deleted`,
       { projectId, chunk: CHUNK },
     );
     return rowCount;
   },
 
   async activity_hours(trx, projectId) {
-    return keepRates(
+    return eraseKeepingRates(
       trx,
       `delete from activity_hours
        where ctid = any (array(select ctid from activity_hours where project_id = :projectId limit :limit))
@@ -105,8 +105,8 @@ const special: Record<string, Erase> = {
   },
 
   async activity_deltas(trx, projectId) {
-    const count = (kind: string) => `case when kind = '${kind}' then by else 0 end as ${kind}`;
-    return keepRates(
+    const count = (kind: string) => `case when kind = '${kind}' then delta else 0 end as ${kind}`;
+    return eraseKeepingRates(
       trx,
       `delete from activity_deltas
        where ctid = any (array(select ctid from activity_deltas where project_id = :projectId limit :limit))
@@ -115,7 +115,7 @@ const special: Record<string, Erase> = {
     );
   },
 
-  /** First the members, which may be a million: deleting the segment would take them along at one go. */
+  /** Deletes the members first, in chunks: deleting the segment would delete up to a million of them at once. */
   async segments(trx, projectId) {
     const { rowCount } = await trx.raw(
       `delete from segment_members where ctid = any (array(

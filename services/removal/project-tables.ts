@@ -1,8 +1,8 @@
-// Every table that knows a project, and what becomes of its rows. A test holds this list against the database, so that a
-// new table cannot be forgotten.
+// Every table with a project, and what an erasure does with its rows. A test compares these lists with the database, so that
+// a new table cannot be forgotten.
 
-/** Wiped by a reset and by a deletion, in this order: first what still moves, then what others hang on. */
-export const wiped = [
+/** Erased by a reset and by a deletion, in this order: first what still causes writes, then what other tables refer to. */
+export const erasedByReset = [
   'campaigns',
   'executions',
   'execution_steps',
@@ -36,10 +36,10 @@ export const wiped = [
 ] as const;
 
 /**
- * What a reset keeps: settings, secrets, members, domains, what is owed, and what protects others from the project:
- * addresses that it must not write to, and the rates that disable it.
+ * Kept by a reset and erased by a deletion: settings, secrets, members, domains, what is owed, and what protects others from
+ * the project: suppressions, and the rates that disable it.
  */
-export const kept = [
+export const keptByReset = [
   'suppressions',
   'past_rate_hours',
   'project_suspensions',
@@ -53,10 +53,10 @@ export const kept = [
 ] as const;
 
 /**
- * Never wiped here: intents go when they are carried out, what is owed when it is billed (`services/billing/upkeep.ts`),
- * and erasures are the record of this very work.
+ * Never erased here: outbox messages are deleted when they are delivered, what is owed when it is billed
+ * (`services/billing/upkeep.ts`), and erasures record this work itself.
  */
-export const leftAlone = [
+export const neverErased = [
   'outbox',
   'project_billing',
   'billing_deltas',

@@ -12,16 +12,16 @@ import { writeOutboxMessage } from '../outbox/write.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { RESETTING, runErasure } from './project-run.ts';
 
-/** Most projects are small, and wiped before the answer; whatever takes longer goes on in the background. */
-const AT_ONCE_MS = 4_000;
+/** Most projects are small and erased within the request. The rest is erased in the background. */
+const REQUEST_MS = 4_000;
 
 /**
- * Gone for every caller with this transaction: no key and no session opens it any more, and its domains are free for
- * others. The rows go in the background, some at a time.
+ * Makes the project inaccessible in one transaction: no key and no session opens it, and its domains are free for others.
+ * Its rows are erased in the background.
  */
 export async function deleteProject(db: Db, id: string): Promise<void> {
   await inTransaction(db, async (trx) => {
-    // Before the project, as all do who change a domain: `senders_version` changes with it.
+    // Locks domains before the project, as all changes of a domain do, because they also write `senders_version`.
     await Domain.query(trx).where({ projectId: id }).orderBy('id').forUpdate().select('id');
     await lockProject(trx, id);
     await Project.query(trx)
@@ -30,7 +30,7 @@ export async function deleteProject(db: Db, id: string): Promise<void> {
         deletedAt: new Date(),
         disabled: true,
         disabledReason: 'deleted',
-        // Neither can be brought by anybody: the one is no key, the other no hash.
+        // Values that no request can match: neither is a valid key or hash.
         publicKey: `deleted ${id}`,
         secretKeyHash: Buffer.from(`deleted ${id}`),
         keyGeneration: Project.raw('key_generation + 1'),
@@ -45,7 +45,7 @@ export async function deleteProject(db: Db, id: string): Promise<void> {
   });
 }
 
-/** Until all is wiped nothing can be written: what comes meanwhile is not mistaken for what was there before. */
+/** Disables the project until all is erased, so that no new data is erased with the old. */
 export async function resetProject(db: Db, id: string): Promise<void> {
   const erasureId = await inTransaction(db, async (trx) => {
     const { disabled } = await lockProject(trx, id);
@@ -53,8 +53,8 @@ export async function resetProject(db: Db, id: string): Promise<void> {
     await notifyKeysChanged(trx, id);
     return beginErasure(trx, id, 'RESET');
   });
-  const until = Date.now() + AT_ONCE_MS;
-  await runErasure(db, erasureId, () => Date.now() > until);
+  const deadline = Date.now() + REQUEST_MS;
+  await runErasure(db, erasureId, () => Date.now() > deadline);
 }
 
 async function lockProject(trx: Db, id: string): Promise<Project> {

@@ -2,41 +2,41 @@ import type { Db } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { changingSegments } from '../segments/changing.ts';
+import { withSegmentsLock } from '../segments/changing.ts';
 import { lockSegment } from '../segments/find.ts';
 import { SegmentGraph } from '../segments/graph.ts';
 import { campaignNeedingSegment } from '../usage/in-campaigns.ts';
 import { workflowNeedingSegment } from '../usage/in-workflows.ts';
 
-/** Says what still needs the segment (`the campaign "Spring"`), or nothing. */
-type Need = (trx: Db, segment: Segment) => Promise<string | undefined>;
+/** Returns what uses the segment, such as `the campaign "Spring"`. */
+type FindUser = (trx: Db, segment: Segment) => Promise<string | undefined>;
 
-/** Whoever makes segments matter to something new adds it here. */
-const needs: Need[] = [neededBySegment, neededByCampaign, neededByWorkflow];
+/** Every use of a segment must be listed here. */
+const userFinders: FindUser[] = [findSegmentUser, findCampaignUser, findWorkflowUser];
 
 export async function deleteSegment(db: Db, project: ProjectAccess, id: string): Promise<void> {
-  await changingSegments(db, project, async (trx) => {
+  await withSegmentsLock(db, project, async (trx) => {
     const segment = await lockSegment(trx, project.projectId, id);
-    for (const need of needs) {
-      const user = await need(trx, segment);
+    for (const findUser of userFinders) {
+      const user = await findUser(trx, segment);
       if (user) throw new ApiError(409, 'CONFLICT', `The segment is used by ${user} and cannot be deleted.`);
     }
     await segment.$query(trx).delete();
   });
 }
 
-/** Without it, "not a member of" would all at once be true of everybody. */
-async function neededBySegment(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
+/** Without the segment, a filter "not a member of" would match all contacts. */
+async function findSegmentUser(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
   const user = (await SegmentGraph.of(trx, projectId)).userOf(id);
   return user && `the segment "${user}"`;
 }
 
-async function neededByCampaign(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
+async function findCampaignUser(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
   const campaign = await campaignNeedingSegment(trx, projectId, id);
   return campaign && `the campaign "${campaign.name}"`;
 }
 
-async function neededByWorkflow(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
+async function findWorkflowUser(trx: Db, { id, projectId }: Segment): Promise<string | undefined> {
   const name = await workflowNeedingSegment(trx, projectId, id);
   return name && `the workflow "${name}"`;
 }

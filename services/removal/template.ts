@@ -5,7 +5,7 @@ import { requireOpenProject } from '../access/open-project.ts';
 import { lockTemplate } from '../templates/find.ts';
 import { usageOf } from '../usage/template.ts';
 
-/** Mail and events that came from it stay. */
+/** Keeps the mails and events of the template. */
 export async function deleteTemplate(db: Db, project: ProjectAccess, id: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);

@@ -5,7 +5,7 @@ import { lockMembers, refuseLastOwner } from '../members/rules.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { deleteContacts } from './contact.ts';
 
-/** The account and all that we know of its address. A project is never left without an OWNER. */
+/** Deletes the account and everything about its address. A project never loses its last OWNER. */
 export async function deleteUser(db: Db, user: User): Promise<void> {
   await inTransaction(db, async (trx) => {
     const memberships = await Membership.query(trx).where({ userId: user.id }).orderBy('projectId');

@@ -1,18 +1,17 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { dropUnusedAttachments } from '../emails/attachments.ts';
-import { daysAgo, type Month, monthsOf } from './months.ts';
-import { withLockTimeout } from './partitions.ts';
+import { daysAgo, type Month, monthsOf, withLockTimeout } from './partitions.ts';
 
 const CHUNK = 1_000;
 
-/** It may yet be sent, or sent once more: its body stays, however old it is. */
+/** SQL: whether the mail may still be sent. Then its body stays, however old it is. */
 const unfinished = (emailId: string): string =>
   `exists (select 1 from emails e where e.id = ${emailId} and e.status in ('PENDING', 'SENDING', 'UNKNOWN'))`;
 
 /**
- * Removes the bodies of mail that is older than `days` and finished, with files that no other mail has: months that are
- * over as a whole, the rest some at a time. The ledger stays. Gives back how many were removed.
+ * Removes the bodies of finished mails that are older than `days`, with attachments that no other mail has, and returns how
+ * many. Drops whole months where possible, and deletes the rest in chunks. The ledger stays.
  */
 export async function removeOldBodies(db: Db, days: number, now = new Date()): Promise<number> {
   const before = daysAgo(days, now);
@@ -24,11 +23,10 @@ export async function removeOldBodies(db: Db, days: number, now = new Date()): P
   return removed + (await removeBodies(db, oldInDefault, [before]));
 }
 
-/** Bodies that are still needed go to the default partition, where they are found like any other. */
+/** Moves bodies that are still needed to the default partition. */
 async function dropMonth(db: Db, { table }: Month): Promise<number> {
   return inTransaction(db, async (trx) => {
     await withLockTimeout(trx);
-    // From here on nobody changes it; what comes now waits for the end.
     await trx.raw('lock table ?? in access exclusive mode', [table]);
     const { rows } = await trx.raw(
       `select count(*)::integer as count, array_agg(distinct attachment_set) filter (where attachment_set is not null) as sets
@@ -53,7 +51,7 @@ interface IdRow {
   finished: boolean;
 }
 
-// In the order of ids, from $1 on; the unfinished ones are passed over.
+// Read in the order of ids after $1, so that unfinished mails are read only once.
 const oldIds = statement<IdRow>(
   'retention-bodies',
   `select email_id, not ${unfinished('email_id')} as finished from email_contents
@@ -65,7 +63,7 @@ const oldInDefault = statement<IdRow>(
    where ($1::uuid is null or email_id > $1) and created_at < $3 order by email_id limit $2`,
 );
 
-const removeThese = statement<{ attachment_set: string | null }>(
+const removeByIds = statement<{ attachment_set: string | null }>(
   'retention-bodies-remove',
   'delete from email_contents where email_id = any ($1::uuid[]) returning attachment_set',
 );
@@ -82,7 +80,7 @@ async function removeBodies(db: Db, next: typeof oldIds, bounds: Date[]): Promis
 }
 
 async function remove(trx: Db, ids: string[]): Promise<number> {
-  const gone = await removeThese(trx, [ids]);
-  await dropUnusedAttachments(trx, [...new Set(gone.flatMap(({ attachment_set: set }) => set ?? []))]);
-  return gone.length;
+  const removed = await removeByIds(trx, [ids]);
+  await dropUnusedAttachments(trx, [...new Set(removed.flatMap(({ attachment_set: set }) => set ?? []))]);
+  return removed.length;
 }

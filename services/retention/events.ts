@@ -2,19 +2,18 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { lockEventAggregation } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { foldCounts } from '../events/counts.ts';
-import { daysAgo, type Month, monthsOf } from './months.ts';
-import { withLockTimeout } from './partitions.ts';
+import { daysAgo, type Month, monthsOf, withLockTimeout } from './partitions.ts';
 
 const CHUNK = 5_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Removes events that are older than `days`: months that are over as a whole, the rest some at a time. Counts by the
- * hour and of all time stay as they are. Gives back how many events were removed.
+ * Removes events that are older than `days` and returns how many. Drops whole months where possible, and deletes the rest
+ * in chunks. Counts by the hour and of all time stay.
  */
 export async function removeOldEvents(db: Db, days: number, now = new Date()): Promise<number> {
   const before = daysAgo(days, now);
-  // What is removed must have been counted.
+  // Events must be counted before they are removed.
   await foldCounts(db);
   let removed = 0;
   for (const month of await monthsOf(db, 'events')) {
@@ -24,29 +23,30 @@ export async function removeOldEvents(db: Db, days: number, now = new Date()): P
   return removed + (await removeWhere(db, { table: 'events_default', from: '-infinity', to: before }));
 }
 
-/** What is gone is no longer kept, and tracked segments that look at it must look again. */
-const forget = (gone: string): string => `
-  forgotten as (
+/** Subtracts removed events from the counts of retained ones. */
+const subtractRetained = (removed: string): string => `
+  subtracted as (
     update event_names n set retained = n.retained - c.count, in_feed = n.in_feed - c.in_feed
-    from (select project_id, name, count(*) as count, count(*) filter (where in_feed) as in_feed from ${gone} group by 1, 2) c
+    from (select project_id, name, count(*) as count, count(*) filter (where in_feed) as in_feed from ${removed} group by 1, 2) c
     where n.project_id = c.project_id and n.name = c.name
   )`;
 
+/** Dropping a partition fires no triggers, so the changes for tracked segments are recorded here. */
 async function dropMonth(db: Db, { table }: Month): Promise<number> {
   return inTransaction(db, async (trx) => {
     await withLockTimeout(trx);
     await lockEventAggregation(trx);
     const { rows } = await trx.raw(
-      `with gone as materialized (
+      `with removed as materialized (
          select project_id, contact_id, name, activity_type(name, data) <> 'hidden' as in_feed from ??
        ),
-       ${forget('gone')},
-       noted as (
+       ${subtractRetained('removed')},
+       changes as (
          insert into contact_changes (project_id, contact_id, dependencies)
-         select distinct g.project_id, g.contact_id, array['event.' || g.name] from gone g
-         join segment_dependencies l on l.project_id = g.project_id and l.dependency = 'event.' || g.name
+         select distinct r.project_id, r.contact_id, array['event.' || r.name] from removed r
+         join segment_dependencies d on d.project_id = r.project_id and d.dependency = 'event.' || r.name
        )
-       select count(*)::integer as count from gone`,
+       select count(*)::integer as count from removed`,
       [table],
     );
     await trx.raw('drop table ??', [table]);
@@ -54,7 +54,7 @@ async function dropMonth(db: Db, { table }: Month): Promise<number> {
   });
 }
 
-/** By the hour, so that no look goes over what was removed before. */
+/** Removes by the hour, so that no statement scans the dead rows of the ones before. */
 async function removeHours(db: Db, month: Month, before: Date): Promise<number> {
   let removed = 0;
   for (let from = month.from.getTime(); from < before.getTime(); from += HOUR_MS) {
@@ -64,30 +64,30 @@ async function removeHours(db: Db, month: Month, before: Date): Promise<number> 
   return removed;
 }
 
-// Deleted through the table as a whole: its trigger tells tracked segments.
+// Deletes from the parent table, whose trigger records the changes for tracked segments.
 const removeChunk = (table: string) =>
   statement<{ count: number }>(
     `retention-${table}`,
     `with old as (
        select id, created_at from ${table} where created_at >= $1::timestamptz and created_at < $2::timestamptz limit $3
      ),
-     gone as (
+     removed as (
        delete from events e using old where e.id = old.id and e.created_at = old.created_at
          and e.created_at >= $1::timestamptz and e.created_at < $2::timestamptz
        returning e.project_id, e.name, activity_type(e.name, e.data) <> 'hidden' as in_feed
      ),
-     ${forget('gone')}
-     select count(*)::integer as count from gone`,
+     ${subtractRetained('removed')}
+     select count(*)::integer as count from removed`,
   );
 const removals = { events: removeChunk('events'), events_default: removeChunk('events_default') };
 
-interface Old {
+interface OldEvents {
   table: keyof typeof removals;
   from: Date | '-infinity';
   to: Date;
 }
 
-async function removeWhere(db: Db, { table, from, to }: Old): Promise<number> {
+async function removeWhere(db: Db, { table, from, to }: OldEvents): Promise<number> {
   let removed = 0;
   for (;;) {
     const count = await inTransaction(db, async (trx) => {

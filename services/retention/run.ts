@@ -11,7 +11,7 @@ export interface Removed {
   bodies: number;
 }
 
-/** Whoever dies in between has left less to do. */
+/** Safe to repeat after a crash. */
 export async function runRetention(db: Db, settings: RetentionSettings, now = new Date()): Promise<Removed> {
   await addMonths(db, now);
   const { eventRetentionDays, emailBodyRetentionDays } = settings;

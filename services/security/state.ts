@@ -29,8 +29,8 @@ const sums = statement<Sums>(
      union all
      select hour, sent, bounced, complained from past_rate_hours where project_id = $1
      union all
-     select date_trunc('hour', at, 'UTC'), case when kind = 'sent' then by else 0 end,
-       case when kind = 'bounced' then by else 0 end, case when kind = 'complained' then by else 0 end
+     select date_trunc('hour', at, 'UTC'), case when kind = 'sent' then delta else 0 end,
+       case when kind = 'bounced' then delta else 0 end, case when kind = 'complained' then delta else 0 end
      from activity_deltas where project_id = $1
    ) counted`,
 );

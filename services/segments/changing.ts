@@ -4,10 +4,10 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/writing.ts';
 
 /**
- * One change of the segments of a project at a time: two that refer to each other, each saved while the other is still
- * unknown, would close a circle. Those of this process wait before they take a connection.
+ * Allows one change of a project's segments at a time: two concurrent changes that refer to each other could close a
+ * circle. Changes of the same process wait before they take a connection.
  */
-export function changingSegments<T>(db: Db, project: ProjectAccess, work: (trx: Db) => Promise<T>): Promise<T> {
+export function withSegmentsLock<T>(db: Db, project: ProjectAccess, work: (trx: Db) => Promise<T>): Promise<T> {
   const { projectId } = project;
   return heavyWork(db, 'segmentChange', projectId, () =>
     writing(db, project, async (trx) => {

@@ -2,13 +2,13 @@ import type { Db } from '../../db/connect.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import { applyRecounts } from './count.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
 import { reconcile } from './reconcile.ts';
-import { applyRecounts } from './recounts.ts';
 import { scheduleReconcile } from './tracking.ts';
 
-/** A request waits no longer than this; the rest is done in the background. */
+/** The longest time that a request waits. The rest is done in the background. */
 const DEADLINE_MS = 20_000;
 
 export interface Computed {
@@ -26,7 +26,7 @@ export async function computeSegment(db: Db, project: ProjectAccess, id: string)
   const hasTime = () => performance.now() < deadline;
   const { entered, left } = await reconcile(db, segment, {
     hasTime,
-    limited: (over, work) => guarded(over, project.projectId, work),
+    limited: (limitedDb, work) => guarded(limitedDb, project.projectId, work),
   });
   if (!hasTime()) await scheduleReconcile(db, [id]);
   await applyRecounts(db);

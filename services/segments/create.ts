@@ -6,12 +6,12 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { requireRoom } from '../access/room.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import { changingSegments } from './changing.ts';
+import { withSegmentsLock } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
 import { freeSlug, slugOf } from './slug.ts';
-import { storeCurrentMembers, watch } from './tracking.ts';
+import { storeCurrentMembers, storeDependencies } from './tracking.ts';
 import { storedUses } from './uses.ts';
 
 export interface NewSegment {
@@ -31,9 +31,9 @@ export async function createSegment(
 ): Promise<Segment> {
   const { projectId } = project;
   const type = input.type ?? 'DYNAMIC';
-  // Before anything is locked: whoever sends nonsense waits for nobody.
+  // Validated before any lock, so that an invalid request does not wait.
   const uses = type === 'DYNAMIC' ? conditionOf(input.condition, { at: 'condition' }).uses : undefined;
-  const created = await changingSegments(db, project, async (trx) => {
+  const created = await withSegmentsLock(db, project, async (trx) => {
     await requireRoom(trx, { what: 'segments', projectId, max });
     const graph = await SegmentGraph.of(trx, projectId);
     const segment = await Segment.query(trx).insertAndFetch({
@@ -47,17 +47,18 @@ export async function createSegment(
       trackMembership: input.trackMembership ?? false,
       ...storedUses(uses),
     });
-    if (uses) await enter(trx, segment, uses, graph);
+    if (uses) await connect(trx, segment, uses, graph);
     return segment;
   });
   if (type === 'STATIC') return created;
   return created.trackMembership ? findSegment(db, projectId, created.id) : recount(db, created);
 }
 
-async function enter(trx: Db, segment: Segment, uses: Uses, graph: SegmentGraph): Promise<void> {
+/** Validates the references of a new segment and stores its dependencies and members. */
+async function connect(trx: Db, segment: Segment, uses: Uses, graph: SegmentGraph): Promise<void> {
   graph.put(segment, uses);
-  const faults = graph.faultsOf(segment.id, uses, 'condition');
-  if (faults.length > 0) throw invalidCondition(faults);
-  await watch(trx, segment, graph);
+  const violations = graph.violationsOf(segment.id, uses, 'condition');
+  if (violations.length > 0) throw invalidCondition(violations);
+  await storeDependencies(trx, segment, graph);
   if (segment.trackMembership) await storeCurrentMembers(trx, segment);
 }

@@ -6,7 +6,7 @@ export async function findSegment(db: Db, projectId: string, id: string): Promis
   return found(await Segment.query(db).findOne({ projectId, id }));
 }
 
-/** For one who is going to change what it means: nobody evaluates it meanwhile. Its counts can still be written. */
+/** Locks the segment for a change of its condition, so that no other transaction evaluates it meanwhile. */
 export async function lockSegment(trx: Db, projectId: string, id: string): Promise<Segment> {
   return found(await Segment.query(trx).findOne({ projectId, id }).forUpdate());
 }
@@ -16,7 +16,7 @@ function found(segment: Segment | undefined): Segment {
   return segment;
 }
 
-/** The newest first. */
+/** Returns the newest first. */
 export async function listSegments(db: Db, projectId: string): Promise<Segment[]> {
   return Segment.query(db).where({ projectId }).orderBy('id', 'desc');
 }

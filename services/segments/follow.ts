@@ -1,14 +1,14 @@
 import type { Db } from '../../db/connect.ts';
 import { applyContactChanges } from './changes.ts';
-import { applyRecounts } from './recounts.ts';
+import { applyRecounts } from './count.ts';
 
-/** Housekeeping: everything that was noted is settled, as far as nobody stands in the way. */
+/** Housekeeping: applies all recorded changes of contacts, except those of locked contacts and segments. */
 export async function followChanges(db: Db): Promise<number> {
-  let all = 0;
+  let total = 0;
   for (;;) {
-    const done = await applyContactChanges(db);
+    const applied = await applyContactChanges(db);
     await applyRecounts(db);
-    if (done === 0) return all;
-    all += done;
+    if (applied === 0) return total;
+    total += applied;
   }
 }

@@ -3,16 +3,16 @@ import type { Fault } from '../../platform/errors.ts';
 import { run, sql } from '../conditions/fragment.ts';
 import type { Uses } from '../conditions/types.ts';
 
-/** With everything that they refer to put in place, conditions may grow to this many filters. */
+/** The most filters of a condition, counting those of the segments that it refers to. */
 export const MAX_EXPANDED_FILTERS = 1_000;
 
-/** A segment in the graph: no condition, only what is stored about it. */
+/** A segment without its condition: only the stored facts about it. */
 interface Node {
   id: string;
   name: string;
   slug: string;
   filters: number;
-  /** Ids, each with how many filters name it. */
+  /** The ids of the segments it refers to, with the number of filters that name each. */
   references: Map<string, number>;
 }
 
@@ -54,49 +54,49 @@ export class SegmentGraph {
     this.nodes.set(id, { id, name, slug, filters: uses.filterCount, references: countsOf(uses) });
   }
 
-  /** What is wrong with the references of one of them, whose condition uses these; paths are those of its tree. */
-  faultsOf(id: string, uses: Uses, at: string): Fault[] {
+  /** Returns what is wrong with the references of a segment, with paths into its condition. */
+  violationsOf(id: string, uses: Uses, at: string): Fault[] {
     const dependents = new Set(this.dependentsOf(id));
-    const faults = this.faultsIn(uses, (target) => target === id || dependents.has(target));
-    if (faults.length > 0) return faults;
+    const violations = this.referenceViolations(uses, (target) => target === id || dependents.has(target));
+    if (violations.length > 0) return violations;
     const sizes = new Map<string, number>();
-    const isTooLarge = [id, ...dependents].some((one) => this.expandedSize(one, sizes) > MAX_EXPANDED_FILTERS);
+    const isTooLarge = [id, ...dependents].some((other) => this.expandedSize(other, sizes) > MAX_EXPANDED_FILTERS);
     return isTooLarge ? [tooLarge(at)] : [];
   }
 
-  /** The same for a tree that is no segment's, so that nothing can lead back to it. */
-  faultsOfTree(uses: Uses, at: string): Fault[] {
-    const faults = this.faultsIn(uses, () => false);
+  /** The same for a condition outside a segment, which no segment can refer to. */
+  violationsOfTree(uses: Uses, at: string): Fault[] {
+    const violations = this.referenceViolations(uses, () => false);
     const isTooLarge = () => this.withReferences(uses.filterCount, countsOf(uses)) > MAX_EXPANDED_FILTERS;
-    return faults.length === 0 && isTooLarge() ? [tooLarge(at)] : faults;
+    return violations.length === 0 && isTooLarge() ? [tooLarge(at)] : violations;
   }
 
-  /** Those that refer to it, directly or through others. */
+  /** Returns the segments that refer to it, directly or through others. */
   dependentsOf(id: string): string[] {
     const users = new Map<string, string[]>();
     for (const { id: user, references } of this.nodes.values())
       for (const target of references.keys()) users.set(target, [...(users.get(target) ?? []), user]);
-    return reachable(id, (one) => users.get(one) ?? []).filter((one) => one !== id);
+    return reachable(id, (target) => users.get(target) ?? []).filter((user) => user !== id);
   }
 
-  /** Those that it refers to, directly or through others. */
+  /** Returns the segments that it refers to, directly or through others. */
   referencesOf(id: string): string[] {
-    return reachable(id, (one) => this.nodes.get(one)?.references.keys() ?? []);
+    return reachable(id, (user) => this.nodes.get(user)?.references.keys() ?? []);
   }
 
-  /** The name of one that refers to it directly. */
+  /** Returns the name of a segment that refers to it directly. */
   userOf(id: string): string | undefined {
     return [...this.nodes.values()].find((other) => other.id !== id && other.references.has(id))?.name;
   }
 
-  private faultsIn({ segments }: Uses, leadsBack: (target: string) => boolean): Fault[] {
+  private referenceViolations({ segments }: Uses, leadsBack: (target: string) => boolean): Fault[] {
     return [...segments].flatMap(([target, paths]) => {
-      if (!this.nodes.has(target)) return paths.map((path) => fault(path, 'names a segment that is not there'));
-      return leadsBack(target) ? paths.map((path) => fault(path, 'leads back to this segment itself')) : [];
+      if (!this.nodes.has(target)) return paths.map((path) => violation(path, 'names a segment that is not there'));
+      return leadsBack(target) ? paths.map((path) => violation(path, 'leads back to this segment itself')) : [];
     });
   }
 
-  /** Every reference is replaced by the condition it stands for, as often as it stands there. No circles by now. */
+  /** Counts the filters with every reference replaced by its condition. Circles have been rejected before. */
   private expandedSize(id: string, known: Map<string, number>): number {
     const before = known.get(id);
     if (before !== undefined) return before;
@@ -119,8 +119,8 @@ const countsOf = ({ segments }: Uses): Map<string, number> =>
 function reachable(from: string, next: (id: string) => Iterable<string>): string[] {
   const reached = new Set<string>();
   const open = [from];
-  for (let one = open.pop(); one !== undefined; one = open.pop())
-    for (const target of next(one))
+  for (let id = open.pop(); id !== undefined; id = open.pop())
+    for (const target of next(id))
       if (!reached.has(target)) {
         reached.add(target);
         open.push(target);
@@ -128,7 +128,14 @@ function reachable(from: string, next: (id: string) => Iterable<string>): string
   return [...reached];
 }
 
-const fault = (field: string, message: string): Fault => ({ field, message: `"${field}" ${message}`, code: 'custom' });
+const violation = (field: string, message: string): Fault => ({
+  field,
+  message: `"${field}" ${message}`,
+  code: 'custom',
+});
 
 const tooLarge = (at: string): Fault =>
-  fault(at, `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`);
+  violation(
+    at,
+    `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`,
+  );

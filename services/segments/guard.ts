@@ -4,10 +4,10 @@ import { isStatementTimeout } from '../../platform/database-errors.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { heavyWork } from '../access/heavy-work.ts';
 
-/** What such a query costs is up to who wrote the condition, so it gets only so long. */
+/** Needed because the author of a condition decides what its query costs. */
 const TIMEOUT_MS = 10_000;
 
-/** Runs queries over all contacts of a project: in a transaction, with a time limit, and in turn. */
+/** Runs queries over all contacts of a project in a transaction, with a time limit and limited concurrency. */
 export async function guarded<T>(
   db: Db,
   projectId: string,
@@ -28,7 +28,7 @@ export async function guarded<T>(
   }
 }
 
-/** With memory for hashing a million ids. To compile the expressions would cost more than it gains. */
+/** Gives the transaction memory to hash a million ids. Turns JIT off, which costs more than it gains here. */
 export async function prepare(trx: Db, timeoutMs: number): Promise<void> {
   await allowSilence(trx, timeoutMs);
   await trx.raw(

@@ -6,10 +6,11 @@ import { conditionOf } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import { ownContacts } from '../conditions/scope.ts';
 
-type Asked = Pick<Segment, 'id' | 'projectId' | 'condition'>;
-
-/** Those who are in a segment at this moment. */
-export async function membersOf(db: Db, { id, projectId, condition }: Asked): Promise<Matching> {
+/** Returns a query for the current members of a segment. */
+export async function membersOf(
+  db: Db,
+  { id, projectId, condition }: Pick<Segment, 'id' | 'projectId' | 'condition'>,
+): Promise<Matching> {
   if (condition) return matchingOf(db, projectId, await resolveCondition(db, projectId, conditionOf(condition)));
   return {
     projectId,

@@ -6,7 +6,7 @@ import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
 import { membersOf } from './matching.ts';
 
-/** Who is in it at this moment, the newest contacts first. */
+/** Returns the current members, the newest contacts first. */
 export async function listMembers(
   db: Db,
   projectId: string,

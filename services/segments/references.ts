@@ -3,7 +3,7 @@ import type { Fault } from '../../platform/errors.ts';
 import type { ParsedCondition } from '../conditions/types.ts';
 import { SegmentGraph } from './graph.ts';
 
-/** What is wrong with the segments that a condition refers to: for conditions of campaigns and workflow steps. */
+/** Returns what is wrong with the segments that a condition of a campaign or a workflow step refers to. */
 export async function referenceViolations(
   db: Db,
   projectId: string,
@@ -11,5 +11,5 @@ export async function referenceViolations(
   at: string,
 ): Promise<Fault[]> {
   if (parsed.uses.segments.size === 0) return [];
-  return (await SegmentGraph.of(db, projectId)).faultsOfTree(parsed.uses, at);
+  return (await SegmentGraph.of(db, projectId)).violationsOfTree(parsed.uses, at);
 }

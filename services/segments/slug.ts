@@ -1,6 +1,6 @@
 const MAX_LENGTH = 100;
 
-/** `VIP Customers` becomes `vip-customers`, `Ärzte & Co.` becomes `arzte-co`. */
+/** Turns `VIP Customers` into `vip-customers`, `Ärzte & Co.` into `arzte-co`. */
 export function slugOf(name: string): string {
   const slug = name
     .normalize('NFKD')
@@ -12,7 +12,7 @@ export function slugOf(name: string): string {
   return slug || 'segment';
 }
 
-/** The slug itself, or with the first number from 2 on that is free. */
+/** Returns the slug, or the slug with the first free number from 2 on. */
 export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug;
   for (let n = 2; ; n++) if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`;

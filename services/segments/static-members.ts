@@ -30,18 +30,21 @@ interface Row {
   is_added: boolean;
 }
 
-// Every statement here begins with $1 project, $2 segment, $3 addresses, $4 an id for an event each, $5 the name of the
-// event. Contacts are locked in the order of their addresses, as by all who write several.
-const found = `contact as materialized (
+// Parameters of all statements here: $1 project, $2 segment, $3 addresses, $4 the id of an event for each address, $5 the
+// name of the event. Contacts are locked in the order of their addresses, as by all statements that write several.
+const existing = `contact as materialized (
     select c.id, c.email, false as is_new from contacts c
     where c.project_id = $1 and c.email = any ($3::text[]) order by c.email collate "C" for update
   )`;
 
-const foundOrCreated = `project as materialized (select $1::uuid as id), ${writeContacts(6)}`;
+const existingOrCreated = `project as materialized (select $1::uuid as id), ${writeContacts(6)}`;
 
-/** Who changed sides, in the CTE `moved (contact_id)`, is told of where the segment is tracked, and noted. */
-const follow = (by: '+' | '-'): string => `
-  announced as (
+/**
+ * Records the events of the contacts in the CTE `moved (contact_id)` when the segment is tracked, records their change for
+ * segments that refer to this one, and updates the count.
+ */
+const recordMoved = (sign: '+' | '-'): string => `
+  recorded as (
     ${recordingEvents(
       `select given.event_id, s.project_id, contact.id, $5::text,
          jsonb_build_object('segmentId', s.id, 'segmentName', s.name), null::uuid, cascade_depth()
@@ -51,14 +54,14 @@ const follow = (by: '+' | '-'): string => `
        where s.id = $2 and s.track_membership`,
     )}
   ),
-  noted as (
+  changes as (
     insert into contact_changes (project_id, contact_id, dependencies)
     select $1::uuid, contact_id, array['segment.' || $2::text] from moved
     where exists (select 1 from segment_dependencies where project_id = $1 and dependency = 'segment.' || $2::text)
   ),
   counted as (
     update segments set member_count =
-      (select count(*) from segment_members where segment_id = $2) ${by} (select count(*) from moved)
+      (select count(*) from segment_members where segment_id = $2) ${sign} (select count(*) from moved)
     where id = $2
   )`;
 
@@ -66,20 +69,20 @@ const add = (contacts: string) => `with ${contacts},
   moved as (
     insert into segment_members (segment_id, contact_id) select $2::uuid, id from contact
     on conflict do nothing returning contact_id
-  ), ${follow('+')}
+  ), ${recordMoved('+')}
   select contact.email, contact.is_new, moved.contact_id is not null as is_added
   from contact left join moved on moved.contact_id = contact.id`;
 
-const addFound = statement<Row>('segment-add', add(found));
-const addCreating = statement<Row>('segment-add-creating', add(foundOrCreated));
+const addExisting = statement<Row>('segment-add', add(existing));
+const addCreating = statement<Row>('segment-add-creating', add(existingOrCreated));
 
-const removeFound = statement<{ removed: number }>(
+const removeExisting = statement<{ removed: number }>(
   'segment-remove',
-  `with ${found},
+  `with ${existing},
    moved as (
      delete from segment_members m using contact where m.segment_id = $2 and m.contact_id = contact.id
      returning m.contact_id
-   ), ${follow('-')}
+   ), ${recordMoved('-')}
    select count(*)::integer as removed from moved`,
 );
 
@@ -99,7 +102,7 @@ export async function addMembers(
           ...parameters,
           ...contactArrays(addresses.map((email) => newContact(email, subscribed))),
         ])
-      : await addFound(trx, parameters);
+      : await addExisting(trx, parameters);
     const known = new Set(rows.map(({ email }) => email));
     return {
       added: rows.filter((row) => row.is_added).length,
@@ -118,27 +121,27 @@ export async function removeMembers(
   const addresses = [...new Set(emails.map(normalized))];
   return writing(db, project, async (trx) => {
     const segment = await lockStatic(trx, project.projectId, id);
-    const [row] = await removeFound(trx, parametersOf(segment, addresses, 'exit'));
+    const [row] = await removeExisting(trx, parametersOf(segment, addresses, 'exit'));
     return { removed: row?.removed ?? 0 };
   });
 }
 
-/** One change of its members at a time, so that the count is right. */
+/** Locks the segment, so that its members change one request at a time and the count is right. */
 async function lockStatic(trx: Db, projectId: string, id: string): Promise<Segment> {
   const segment = await lockSegment(trx, projectId, id);
   if (segment.type === 'STATIC') return segment;
   throw badRequest('The members of a dynamic segment follow from its condition and cannot be set.');
 }
 
-const parametersOf = ({ id, projectId, slug }: Segment, addresses: string[], what: 'entry' | 'exit'): unknown[] => [
+const parametersOf = ({ id, projectId, slug }: Segment, addresses: string[], event: 'entry' | 'exit'): unknown[] => [
   projectId,
   id,
   addresses,
   addresses.map(newId),
-  `segment.${slug}.${what}`,
+  `segment.${slug}.${event}`,
 ];
 
-/** Those who are there already stay as they are. */
+/** Leaves an existing contact as it is. */
 const newContact = (email: string, subscribed: boolean) => ({
   email,
   subscribedWhenNew: subscribed,

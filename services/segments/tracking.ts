@@ -7,17 +7,17 @@ import { guarded } from './guard.ts';
 import { membersOf } from './matching.ts';
 
 /**
- * Transactions that were under way when a segment became tracked did not see that, and so did not note what they
- * changed. By then they are over, and everybody is looked at once.
+ * Transactions that were open when a segment became tracked did not record their changes for it. After this time they have
+ * ended, and all contacts are evaluated once.
  */
-const SETTLED_AFTER_SECONDS = 60;
-/** To write down a million members takes longer than to count them. */
-const KNOWN_TIMEOUT_MS = 30_000;
+const RECONCILE_AFTER_SECONDS = 60;
+/** Longer than the limit for counting: storing a million members takes more time. */
+const STORE_TIMEOUT_MS = 30_000;
 
-type Watched = Pick<Segment, 'id' | 'projectId' | 'trackMembership'>;
+type Dependent = Pick<Segment, 'id' | 'projectId' | 'trackMembership'>;
 
-/** Writes down what a segment looks at, by itself and through others, if it is to be watched. */
-export async function watch(trx: Db, segment: Watched, graph: SegmentGraph): Promise<void> {
+/** Stores the dependencies of a tracked segment, its own and those of the segments that it refers to. */
+export async function storeDependencies(trx: Db, segment: Dependent, graph: SegmentGraph): Promise<void> {
   const { id, projectId, trackMembership } = segment;
   const used = [id, ...graph.referencesOf(id)];
   const ofUsed = sql`from segments used where used.project_id = ${projectId} and used.id = any (${used}::uuid[])`;
@@ -36,10 +36,10 @@ export async function watch(trx: Db, segment: Watched, graph: SegmentGraph): Pro
     );
 }
 
-/** Takes those who are in a dynamic segment at this moment as known, without a word to anybody. */
+/** Stores the current members of a dynamic segment without recording events. */
 export async function storeCurrentMembers(trx: Db, segment: Segment): Promise<void> {
   const { id } = segment;
-  await forgetMembers(trx, segment);
+  await deleteMembers(trx, segment);
   await guarded(
     trx,
     segment.projectId,
@@ -47,25 +47,25 @@ export async function storeCurrentMembers(trx: Db, segment: Segment): Promise<vo
       const members = await membersOf(trx, segment);
       await run(
         trx,
-        sql`with known as (
+        sql`with stored as (
           insert into segment_members (segment_id, contact_id)
           select ${id}, c.id ${contactsWhere(members)} returning 1
         )
-        update segments set member_count = (select count(*) from known), swept_at = now(),
-          reconcile_at = now() + make_interval(secs => ${SETTLED_AFTER_SECONDS})
+        update segments set member_count = (select count(*) from stored), swept_at = now(),
+          reconcile_at = now() + make_interval(secs => ${RECONCILE_AFTER_SECONDS})
         where id = ${id}`,
       );
     },
-    KNOWN_TIMEOUT_MS,
+    STORE_TIMEOUT_MS,
   );
 }
 
-/** A dynamic segment that is no longer tracked has no stored members. */
-export async function forgetMembers(trx: Db, { id }: Segment): Promise<void> {
+/** Deletes the stored members of a dynamic segment that is no longer tracked. */
+export async function deleteMembers(trx: Db, { id }: Segment): Promise<void> {
   await trx('segment_members').where({ segmentId: id }).delete();
 }
 
-/** Everybody will be looked at again, with a word to each workflow that waits for it. */
+/** Schedules an evaluation of all contacts, which records events for the changes. */
 export async function scheduleReconcile(trx: Db, ids: string[]): Promise<void> {
   await Segment.query(trx)
     .whereIn('id', ids)

@@ -4,14 +4,14 @@ import { Segment } from '../../db/models/segment.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { conditionOf, invalidCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import { changingSegments } from './changing.ts';
+import { withSegmentsLock } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment, lockSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
-import { forgetMembers, scheduleReconcile, storeCurrentMembers, watch } from './tracking.ts';
+import { deleteMembers, scheduleReconcile, storeCurrentMembers, storeDependencies } from './tracking.ts';
 import { storedUses } from './uses.ts';
 
-/** What is left out stays; `condition` is ignored on a static segment. */
+/** Undefined fields stay as they are; `condition` is ignored on a static segment. */
 export interface SegmentChange {
   name?: string | undefined;
   description?: string | null | undefined;
@@ -26,12 +26,12 @@ export async function updateSegment(
   { name, description, condition, trackMembership }: SegmentChange,
 ): Promise<Segment> {
   const { projectId } = project;
-  const changed = await changingSegments(db, project, async (trx) => {
+  const changed = await withSegmentsLock(db, project, async (trx) => {
     const before = await lockSegment(trx, projectId, id);
     const isDynamic = before.type === 'DYNAMIC';
-    const isRead = isDynamic && (condition !== undefined || trackMembership !== undefined);
+    const needsCondition = isDynamic && (condition !== undefined || trackMembership !== undefined);
     const tree = condition === undefined ? before.condition : condition;
-    const uses = isRead ? conditionOf(tree, { at: 'condition' }).uses : undefined;
+    const uses = needsCondition ? conditionOf(tree, { at: 'condition' }).uses : undefined;
     const after = await Segment.query(trx).patchAndFetchById(id, {
       ...defined({ name, description, trackMembership }),
       ...(isDynamic && condition !== undefined ? { condition: condition as Segment['condition'] } : {}),
@@ -39,7 +39,7 @@ export async function updateSegment(
       updatedAt: new Date(),
     });
     const isNewCondition = !isDeepStrictEqual(before.condition, after.condition);
-    if (uses) await follow(trx, { before, after, uses, isNewCondition });
+    if (uses) await updateMembership(trx, { before, after, uses, isNewCondition });
     return isNewCondition && !after.trackMembership;
   });
   const segment = await findSegment(db, projectId, id);
@@ -54,31 +54,31 @@ interface Change {
   isNewCondition: boolean;
 }
 
-/** What a change means for membership, its own and that of the segments that refer to it. */
-async function follow(trx: Db, { before, after, uses, isNewCondition }: Change): Promise<void> {
+/** Updates the membership of the segment and schedules that of the segments that refer to it. */
+async function updateMembership(trx: Db, { before, after, uses, isNewCondition }: Change): Promise<void> {
   const isNewlyTracked = after.trackMembership && !before.trackMembership;
   if (!isNewCondition && after.trackMembership === before.trackMembership) return;
   const graph = await SegmentGraph.of(trx, after.projectId);
-  const faults = graph.faultsOf(after.id, uses, 'condition');
-  if (faults.length > 0) throw invalidCondition(faults);
-  await watch(trx, after, graph);
+  const violations = graph.violationsOf(after.id, uses, 'condition');
+  if (violations.length > 0) throw invalidCondition(violations);
+  await storeDependencies(trx, after, graph);
   if (isNewlyTracked) await storeCurrentMembers(trx, after);
   else if (!after.trackMembership) await stopTracking(trx, after);
   if (!isNewCondition) return;
-  // Whoever evaluates one of them by the old condition is done before they are looked through by the new one.
+  // The locks wait for transactions that still evaluate them by the old condition.
   const dependents = await Segment.query(trx)
     .where({ projectId: after.projectId })
     .whereIn('id', graph.dependentsOf(after.id))
     .select('id', 'projectId', 'trackMembership')
     .orderBy('id')
     .forUpdate();
-  for (const other of dependents) await watch(trx, other, graph);
+  for (const dependent of dependents) await storeDependencies(trx, dependent, graph);
   const ids = dependents.map(({ id }) => id);
   await scheduleReconcile(trx, isNewlyTracked ? ids : [after.id, ...ids]);
 }
 
 async function stopTracking(trx: Db, segment: Segment): Promise<void> {
-  await forgetMembers(trx, segment);
+  await deleteMembers(trx, segment);
   await Segment.query(trx).findById(segment.id).patch({ reconcileAt: null });
 }
 

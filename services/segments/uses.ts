@@ -1,6 +1,6 @@
 import type { Uses } from '../conditions/types.ts';
 
-/** The columns that say what a condition uses, so that it need not be read again for that. */
+/** The columns that store what a condition uses, so that it need not be parsed for that. */
 export interface StoredUses {
   filterCount: number;
   refersTo: Record<string, number>;

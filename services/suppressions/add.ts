@@ -11,8 +11,8 @@ export interface NewSuppression {
   emailId: string;
 }
 
-// A hard bounce says more than a complaint, whichever comes first. The address is written down only while there is a
-// contact to show it with. In the order of hashes, since several may do this at once.
+// A hard bounce replaces a complaint, never the reverse. The address is stored only while its contact exists. Rows are
+// inserted in the order of their hashes, so that concurrent statements do not deadlock.
 const add = statement(
   'suppressions-add',
   `insert into suppressions as s (id, project_id, address_hash, email, contact_id, reason, email_id)
@@ -30,7 +30,7 @@ const add = statement(
      email_id = case when s.reason = 'HARD_BOUNCE' then s.email_id else excluded.email_id end`,
 );
 
-/** Puts addresses on the lists of their projects, under the locks of their contacts. */
+/** Adds addresses to the suppression lists of their projects. The contacts must be locked. */
 export async function addSuppressions(trx: Db, suppressions: NewSuppression[]): Promise<void> {
   if (suppressions.length === 0) return;
   await add(trx, [

@@ -8,7 +8,7 @@ export interface SuppressionsQuery {
   cursor?: string | undefined;
 }
 
-/** The newest first. */
+/** Returns the newest first. */
 export async function listSuppressions(
   db: Db,
   projectId: string,

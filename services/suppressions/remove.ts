@@ -4,7 +4,7 @@ import { notFound } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 
-/** Lets mail to an address leave again. Whether its contact is subscribed is another matter, and stays. */
+/** Allows mail to an address again. Does not change the subscription of its contact. */
 export async function removeSuppression(db: Db, project: ProjectAccess, email: string): Promise<void> {
   await inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);

@@ -24,8 +24,8 @@ export interface EventUsage {
 
 export async function findEventUsage(db: Db, projectId: string, name: string): Promise<EventUsage> {
   const [usedInSegments, usedInWorkflows, usedInCampaigns, { names }, uniqueContacts] = await Promise.all([
-    segmentsWith(db, projectId, name),
-    workflowsWith(db, projectId, name),
+    segmentsUsingEvent(db, projectId, name),
+    workflowsUsingEvent(db, projectId, name),
     campaignsUsing(db, projectId, ({ events }) => events.has(name)),
     readEventNames(db, projectId, { name, limit: 1 }),
     countContactsOfEvent(db, projectId, name),
@@ -35,15 +35,15 @@ export async function findEventUsage(db: Db, projectId: string, name: string): P
   return { ...users, totalCount: names[0]?.count ?? 0, uniqueContacts, canDelete };
 }
 
-async function segmentsWith(db: Db, projectId: string, name: string): Promise<Named[]> {
+async function segmentsUsingEvent(db: Db, projectId: string, name: string): Promise<Named[]> {
   const segments = await Segment.query(db).where({ projectId }).whereNotNull('condition').orderBy('name');
   return segments
     .filter(({ condition }) => parseCondition(condition).parsed?.uses.events.has(name))
     .map(({ id, name }) => ({ id, name }));
 }
 
-/** Started by it, waiting for it, or asking in a condition whether it has happened. */
-async function workflowsWith(db: Db, projectId: string, name: string): Promise<Named[]> {
+/** Returns the workflows that it starts, that wait for it, or that have a condition on it. */
+async function workflowsUsingEvent(db: Db, projectId: string, name: string): Promise<Named[]> {
   const [workflows, steps] = await Promise.all([
     Workflow.query(db).where({ projectId }).orderBy('name').orderBy('id'),
     WorkflowStep.query(db).where({ projectId }).whereIn('type', ['WAIT_FOR_EVENT', 'CONDITION']),

@@ -20,26 +20,26 @@ export interface FieldUsage {
   canDelete: boolean;
 }
 
-/** Who refers to a field. */
+/** Returns what refers to a field. */
 export async function findFieldUsage(db: Db, projectId: string, name: string): Promise<FieldUsage> {
   const field = readFieldName(name);
   const [contactCount, usedInSegments, usedInCampaigns, usedInWorkflows] = await Promise.all([
     countField(db, projectId, field),
     segmentsUsing(db, projectId, field),
-    campaignsUsing(db, projectId, (found) => uses(field, found)),
+    campaignsUsing(db, projectId, (uses) => usesField(uses, field)),
     workflowsWithField(db, projectId, field.field),
   ]);
   const users = { usedInSegments, usedInCampaigns, usedInWorkflows };
-  const isFree = Object.values(users).every(({ length }) => length === 0);
-  return { ...users, contactCount, canDelete: field.key !== undefined && isFree };
+  const isUnused = Object.values(users).every(({ length }) => length === 0);
+  return { ...users, contactCount, canDelete: field.key !== undefined && isUnused };
 }
 
 async function segmentsUsing(db: Db, projectId: string, field: FieldName): Promise<Named[]> {
   const segments = await Segment.query(db).where({ projectId }).whereNotNull('condition').orderBy('name');
   return segments
-    .filter(({ condition }) => uses(field, parseCondition(condition).parsed?.uses))
+    .filter(({ condition }) => usesField(parseCondition(condition).parsed?.uses, field))
     .map(({ id, name }) => ({ id, name }));
 }
 
-const uses = ({ field, key }: FieldName, found: Uses | undefined): boolean =>
-  Boolean(key === undefined ? found?.fields.has(field) : found?.keys.has(key));
+const usesField = (uses: Uses | undefined, { field, key }: FieldName): boolean =>
+  Boolean(key === undefined ? uses?.fields.has(field) : uses?.keys.has(key));

@@ -8,19 +8,19 @@ export interface NamedCampaign {
   name: string;
 }
 
-/** What these still need must not go. */
+/** What these campaigns use must not be deleted. */
 const unfinished: CampaignStatus[] = ['DRAFT', 'SCHEDULED', 'SENDING'];
 
-/** Campaigns whose audience is chosen by a condition that looks at something. */
+/** Returns the campaigns with an audience condition that matches. */
 export async function campaignsUsing(
   db: Db,
   projectId: string,
-  looks: (uses: Uses) => boolean,
+  matches: (uses: Uses) => boolean,
 ): Promise<NamedCampaign[]> {
-  return chosen(await conditional(db, projectId), looks).map(({ id, name }) => ({ id, name }));
+  return filterByCondition(await withCondition(db, projectId), matches).map(({ id, name }) => ({ id, name }));
 }
 
-/** Those that a template's text once went into. */
+/** Returns the campaigns that were created from a template. */
 export async function campaignsWithTemplate(
   db: Db,
   projectId: string,
@@ -34,7 +34,7 @@ export async function campaignsWithTemplate(
   return campaigns.map(({ id, name, status }) => ({ id, name, status }));
 }
 
-/** An unfinished campaign that goes to a segment, or to those whom a condition on it chooses. */
+/** Returns an unfinished campaign whose audience is the segment, or a condition that refers to it. */
 export async function campaignNeedingSegment(
   db: Db,
   projectId: string,
@@ -45,14 +45,14 @@ export async function campaignNeedingSegment(
     .whereIn('status', unfinished)
     .whereNull('deletedAt')
     .limit(1);
-  // The database leaves out those that do not even name it: conditions may be large, and there may be many.
-  const others = await conditional(db, projectId)
+  // The database filters by the id in the text, because parsing many large conditions is slow.
+  const others = await withCondition(db, projectId)
     .whereIn('status', unfinished)
     .whereRaw('audience_condition::text ilike ?', [`%segment.${segmentId}%`]);
-  return direct ?? chosen(others, ({ segments }) => segments.has(segmentId))[0];
+  return direct ?? filterByCondition(others, ({ segments }) => segments.has(segmentId))[0];
 }
 
-const conditional = (db: Db, projectId: string) =>
+const withCondition = (db: Db, projectId: string) =>
   Campaign.query(db)
     .where({ projectId })
     .whereNotNull('audienceCondition')
@@ -61,8 +61,8 @@ const conditional = (db: Db, projectId: string) =>
     .orderBy('name')
     .orderBy('id');
 
-const chosen = (campaigns: Campaign[], looks: (uses: Uses) => boolean): Campaign[] =>
+const filterByCondition = (campaigns: Campaign[], matches: (uses: Uses) => boolean): Campaign[] =>
   campaigns.filter(({ audienceCondition }) => {
     const uses = parseCondition(audienceCondition).parsed?.uses;
-    return uses !== undefined && looks(uses);
+    return uses !== undefined && matches(uses);
   });

@@ -11,7 +11,7 @@ export interface TemplateStep {
   stepName: string;
 }
 
-/** Steps that send a template: as they are edited, as contacts would enter now, and as some are on their way. */
+/** Returns the steps that use a template, in the newest version, the startable one, and those of active executions. */
 export async function stepsWithTemplate(db: Db, projectId: string, templateId: string): Promise<TemplateStep[]> {
   const { rows } = await db.raw(
     `select distinct on (w.name, w.id, step ->> 'id')
@@ -35,12 +35,12 @@ interface Named {
   name: string;
 }
 
-/** `email`, or `data.<key>`, in a condition, a delay or a change of the contact. */
+/** Returns the workflows with a step that uses a field, named as `email` or `data.<key>`. */
 export async function workflowsWithField(db: Db, projectId: string, field: string): Promise<Named[]> {
   return workflowsWhere(db, projectId, ({ fields = [] }) => fields.includes(field));
 }
 
-/** The first enabled workflow that could no longer be what it is. */
+/** Returns the first enabled workflow that uses a segment. */
 export async function workflowNeedingSegment(
   db: Db,
   projectId: string,
@@ -61,15 +61,15 @@ export async function workflowNeedingSegment(
 async function workflowsWhere(
   db: Db,
   projectId: string,
-  looksAt: (uses: Partial<StepUses>) => boolean,
-  named = '',
+  matches: (uses: Partial<StepUses>) => boolean,
+  text = '',
 ): Promise<Named[]> {
-  // The database leaves out those that do not even name it: conditions may be large, and there may be many.
+  // The database filters by the text first, because parsing many large conditions is slow.
   const steps = await WorkflowStep.query(db)
     .where({ projectId })
-    .whereRaw('config::text ilike ?', [`%${named}%`]);
+    .whereRaw('config::text ilike ?', [`%${text}%`]);
   const ids = steps
-    .filter((step) => looksAt(stepTypes[step.type].uses?.(asStep(step)) ?? {}))
+    .filter((step) => matches(stepTypes[step.type].uses?.(asStep(step)) ?? {}))
     .map(({ workflowId }) => workflowId);
   const found = await Workflow.query(db).where({ projectId }).whereIn('id', ids).orderBy('name').orderBy('id');
   return found.map(({ id, name }) => ({ id, name }));

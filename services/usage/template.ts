@@ -6,7 +6,7 @@ import { stepsWithTemplate, type TemplateStep } from './in-workflows.ts';
 export interface TemplateUsage {
   campaigns: { id: string; name: string; status: string }[];
   workflowSteps: TemplateStep[];
-  /** A campaign has a body of its own, which once came from the template; a step needs it each time. */
+  /** False when a step uses it. A campaign has its own copy of the body. */
   canDelete: boolean;
 }
 
@@ -15,7 +15,7 @@ export async function templateUsage(db: Db, projectId: string, id: string): Prom
   return usageOf(db, projectId, template.id);
 }
 
-/** Whoever gives templates a new use adds it here. */
+/** Every use of a template must be listed here. */
 export async function usageOf(db: Db, projectId: string, id: string): Promise<TemplateUsage> {
   const [campaigns, workflowSteps] = await Promise.all([
     campaignsWithTemplate(db, projectId, id),

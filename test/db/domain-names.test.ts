@@ -15,10 +15,10 @@ describe('domain names in the database', () => {
   });
   after(() => world.close());
 
-  const add = (domain: string, place: number, columns: object = {}) =>
-    db('domains').insert({ id: newId(), projectId: projects[place]?.id, domain, ...columns });
+  const add = (domain: string, index: number, columns: object = {}) =>
+    db('domains').insert({ id: newId(), projectId: projects[index]?.id, domain, ...columns });
 
-  it('lets a name be verified by one project only, even without the service', async () => {
+  it('rejects a second project that verifies the same name', async () => {
     await add('single.example', 0, { status: 'VERIFIED' });
     await add('single.example', 1);
     const second = await db('domains')

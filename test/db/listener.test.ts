@@ -7,18 +7,18 @@ import { openWorld, type World } from '../support/world.ts';
 
 const log = createLogger('test', 'silent');
 
-describe('listening for notices', () => {
+describe('listening for notifications', () => {
   let world: World;
   let listener: Listener;
-  let heard: string[];
+  let received: string[];
   let resets: number;
 
   beforeEach(async () => {
     world = await openWorld();
-    heard = [];
+    received = [];
     resets = 0;
     listener = new Listener({ databaseUrl: world.url, log });
-    listener.on('everpost_wake', (payload) => heard.push(payload));
+    listener.on('everpost_wake', (payload) => received.push(payload));
     listener.onReset(() => resets++);
     await listener.start();
   });
@@ -27,43 +27,43 @@ describe('listening for notices', () => {
     await world.close();
   });
 
-  const cutOff = () =>
+  const terminateConnection = () =>
     world.db.raw("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'everpost-listener'");
 
-  it('is healthy while the connection beats', () => {
+  it('is healthy while the connection answers heartbeats', () => {
     expect(listener.healthy).to.equal(true);
   });
 
-  it('is not healthy from the moment the connection is lost, and comes back by itself', async () => {
+  it('resets and reconnects when the connection is lost', async () => {
     const before = resets;
-    await cutOff();
+    await terminateConnection();
     await eventually(() => resets > before);
     await eventually(() => listener.healthy);
     wake(world.db, 'mail');
-    await eventually(() => heard.length > 0);
-    expect(heard).to.deep.equal(['mail']);
+    await eventually(() => received.length > 0);
+    expect(received).to.deep.equal(['mail']);
   });
 
-  it('wakes once the transaction is committed, and not when it is rolled back', async () => {
+  it('notifies after the commit of a transaction, and not after a rollback', async () => {
     await inTransaction(world.db, async (trx) => {
       wake(trx, 'control');
       await trx.raw('select pg_sleep(0.1)');
-      expect(heard).to.deep.equal([]);
+      expect(received).to.deep.equal([]);
     });
-    await eventually(() => heard.length > 0);
-    expect(heard).to.deep.equal(['control']);
+    await eventually(() => received.length > 0);
+    expect(received).to.deep.equal(['control']);
     await inTransaction(world.db, async (trx) => {
       wake(trx, 'starts');
       throw new Error('roll back');
     }).catch(() => {});
     wake(world.db, 'events');
-    await eventually(() => heard.length > 1);
-    expect(heard).to.deep.equal(['control', 'events']);
+    await eventually(() => received.length > 1);
+    expect(received).to.deep.equal(['control', 'events']);
   });
 
-  it('folds many wake-ups into few notices', async () => {
+  it('coalesces 500 wake-ups into fewer than 5 notifications', async () => {
     for (let n = 0; n < 500; n++) wake(world.db, n % 2 ? 'mail' : 'starts');
-    await eventually(() => heard.join().includes('mail') && heard.join().includes('starts'));
-    expect(heard.length).to.be.lessThan(5);
+    await eventually(() => received.join().includes('mail') && received.join().includes('starts'));
+    expect(received.length).to.be.lessThan(5);
   });
 });

@@ -6,7 +6,7 @@ import { makeProject, openWorld, type World } from '../support/world.ts';
 
 const SECRET = 'ann.secret@example.com';
 
-describe('what is logged of a database error', () => {
+describe('logging a database error', () => {
   let world: World;
   let projectId: string;
 
@@ -49,7 +49,7 @@ describe('what is logged of a database error', () => {
     ['an Objection query', () => Contact.query(world.db).insert({ id: projectId, email: SECRET }), '23502'],
   ];
   for (const [what, work, code] of cases)
-    it(`has no values of ${what}, and still its code`, async () => {
+    it(`logs the code and no values for ${what}`, async () => {
       const error = await failure(work());
       const logged = JSON.stringify(serializeError(error));
       expect(logged).not.to.contain(SECRET);
@@ -61,7 +61,7 @@ describe('what is logged of a database error', () => {
       expect(wrapped).to.contain(code);
     });
 
-  it('keeps what helps to find the fault', async () => {
+  it('logs table, constraint, statement and stack', async () => {
     const error = await failure(world.db('log_errors').insert({ email: SECRET, note: 'x' }));
     const logged = serializeError(error) as Record<string, unknown>;
     expect(logged).to.include({ code: '23505', table: 'log_errors', constraint: 'log_errors_pkey' });
@@ -69,7 +69,7 @@ describe('what is logged of a database error', () => {
     expect(logged.stack).to.be.a('string');
   });
 
-  it('ends with errors that are the cause of each other', () => {
+  it('serializes errors that are the cause of each other', () => {
     const [one, other] = [new Error('one'), new Error('other')];
     one.cause = other;
     other.cause = one;

@@ -24,12 +24,12 @@ describe('migrations', () => {
     expect(await pendingMigrations(db)).to.deep.equal([]);
   });
 
-  it('run once when several processes start them at once', async () => {
+  it('run once when four processes start them concurrently', async () => {
     const applied = await Promise.all([1, 2, 3, 4].map(() => migrate(database.url)));
     expect(applied.filter((names) => names.length > 0)).to.have.lengthOf(1);
   });
 
-  it('continue after a process died that had set the lock row of knex', async () => {
+  it('run after a process died and left the lock row of knex locked', async () => {
     await migrate(database.url);
     await db('knex_migrations_lock').update({ isLocked: 1 });
     await migrate(database.url);

@@ -49,7 +49,7 @@ describe('the database role of docker compose', () => {
   });
 
   it('runs every migration and the work of API and worker without superuser rights', async () => {
-    expect(await migrate(url)).to.include('001-frame');
+    expect(await migrate(url)).to.include('001-baseline');
     db = connectDb({ databaseUrl: url, poolSize: 5 });
     const { rows } = await db.raw('select current_user as name, rolsuper from pg_roles where rolname = current_user');
     expect(rows).to.deep.equal([{ name: app, rolsuper: false }]);

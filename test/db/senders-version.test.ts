@@ -7,7 +7,7 @@ import { deleteProject } from '../../services/removal/project.ts';
 import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
-describe('the version of the domains that a project may send from', () => {
+describe('senders_version of a project', () => {
   let world: World;
   let db: Db;
   let project: TestProject;
@@ -35,8 +35,8 @@ describe('the version of the domains that a project may send from', () => {
   const change = (domain: string, patch: Partial<Domain>) => Domain.query(db).where({ domain }).patch(patch);
   const remove = (domain: string) => Domain.query(db).delete().where({ domain });
 
-  // Queries of Objection begin when they are waited for.
-  it('is another after every change of the verified ones', async () => {
+  // Objection starts a query when it is awaited.
+  it('changes with every change of a verified domain', async () => {
     expect(await isRenewedBy(add('VERIFIED')), 'added').to.equal(true);
     expect(await isRenewedBy(change(name, { status: 'PENDING' })), 'lost').to.equal(true);
     expect(await isRenewedBy(change(name, { status: 'VERIFIED' })), 'gained').to.equal(true);
@@ -44,7 +44,7 @@ describe('the version of the domains that a project may send from', () => {
     expect(await isRenewedBy(remove(`new.${name}`)), 'deleted').to.equal(true);
   });
 
-  it('is another for both projects when a domain moves, and for nobody else', async () => {
+  it('changes for both projects when a domain moves, and for no other', async () => {
     const [other, third] = [await makeProject(db), await makeProject(db)];
     const before = [await version(), await version(other.id), await version(third.id)];
     await change(project.senderDomain, { projectId: other.id });
@@ -52,7 +52,7 @@ describe('the version of the domains that a project may send from', () => {
     expect(after.map((value, n) => value === before[n])).to.deep.equal([false, false, true]);
   });
 
-  it('stays through everything else', async () => {
+  it('stays the same when an unverified domain or a check changes', async () => {
     expect(await isRenewedBy(add('PENDING')), 'added').to.equal(false);
     expect(await isRenewedBy(change(name, { domain: `new.${name}` })), 'renamed').to.equal(false);
     expect(await isRenewedBy(remove(`new.${name}`)), 'deleted').to.equal(false);
@@ -60,7 +60,7 @@ describe('the version of the domains that a project may send from', () => {
     expect(await isRenewedBy(change(project.senderDomain, checked)), 'checked').to.equal(false);
   });
 
-  it('comes in order from changes at once, and none of them fails', async () => {
+  it('changes without an error when many domains change concurrently', async () => {
     const names = Array.from({ length: 20 }, (_, n) => `d${n}.${project.senderDomain}`);
     const rows = names.map((domain) => ({ id: newId(), projectId: project.id, domain, status: 'PENDING' as const }));
     await Domain.query(db).insert(rows);
@@ -76,7 +76,7 @@ describe('the version of the domains that a project may send from', () => {
     expect(await Domain.query(db).where({ projectId: project.id, status: 'VERIFIED' })).to.have.length(11);
   });
 
-  it('makes nobody wait in a circle who deletes the project while a domain of it is checked', async () => {
+  it('causes no deadlock when the project is deleted while one of its domains is checked', async () => {
     const check = await db.transaction();
     const { id } = await Domain.query(check)
       .findOne({ domain: project.senderDomain })

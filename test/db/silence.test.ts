@@ -35,25 +35,25 @@ describe('waiting for Postgres', function () {
       (error: unknown) => error,
     );
 
-  it('ends on open connections that went silent, in every way of asking, and new connections are used', async () => {
-    const held = new PinnedConnection(db);
-    await held.take();
-    await Promise.all([one(held, []), db.raw('select 1'), one(db, [])]);
+  it('fails statements on silent connections and opens new ones, pooled, pinned and in a transaction', async () => {
+    const pinned = new PinnedConnection(db);
+    await pinned.take();
+    await Promise.all([one(pinned, []), db.raw('select 1'), one(db, [])]);
     const trx = await db.transaction();
     await trx.raw('select 1');
     proxy.silence();
-    const errors = await Promise.all([errorOf(trx.raw('select 2')), errorOf(one(held, [])), errorOf(one(db, []))]);
+    const errors = await Promise.all([errorOf(trx.raw('select 2')), errorOf(one(pinned, [])), errorOf(one(db, []))]);
     await errorOf(trx.rollback());
     for (const error of errors) expect(isDatabaseUnavailable(error), String(error)).to.equal(true);
-    held.release();
-    await held.take();
-    expect(await one(held, [])).to.deep.equal([{ one: 1 }]);
-    held.release();
+    pinned.release();
+    await pinned.take();
+    expect(await one(pinned, [])).to.deep.equal([{ one: 1 }]);
+    pinned.release();
     expect(await one(db, [])).to.deep.equal([{ one: 1 }]);
     expect(await inTransaction(db, (trx) => one(trx, []))).to.deep.equal([{ one: 1 }]);
   });
 
-  it('replaces the idle connections of the pool as soon as one is found silent', async () => {
+  it('replaces the idle connections of the pool once one is silent', async () => {
     await Promise.all([
       db.raw('select pg_sleep(0.05)'),
       db.raw('select pg_sleep(0.05)'),
@@ -64,24 +64,24 @@ describe('waiting for Postgres', function () {
     for (let n = 0; n < 3; n++) expect(await one(db, [])).to.deep.equal([{ one: 1 }]);
   });
 
-  it('lets a statement run longer only in a transaction that says so, and cancels others with 57014', async () => {
+  it('cancels a slow statement with 57014 unless its transaction has a longer limit', async () => {
     const slow = (trx: Db) => trx.raw('select pg_sleep(0.6)');
     expect(isStatementTimeout(await errorOf(slow(db)))).to.equal(true);
     expect(isStatementTimeout(await errorOf(inTransaction(db, slow)))).to.equal(true);
     await inTransaction(withStatementTimeout(db, 10_000), slow);
-    const backAgain = inTransaction(db, async (trx) => {
+    const withRestoredLimit = inTransaction(db, async (trx) => {
       await limitStatements(trx, 10_000);
       await slow(trx);
       await limitStatements(trx, 'default');
       await slow(trx);
     });
-    expect(isStatementTimeout(await errorOf(backAgain))).to.equal(true);
+    expect(isStatementTimeout(await errorOf(withRestoredLimit))).to.equal(true);
     expect(isStatementTimeout(await errorOf(slow(db)))).to.equal(true);
   });
 
-  it('ends a transaction that its process leaves open', async () => {
+  it('ends a transaction that stays idle', async () => {
     const trx = await db.transaction();
-    await trx.raw('create temporary table held (n integer)');
+    await trx.raw('create temporary table open_table (n integer)');
     await eventually(
       async () => {
         const open = await world
@@ -96,16 +96,16 @@ describe('waiting for Postgres', function () {
     expect(await one(db, [])).to.deep.equal([{ one: 1 }]);
   });
 
-  it('makes the connection that listens anew, and misses no later notice', async () => {
-    const heard: string[] = [];
+  it('reconnects the listener and receives later notifications', async () => {
+    const received: string[] = [];
     const listener = new Listener({ databaseUrl: proxy.url, log: createLogger('test', 'silent') });
-    listener.on('everpost_wake', (payload) => heard.push(payload));
+    listener.on('everpost_wake', (payload) => received.push(payload));
     await listener.start();
     proxy.silence();
-    await eventually(() => !listener.healthy, { what: 'the loss to be noticed' });
+    await eventually(() => !listener.healthy, { what: 'the loss to be detected' });
     await eventually(() => listener.healthy, { what: 'a new connection' });
     await world.db.raw("select pg_notify('everpost_wake', 'mail')");
-    await eventually(() => heard.includes('mail'));
+    await eventually(() => received.includes('mail'));
     proxy.silence();
     await listener.stop();
   });

@@ -4,51 +4,51 @@ import { together } from '../../db/together.ts';
 import { eventually } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('writing together', () => {
+describe('coalesced writes', () => {
   let world: World;
 
   before(async () => {
     world = await openWorld();
-    await world.db.raw("create table notes (team text not null, note text not null check (note <> 'bad'))");
+    await world.db.raw("create table items (team text not null, item text not null check (item <> 'bad'))");
   });
-  beforeEach(() => world.db.raw('truncate notes'));
+  beforeEach(() => world.db.raw('truncate items'));
   after(() => world.close());
 
   function writer() {
     const statements: string[][] = [];
     const write = together(
-      async (db: Db, team: string, notes: string[]) => {
-        statements.push(notes);
-        await db('notes').insert(notes.map((note) => ({ team, note })));
-        return notes.map((note) => `${team}: ${note}`);
+      async (db: Db, team: string, items: string[]) => {
+        statements.push(items);
+        await db('items').insert(items.map((item) => ({ team, item })));
+        return items.map((item) => `${team}: ${item}`);
       },
       { key: (team) => team },
     );
     return { statements, write };
   }
 
-  it('shares a statement between those of one group that come at the same time', async () => {
+  it('writes concurrent items of one group in one statement', async () => {
     const { statements, write } = writer();
-    const asked = [['red', 'a'] as const, ['red', 'b'] as const, ['blue', 'c'] as const];
-    const answers = await Promise.all(asked.map(([team, note]) => write(world.db, team, note)));
-    expect(answers).to.deep.equal(['red: a', 'red: b', 'blue: c']);
+    const writes = [['red', 'a'] as const, ['red', 'b'] as const, ['blue', 'c'] as const];
+    const results = await Promise.all(writes.map(([team, item]) => write(world.db, team, item)));
+    expect(results).to.deep.equal(['red: a', 'red: b', 'blue: c']);
     expect(statements).to.have.deep.members([['a', 'b'], ['c']]);
   });
 
-  it('fails the one that cannot be written, and nobody who came with it', async () => {
+  it('rejects only the invalid item of a shared statement', async () => {
     const { write } = writer();
-    const notes = ['a', 'bad', 'c'];
-    const results = await Promise.allSettled(notes.map((note) => write(world.db, 'red', note)));
+    const items = ['a', 'bad', 'c'];
+    const results = await Promise.allSettled(items.map((item) => write(world.db, 'red', item)));
     expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
-    const kept = await world.db('notes').orderBy('note');
-    expect(kept.map(({ note }) => note)).to.deep.equal(['a', 'c']);
+    const rows = await world.db('items').orderBy('item');
+    expect(rows.map(({ item }) => item)).to.deep.equal(['a', 'c']);
   });
 
-  it('writes none again after an error that the server may have sent after its commit', async () => {
+  it('retries no item after an error that leaves the outcome unknown', async () => {
     const { statements, write } = writer();
     const lock = await world.db.transaction();
-    await lock.raw('lock table notes');
-    const results = Promise.allSettled(['a', 'b', 'c'].map((note) => write(world.db, 'red', note)));
+    await lock.raw('lock table items');
+    const results = Promise.allSettled(['a', 'b', 'c'].map((item) => write(world.db, 'red', item)));
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`;
     await eventually(async () => (await world.db.raw(terminate)).rowCount > 0);
@@ -57,7 +57,7 @@ describe('writing together', () => {
     expect(statements).to.deep.equal([['a', 'b', 'c']]);
   });
 
-  it('keeps to the transaction of its caller', async () => {
+  it('writes in the transaction of the caller', async () => {
     const { write } = writer();
     const rolledBack = inTransaction(world.db, async (trx) => {
       await write(trx, 'red', 'a');
@@ -65,6 +65,6 @@ describe('writing together', () => {
     });
     await rolledBack.catch(() => {});
     await write(world.db, 'red', 'b');
-    expect((await world.db('notes')).map(({ note }) => note)).to.deep.equal(['b']);
+    expect((await world.db('items')).map(({ item }) => item)).to.deep.equal(['b']);
   });
 });

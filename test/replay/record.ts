@@ -124,7 +124,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     });
     const id = await walker.start(workflow, 'ann@example.com');
     const meanwhile = async (handle: WorkflowHandle) => {
-      await eventually(async () => (await walker.execution(id)).awaits === 'bought');
+      await eventually(async () => (await walker.execution(id)).awaitedEvent === 'bought');
       await handle.signal(signalNames.refresh);
       await walker.track('ann@example.com', 'bought');
       await handle.signal(signalNames.refresh);

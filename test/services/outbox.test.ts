@@ -35,7 +35,7 @@ describe('the outbox', () => {
   const makeDue = () => db('outbox').update({ dueAt: db.fn.now() });
   const rows = () => db('outbox').orderBy('id');
 
-  it('gives back an intent as it was written', async () => {
+  it('returns a message as it was written', async () => {
     const project = newId();
     await writeOutboxMessage(db, {
       queue: 'control',
@@ -44,11 +44,11 @@ describe('the outbox', () => {
       action: 'signal',
       signal: 'lookAgain',
     });
-    const [intent] = await claimOutboxMessages(db, 'control', 10);
-    expect(intent).to.deep.include({ projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
+    const [message] = await claimOutboxMessages(db, 'control', 10);
+    expect(message).to.deep.include({ projectId: project, workflowId: 'w', action: 'signal', signal: 'lookAgain' });
   });
 
-  it('has an intent only if the transaction that wrote it was committed', async () => {
+  it('returns no message of a transaction that was rolled back', async () => {
     const failing = inTransaction(db, async (trx) => {
       await writeOutboxMessage(trx, { queue: 'starts', projectId: newId(), workflowId: 'w', action: 'cancel' });
       throw new Error('changed my mind');
@@ -57,14 +57,14 @@ describe('the outbox', () => {
     expect(await claimed()).to.deep.equal([]);
   });
 
-  it('keeps the queues apart', async () => {
+  it('claims only messages of the given queue', async () => {
     await start(newId(), 'a', 'starts');
     await start(newId(), 'b', 'control');
     expect(await claimed('control')).to.deep.equal(['b']);
     expect(await claimed('starts')).to.deep.equal(['a']);
   });
 
-  it('gives a claimed row to nobody else until its lease is over', async () => {
+  it('does not claim a message again before its lease ends', async () => {
     await start(newId(), 'a');
     expect(await claimed()).to.deep.equal(['a']);
     expect(await claimed()).to.deep.equal([]);
@@ -72,7 +72,7 @@ describe('the outbox', () => {
     expect(await claimed()).to.deep.equal(['a']);
   });
 
-  it('gives rows of one workflow one at a time and in order', async () => {
+  it('returns messages of one Temporal workflow one at a time and in order', async () => {
     const project = newId();
     await start(project, 'w');
     await writeOutboxMessage(db, {
@@ -85,18 +85,18 @@ describe('the outbox', () => {
     await writeOutboxMessage(db, { queue: 'starts', projectId: project, workflowId: 'w', action: 'cancel' });
     const order: string[] = [];
     for (;;) {
-      const intents = await claimOutboxMessages(db, 'starts', 10);
-      expect(intents).to.have.length.below(2);
-      const [intent] = intents;
-      if (!intent) break;
-      expect(await claimed(), 'while one is being carried out').to.deep.equal([]);
-      order.push(intent.action);
-      await resolveOutboxMessages(db, { ...nothing, done: [intent.id] });
+      const messages = await claimOutboxMessages(db, 'starts', 10);
+      expect(messages).to.have.length.below(2);
+      const [message] = messages;
+      if (!message) break;
+      expect(await claimed(), 'while one is claimed').to.deep.equal([]);
+      order.push(message.action);
+      await resolveOutboxMessages(db, { ...nothing, done: [message.id] });
     }
     expect(order).to.deep.equal(['start', 'signal', 'cancel']);
   });
 
-  it('holds a row back behind an earlier one of its workflow in another queue', async () => {
+  it('claims a message only after earlier ones of its Temporal workflow in another queue', async () => {
     const project = newId();
     await start(project, 'w', 'starts');
     await writeOutboxMessage(db, { queue: 'control', projectId: project, workflowId: 'w', action: 'cancel' });
@@ -106,7 +106,7 @@ describe('the outbox', () => {
     expect(await claimed('control')).to.deep.equal(['w']);
   });
 
-  it('lets projects take turns, however much one of them has', async () => {
+  it('claims messages of projects in round-robin', async () => {
     const [big, small, tiny] = [newId(), newId(), newId()];
     for (let n = 0; n < 50; n++) await start(big, `big-${n}`);
     for (let n = 0; n < 3; n++) await start(small, `small-${n}`);
@@ -116,7 +116,7 @@ describe('the outbox', () => {
     expect(await claimed('starts', 100)).to.have.length(44);
   });
 
-  it('shares its rows out between relays that claim at the same moment', async () => {
+  it('gives each of four concurrent relays a full batch and no message twice', async () => {
     const projects = [newId(), newId(), newId()];
     for (let n = 0; n < 60; n++) await start(projects[n % 3] ?? '', `w-${n}`);
     const claims = await Promise.all(Array.from({ length: 4 }, () => claimed('starts', 15)));
@@ -125,19 +125,19 @@ describe('the outbox', () => {
     expect(claims.map((claim) => claim.length)).to.deep.equal([15, 15, 15, 15]);
   });
 
-  it('tries a failing row ever more rarely, then parks it where it can be seen', async () => {
+  it('doubles the delay after every failure, and parks the message after the last attempt', async () => {
     await start(newId(), 'poison');
     const waits: number[] = [];
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const [intent] = await claimOutboxMessages(db, 'starts', 1);
-      if (!intent) throw new Error(`nothing to claim at attempt ${attempt}`);
-      // In one transaction, where now() stands still.
+      const [message] = await claimOutboxMessages(db, 'starts', 1);
+      if (!message) throw new Error(`nothing to claim at attempt ${attempt}`);
+      // In one transaction, because now() is constant in it.
       await inTransaction(db, async (trx) => {
         const parked = await resolveOutboxMessages(trx, {
           ...nothing,
-          failed: [{ id: intent.id, error: `no ${attempt}\0` }],
+          failed: [{ id: message.id, error: `no ${attempt}\0` }],
         });
-        expect(parked).to.deep.equal(attempt === MAX_ATTEMPTS ? [intent.id] : []);
+        expect(parked).to.deep.equal(attempt === MAX_ATTEMPTS ? [message.id] : []);
         const [wait] = await trx('outbox').select(trx.raw('extract(epoch from due_at - now()) as seconds'));
         waits.push(Number(wait.seconds));
       });
@@ -151,7 +151,7 @@ describe('the outbox', () => {
     expect(depth).to.include({ queue: 'starts', waiting: 0, parked: 1 });
   });
 
-  it('holds later rows of a parked workflow, and no others', async () => {
+  it('does not claim later messages of a Temporal workflow with a parked one', async () => {
     const project = newId();
     await start(project, 'poison');
     await db('outbox').update({ parkedAt: db.fn.now() });
@@ -160,7 +160,7 @@ describe('the outbox', () => {
     expect(await claimed()).to.deep.equal(['healthy']);
   });
 
-  it('gives a parked row a full round of attempts when it is unparked', async () => {
+  it('resets the attempts of an unparked message', async () => {
     await start(newId(), 'a');
     await start(newId(), 'b');
     await db('outbox').update({ parkedAt: db.fn.now(), attempts: MAX_ATTEMPTS });
@@ -172,29 +172,29 @@ describe('the outbox', () => {
     expect(await claimed()).to.deep.equal(['b']);
   });
 
-  it('counts no attempt when nobody was there to take it', async () => {
+  it('counts no attempt when Temporal is unreachable', async () => {
     await start(newId(), 'a');
     for (let round = 0; round < MAX_ATTEMPTS + 2; round++) {
-      const [intent] = await claimOutboxMessages(db, 'starts', 1);
-      await resolveOutboxMessages(db, { ...nothing, unreachable: [{ id: intent?.id ?? '', error: 'ECONNREFUSED' }] });
+      const [message] = await claimOutboxMessages(db, 'starts', 1);
+      await resolveOutboxMessages(db, { ...nothing, unreachable: [{ id: message?.id ?? '', error: 'ECONNREFUSED' }] });
       await makeDue();
     }
     expect((await rows())[0]).to.include({ attempts: 0, parkedAt: null, lastError: 'ECONNREFUSED' });
   });
 
-  it('settles a mixed claim in one go', async () => {
+  it('resolves done, failed and unreachable messages in one call', async () => {
     for (const name of ['done', 'failed', 'unreachable']) await start(newId(), name);
     const byName = new Map((await claimOutboxMessages(db, 'starts', 3)).map(({ id, workflowId }) => [workflowId, id]));
     const named = (name: string) => byName.get(name) ?? '';
     await resolveOutboxMessages(db, {
       done: [named('done')],
       failed: [{ id: named('failed'), error: 'bad' }],
-      unreachable: [{ id: named('unreachable'), error: 'away' }],
+      unreachable: [{ id: named('unreachable'), error: 'unavailable' }],
     });
     const left = await db('outbox').orderBy('id').select('workflowId', 'attempts', 'lastError');
     expect(left).to.deep.equal([
       { workflowId: 'failed', attempts: 1, lastError: 'bad' },
-      { workflowId: 'unreachable', attempts: 0, lastError: 'away' },
+      { workflowId: 'unreachable', attempts: 0, lastError: 'unavailable' },
     ]);
   });
 });

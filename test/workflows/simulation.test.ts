@@ -103,7 +103,7 @@ describe('a simulation, compared with executions on a time-skipping server', () 
       async () => {
         const { rows } = await world.db.raw(
           `select 1 from executions x join events e on e.contact_id = x.contact_id
-           where e.id = ? and x.awaits = e.name and x.cut < e.position`,
+           where e.id = ? and x.awaited_event = e.name and x.after_position < e.position`,
           [eventId],
         );
         return rows.length === 0;

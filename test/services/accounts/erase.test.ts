@@ -7,13 +7,13 @@ import { trackEvent } from '../../../services/events/track.ts';
 import { deleteProject, resetProject } from '../../../services/removal/project.ts';
 import { eraseChunk } from '../../../services/removal/project-chunk.ts';
 import { runErasure } from '../../../services/removal/project-run.ts';
-import { kept, leftAlone, wiped } from '../../../services/removal/project-tables.ts';
+import { erasedByReset, keptByReset, neverErased } from '../../../services/removal/project-tables.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const never = () => false;
 
-describe('wiping a project', () => {
+describe('erasing a project', () => {
   let world: World;
   let db: Db;
 
@@ -65,36 +65,36 @@ describe('wiping a project', () => {
     );
   }
 
-  it('knows every table that has a project: a new one must say what becomes of its rows', async () => {
-    expect(await tablesWithProject()).to.have.members([...wiped, ...kept, ...leftAlone]);
+  it('lists every table with a project_id', async () => {
+    expect(await tablesWithProject()).to.have.members([...erasedByReset, ...keptByReset, ...neverErased]);
   });
 
-  it('is stopped by no table that hangs on another one', async () => {
+  it('is blocked by no foreign key', async () => {
     const { rows } = await db.raw(`
       select conrelid::regclass::text as child, confrelid::regclass::text as parent from pg_constraint
       where contype = 'f' and confdeltype not in ('c', 'n')`);
-    const gone: string[] = [...wiped, ...kept, 'projects'];
-    expect(rows.filter(({ parent }: { parent: string }) => gone.includes(parent))).to.deep.equal([]);
+    const erased: string[] = [...erasedByReset, ...keptByReset, 'projects'];
+    expect(rows.filter(({ parent }: { parent: string }) => erased.includes(parent))).to.deep.equal([]);
   });
 
-  it('finds by an index whatever hangs on a row: no chunk looks through a whole table', async () => {
+  it('has an index for every foreign key, so that no chunk scans a whole table', async () => {
     const { rows } = await db.raw(`
       select c.conrelid::regclass::text as child, c.conname from pg_constraint c
       where c.contype = 'f' and c.conparentid = 0 and not exists (
         select 1 from pg_index i where i.indrelid = c.conrelid
           and (i.indpred is null or pg_get_expr(i.indpred, i.indrelid) like '(% IS NOT NULL)')
           and (i.indkey::smallint[])[0:cardinality(c.conkey) - 1] @> c.conkey)`);
-    // A row per campaign: the one look when the project itself goes is a short one.
+    // Scanned once, when the project itself is deleted, and short: a row per campaign.
     expect(rows).to.deep.equal([{ child: 'campaigns', conname: 'campaigns_project_id_fkey' }]);
   });
 
-  it('deletes every row of the project, and of no other one', async () => {
+  it('deletes every row of the project and none of another', async () => {
     const [project, other] = [await makeProject(db), await makeProject(db)];
     for (const one of [project, other]) await fill(one, 30);
     await deleteProject(db, project.id);
     const { id } = await erasureOf(project.id);
     expect(await runErasure(db, id, never)).to.include({ ended: true });
-    for (const table of [...wiped, ...kept]) expect(await rowsOf(table, project.id), table).to.equal(0);
+    for (const table of [...erasedByReset, ...keptByReset]) expect(await rowsOf(table, project.id), table).to.equal(0);
     expect(await db('projects').where({ id: project.id })).to.have.length(0);
     for (const table of ['contacts', 'events', 'emails', 'email_contents'])
       expect(await rowsOf(table, other.id), table).to.equal(30);
@@ -102,7 +102,7 @@ describe('wiping a project', () => {
     expect(rows[0].count).to.equal(30);
   });
 
-  it('goes on where it was left, chunk by chunk, and ends for whoever comes again', async () => {
+  it('continues chunk by chunk after interruptions, and does nothing once it has ended', async () => {
     const project = await makeProject(db);
     await fill(project, 2_500);
     await deleteProject(db, project.id);
@@ -119,8 +119,9 @@ describe('wiping a project', () => {
     expect(await runErasure(db, id, never)).to.include({ ended: true });
   });
 
-  /** Whoever waits for a lock fails. */
-  const impatient = () => connectDb({ databaseUrl: `${world.url}?options=-c%20lock_timeout%3D3s`, poolSize: 5 });
+  /** Fails statements that wait for a lock. */
+  const connectWithLockTimeout = () =>
+    connectDb({ databaseUrl: `${world.url}?options=-c%20lock_timeout%3D3s`, poolSize: 5 });
 
   async function writeAll(other: Db, { access, senderDomain }: TestProject): Promise<void> {
     const [email, address] = [`${newId()}@example.com`, { email: `x@${senderDomain}` }];
@@ -134,34 +135,34 @@ describe('wiping a project', () => {
     ['a deletion', (id: string) => deleteProject(db, id)],
     ['a reset', (id: string) => db('projectErasures').insert({ id: newId(), projectId: id, kind: 'RESET' })],
   ] as const)
-    it(`blocks nobody else in the middle of ${kind}, and goes on after its process is killed there`, async () => {
+    it(`blocks no other project during ${kind}, and continues after its connection is terminated`, async () => {
       const [project, other, third] = [await makeProject(db), await makeProject(db), await makeProject(db)];
       await fill(project, 2_500);
       await fill(third, 10);
       await begin(project.id);
       const { id } = await erasureOf(project.id);
       await runErasure(db, id, () => true);
-      const [eraser, others] = [connectDb({ databaseUrl: world.url, poolSize: 1 }), impatient()];
+      const [eraser, others] = [connectDb({ databaseUrl: world.url, poolSize: 1 }), connectWithLockTimeout()];
       const trx = await eraser.transaction();
       const { pid } = (await trx.raw('select pg_backend_pid() as pid')).rows[0];
-      // More than ever is under way at once: a chunk of every table.
-      for (const table of wiped) await eraseChunk(trx, table, project.id);
+      // A chunk of every table in one transaction: more locks than an erasure ever has.
+      for (const table of erasedByReset) await eraseChunk(trx, table, project.id);
       await Promise.all([1, 2, 3].map(() => writeAll(others, other)));
       await resetProject(others, third.id);
-      expect(await rowsOf('contacts', third.id), 'somebody else is wiped meanwhile').to.equal(0);
+      expect(await rowsOf('contacts', third.id), 'another project is erased meanwhile').to.equal(0);
 
       const left = await rowsOf('contacts', project.id);
       await db.raw('select pg_terminate_backend(?)', [pid]);
       await trx.rollback().catch(() => {});
       await eraser.destroy();
-      expect(left, 'what was not committed is still there').to.equal(2_500);
+      expect(left, 'uncommitted deletions are rolled back').to.equal(2_500);
       expect(await runErasure(others, id, never)).to.include({ ended: true });
-      for (const table of wiped) expect(await rowsOf(table, project.id), table).to.equal(0);
+      for (const table of erasedByReset) expect(await rowsOf(table, project.id), table).to.equal(0);
       expect(await rowsOf('emails', other.id)).to.equal(3);
       await others.destroy();
     });
 
-  it('lets several do it at once', async () => {
+  it('works in three processes at once', async () => {
     const project = await makeProject(db);
     await fill(project, 1_500);
     await deleteProject(db, project.id);
@@ -171,19 +172,19 @@ describe('wiping a project', () => {
     expect(await rowsOf('contacts', project.id)).to.equal(0);
   });
 
-  it('leaves an intent for the background, in the transaction of the deletion', async () => {
+  it('writes an outbox message in the transaction of the deletion', async () => {
     const project = await makeProject(db);
     await deleteProject(db, project.id);
     const { id } = await erasureOf(project.id);
-    const [intent] = await db('outbox').where({ workflowId: `erasure/${project.id}/${id}` });
-    expect(intent).to.include({ action: 'start', projectId: project.id });
-    expect(intent.payload).to.deep.include({ workflowType: 'erasure', args: [{ erasureId: id }] });
+    const [message] = await db('outbox').where({ workflowId: `erasure/${project.id}/${id}` });
+    expect(message).to.include({ action: 'start', projectId: project.id });
+    expect(message.payload).to.deep.include({ workflowType: 'erasure', args: [{ erasureId: id }] });
   });
 
-  it('refuses writes while a reset is under way, and takes them again when it is done', async () => {
+  it('enables the project again when a reset has ended', async () => {
     const project = await makeProject(db);
     await fill(project, 20);
-    // As a process leaves it that dies right after the promise.
+    // The state after a crash of the process that started the reset.
     await db('projects')
       .where({ id: project.id })
       .update({ disabled: true, disabledReason: 'its data is being wiped' });
@@ -197,7 +198,7 @@ describe('wiping a project', () => {
     });
   });
 
-  it('does not enable a project that was disabled for another reason', async () => {
+  it('does not enable a project that is disabled for another reason', async () => {
     const project = await makeProject(db);
     await db('projects').where({ id: project.id }).update({ disabled: true, disabledReason: 'too many bounces' });
     await resetProject(db, project.id);

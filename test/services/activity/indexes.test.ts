@@ -17,7 +17,7 @@ describe('activity of a project with many events', () => {
   let contactId: string;
 
   before(async () => {
-    // One session, so that what it has read can be asked of it.
+    // One connection, so that its statistics include all reads.
     world = await openWorld(1);
     project = await makeProject(world.db);
     await world.db.raw(
@@ -37,7 +37,7 @@ describe('activity of a project with many events', () => {
   });
   after(() => world.close());
 
-  /** Rows of events that were read one after another, and by indexes. */
+  /** Returns the rows of events read by sequential scans and by indexes. */
   async function read(): Promise<{ scanned: number; found: number }> {
     await world.db.raw('select pg_stat_force_next_flush()');
     const { rows } = await world.db.raw(
@@ -61,7 +61,7 @@ describe('activity of a project with many events', () => {
     ['totals', () => activityStats(world.db, project.id, {})],
   ];
   for (const [what, work] of pages)
-    it(`reads no more for ${what} than it shows of each type`, async () => {
+    it(`reads at most a page of each type for ${what}`, async () => {
       const before = await read();
       await work();
       const after = await read();
@@ -69,7 +69,7 @@ describe('activity of a project with many events', () => {
       expect(after.found - before.found).to.be.at.most(22 * 11);
     });
 
-  it('reads the events of a contact, and of nobody else', async () => {
+  it('reads only the events of the contact', async () => {
     const before = await read();
     await listEventsOfContact(world.db, project.id, keys, contactId, { limit: 20 });
     const after = await read();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
-import { readCounts, readFields } from '../../../db/models/contact-counts.ts';
+import { readContactCounts, readFields } from '../../../db/models/contact-counts.ts';
 import { aggregateContactCounts, countContacts } from '../../../services/contacts/counts.ts';
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
@@ -22,7 +22,7 @@ describe('counting contacts', () => {
       (await readFields(db, id, { limit: 100 })).fields.map(({ key, type, contacts }) => [key, [type, contacts]]),
     );
 
-  /** What a scan finds. */
+  /** Counts by reading all contacts. */
   async function scanned({ id }: TestProject) {
     const contacts = await db('contacts').where({ projectId: id });
     const keys: Record<string, number> = {};
@@ -31,18 +31,18 @@ describe('counting contacts', () => {
   }
 
   async function counted(project: TestProject) {
-    const { contacts, subscribed } = await readCounts(db, project.id);
+    const { contacts, subscribed } = await readContactCounts(db, project.id);
     const fields = Object.entries(await fieldsOf(project)).filter(([, [, n]]) => n !== 0);
     return { contacts, subscribed, keys: Object.fromEntries(fields.map(([key, [, n]]) => [key, n])) };
   }
 
-  it('knows the number of an empty project', async () => {
+  it('counts 0 in an empty project', async () => {
     const project = await makeProject(db);
     expect(await countContacts(db, project.id)).to.equal(0);
     expect(await fieldsOf(project)).to.deep.equal({});
   });
 
-  it('is exact after every kind of write, folded or not', async () => {
+  it('is exact after every kind of write, before and after aggregation', async () => {
     const project = await makeProject(db);
     const { access, id } = project;
     const save = (email: string, rest: object = {}) => saveContact(db, access, { email, ...rest });
@@ -73,16 +73,16 @@ describe('counting contacts', () => {
     expect(await countContacts(db, id, { subscribed: true })).to.equal((await scanned(project)).subscribed);
   });
 
-  it('notes nothing when neither the keys nor the subscription change', async () => {
+  it('appends no delta when neither the keys nor the subscription change', async () => {
     const { access, id } = await makeProject(db);
     await saveContact(db, access, { email: 'ann@example.com', data: { plan: 'pro' } });
     await aggregateContactCounts(db);
     await saveContact(db, access, { email: 'ann@example.com', data: { plan: 'free' } });
     await saveContact(db, access, { email: 'ann@example.com', data: { plan: 'free' } });
-    expect((await readCounts(db, id)).pending).to.equal(0);
+    expect((await readContactCounts(db, id)).pending).to.equal(0);
   });
 
-  it('lets contacts be created side by side, and several fold at once', async () => {
+  it('is exact when contacts are created and deltas aggregated concurrently', async () => {
     const project = await makeProject(db);
     const work = Array.from({ length: 60 }, (_, n) =>
       n % 5 === 0
@@ -95,7 +95,7 @@ describe('counting contacts', () => {
     expect(await countContacts(db, project.id)).to.equal(48);
   });
 
-  it('does not make one creation wait for another that has not committed', async () => {
+  it('does not block a creation while another one is uncommitted', async () => {
     const project = await makeProject(db);
     const open = await db.transaction();
     try {
@@ -109,7 +109,7 @@ describe('counting contacts', () => {
     expect(await countContacts(db, project.id)).to.equal(2);
   });
 
-  it('forgets what was rolled back', async () => {
+  it('does not count a contact that was rolled back', async () => {
     const project = await makeProject(db);
     const open = await db.transaction();
     await saveContact(open, project.access, { email: 'gone@example.com', data: { x: 1 } });
@@ -117,7 +117,7 @@ describe('counting contacts', () => {
     expect(await counted(project)).to.deep.equal({ contacts: 0, subscribed: 0, keys: {} });
   });
 
-  it('folds by itself when the notes become many', async () => {
+  it('aggregates on read when more than 2,000 deltas are pending', async () => {
     const { id } = await makeProject(db);
     const writes = (from: number) =>
       Array.from({ length: 1_000 }, (_, n) => ({
@@ -127,9 +127,9 @@ describe('counting contacts', () => {
         deletes: [],
       }));
     for (const from of [0, 1_000, 2_000]) await writeContacts(db, id, writes(from));
-    expect((await readCounts(db, id)).pending).to.equal(3_000);
+    expect((await readContactCounts(db, id)).pending).to.equal(3_000);
     expect(await countContacts(db, id)).to.equal(3_000);
-    expect(await readCounts(db, id)).to.deep.equal({ contacts: 3_000, subscribed: 3_000, pending: 0 });
+    expect(await readContactCounts(db, id)).to.deep.equal({ contacts: 3_000, subscribed: 3_000, pending: 0 });
   });
 
   describe('the type of a key', () => {
@@ -157,7 +157,7 @@ describe('counting contacts', () => {
         expect(await fieldsOf(project)).to.deep.equal({ key: [type, 1] });
       });
 
-    it('is that of the first value, whatever follows, folded or not', async () => {
+    it('is that of the first value, before and after aggregation', async () => {
       const project = await makeProject(db);
       const save = (email: string, key: unknown) => saveContact(db, project.access, { email, data: { key } });
       await save('ann@example.com', 5);
@@ -172,7 +172,7 @@ describe('counting contacts', () => {
       expect(await fieldsOf(project)).to.deep.equal({ key: ['number', 1] });
     });
 
-    it('does not come from a value that is not stored', async () => {
+    it('ignores a value that is not stored', async () => {
       const project = await makeProject(db);
       const data = {
         nothing: null,

@@ -19,7 +19,7 @@ const RESERVED = [
   'manageUrl',
 ];
 
-/** The table of the contract, read aloud: what one value does to a contact, and whether the event sees it. */
+/** The rules of the contract: what a value changes in a contact, and whether the event sees it. */
 function model(stored: Map<string, unknown>, data: Data): Map<string, unknown> {
   const seen = new Map<string, unknown>();
   for (const [key, given] of Object.entries(data)) {
@@ -42,7 +42,7 @@ const isWrapped = (value: unknown): value is { value: unknown; persistent: boole
   Object.hasOwn(value, 'persistent') &&
   typeof (value as { persistent: unknown }).persistent === 'boolean';
 
-// What a JSON body can hold and the edge lets through: whole characters, no NUL, no __proto__.
+// The texts that the API accepts: no lone surrogates, no NUL, no __proto__.
 const text = fc.string({ unit: 'grapheme', maxLength: 8 }).filter((value) => !/\0|\p{Surrogate}/u.test(value));
 const key = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('a', 'b', 'c', 'first name', 'a.b', 'x"y', 'locale', 'constructor', '') },
@@ -64,7 +64,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
 const data: fc.Arbitrary<Data> = fc.dictionary(key, value, { maxKeys: 6, noNullPrototype: true });
 
 describe('the rules for data', () => {
-  it('are read as the contract has them', () => {
+  it('match the contract for 500 random inputs', () => {
     fc.assert(
       fc.property(data, (given) => {
         const stored = new Map<string, unknown>(Object.keys(given).map((name) => [name, 'before']));
@@ -93,8 +93,8 @@ describe('the rules for data', () => {
     });
     after(() => world.close());
 
-    /** Each is another door to the same rule. */
-    const doors: Record<string, (email: string, data: Data) => Promise<unknown>> = {
+    /** The operations that apply the rules. */
+    const operations: Record<string, (email: string, data: Data) => Promise<unknown>> = {
       track: (email, given) => trackEvent(db, project.access, { email, event: 'e', data: given }),
       save: (email, given) => saveContact(db, project.access, { email, data: given }),
       update: async (email, given) => {
@@ -106,16 +106,16 @@ describe('the rules for data', () => {
         return writeContacts(db, project.id, [{ email, subscribedWhenNew: true, patch, deletes }]);
       },
     };
-    const step = fc.record({ door: fc.constantFrom(...Object.keys(doors)), data });
+    const step = fc.record({ operation: fc.constantFrom(...Object.keys(operations)), data });
 
-    it('give the same contact whatever doors the changes come through', async () => {
+    it('give the same contact for every sequence of operations', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
           const email = `c${++contacts}@example.com`;
           const stored = new Map<string, unknown>();
-          for (const { door, data: given } of steps) {
+          for (const { operation, data: given } of steps) {
             model(stored, given);
-            await doors[door]?.(email, given);
+            await operations[operation]?.(email, given);
           }
           const row = await db('contacts').where({ projectId: project.id, email }).first();
           expect(row.data).to.deep.equal(Object.fromEntries(stored));

@@ -28,7 +28,7 @@ describe('deleting contacts', () => {
       data: { secret: 'only hers' },
     });
 
-  /** Everything that the database holds in this project, as text. */
+  /** Returns all rows of the database as text. */
   async function everything(): Promise<string> {
     const { rows: tables } = await db.raw(
       "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
@@ -63,7 +63,7 @@ describe('deleting contacts', () => {
     expect(await db('events').where({ projectId }).count()).to.deep.equal(events);
   });
 
-  it('leaves everybody else alone', async () => {
+  it('does not change other contacts or other projects', async () => {
     const project = await makeProject(db);
     const elsewhere = await makeProject(db);
     const gone = (await send(project, 'gone@example.com')).emails[0];
@@ -81,7 +81,7 @@ describe('deleting contacts', () => {
     expect((await db('events').where({ projectId: project.id, name: 'e' }).first()).data).to.deep.equal({ a: 1 });
   });
 
-  it('takes a thousand in a handful of statements', async () => {
+  it('deletes 1,000 contacts in at most 7 statements', async () => {
     const { id } = await makeProject(db);
     const writes = Array.from({ length: 1_000 }, (_, n) => ({
       email: `c${n}@example.com`,
@@ -93,18 +93,18 @@ describe('deleting contacts', () => {
     const statements: string[] = [];
     const listen = ({ sql }: { sql: string }) => void statements.push(sql);
     db.on('query', listen);
-    const gone = await deleteContacts(
+    const deleted = await deleteContacts(
       db,
       id,
       written.map((contact) => contact.id),
     );
     db.removeListener('query', listen);
-    expect(gone).to.have.lengthOf(1_000);
+    expect(deleted).to.have.lengthOf(1_000);
     expect(statements.length).to.be.at.most(7);
     expect(await db('contacts').where({ projectId: id })).to.deep.equal([]);
   });
 
-  it('cancels the mail that was being accepted at the same moment, or leaves it to the next contact of that address', async () => {
+  it('cancels mail that is accepted concurrently, or assigns it to a new contact of that address', async () => {
     const project = await makeProject(db);
     const email = 'ann@example.com';
     for (let round = 0; round < 10; round++) {
@@ -119,7 +119,7 @@ describe('deleting contacts', () => {
     expect(await db('emailContents').where({ projectId: project.id })).to.deep.equal([]);
   });
 
-  it('is 404 for one that is not there, and refused when the project is disabled', async () => {
+  it('answers 404 for an unknown contact, and 403 when the project is disabled', async () => {
     const { access, id } = await makeProject(db);
     const { contact } = await saveContact(db, access, { email: 'ann@example.com' });
     const refusal = (work: Promise<void>) =>

@@ -24,7 +24,7 @@ describe('exporting contacts', () => {
     saveContact(db, project.access, { email, subscribed, data });
   const exported = async () => text(await exportContacts(db, project.id));
 
-  it('is a header alone in an empty project', async () => {
+  it('returns only the header for an empty project', async () => {
     expect(await exported()).to.equal('email,subscribed\r\n');
   });
 
@@ -41,7 +41,7 @@ describe('exporting contacts', () => {
     );
   });
 
-  it('defuses texts and headers that a spreadsheet would take for a formula, and leaves numbers alone', async () => {
+  it('escapes texts and headers that a spreadsheet would treat as formulas, but not numbers', async () => {
     const data = { a: '=1+1', b: '+1', c: '-1', d: '@SUM(A1)', e: '\tx', f: '\rx', g: -5, h: 'a=b', '=k': 'x' };
     await save('+ann@example.com', data);
     expect(await exported()).to.equal(
@@ -53,7 +53,7 @@ describe('exporting contacts', () => {
     );
   });
 
-  it('does not confuse keys with the columns of every contact, or with what objects inherit', async () => {
+  it('prefixes keys named like standard columns, and ignores inherited properties', async () => {
     await save('ann@example.com', { Subscribed: 'no', constructor: 'mine' });
     await save('bob@example.com');
     expect(await exported()).to.equal(
@@ -61,7 +61,7 @@ describe('exporting contacts', () => {
     );
   });
 
-  it('comes page by page, whole and without repetition', async () => {
+  it('returns 1,500 contacts in pages, each once', async () => {
     const writes = Array.from({ length: 1_500 }, (_, n) => ({
       email: `c${n}@example.com`,
       subscribedWhenNew: true,
@@ -74,7 +74,7 @@ describe('exporting contacts', () => {
     expect(rows).to.have.members(writes.map(({ email, patch }) => `${email},true,${patch.n}`));
   });
 
-  it('reads no more than its reader takes', async () => {
+  it('stops reading pages when the client stops', async () => {
     const writes = Array.from({ length: 2_100 }, (_, n) => ({
       email: `c${n}@example.com`,
       subscribedWhenNew: true,

@@ -29,7 +29,7 @@ describe('contact fields', () => {
   const custom = async () => (await listFields(db, project.id)).filter(({ isCustom }) => isCustom);
   const values = async (name: string, limit = 100) => (await listFieldValues(db, project.id, name, limit)).values;
 
-  it('come with the standard ones first, then the keys by name, with the share of contacts that have them', async () => {
+  it('lists standard fields first, then keys by name, with their coverage', async () => {
     await save('ann', { plan: 'pro', age: 3, 'first name': 'Ann' });
     await save('bob', { plan: 'free' });
     await save('eve');
@@ -45,18 +45,18 @@ describe('contact fields', () => {
     ]);
   });
 
-  it('cover nobody in an empty project', async () => {
+  it('have a coverage of 0 in an empty project', async () => {
     expect((await listFields(db, project.id)).map(({ coverage }) => coverage)).to.deep.equal([0, 0, 0, 0]);
   });
 
-  it('stay listed, uncovered, when the last contact loses one: its type is remembered', async () => {
+  it('keeps a field with coverage 0 and its type when the last contact loses it', async () => {
     await save('ann', { plan: 'pro' });
     await save('ann', { plan: null });
     expect(await custom()).to.deep.equal([{ field: 'data.plan', type: 'string', isCustom: true, coverage: 0 }]);
   });
 
   describe('values', () => {
-    it('are distinct, in order, whatever their types', async () => {
+    it('returns distinct values of all types, sorted', async () => {
       await save('ann', { plan: 'pro', 'a/b.c': 2 });
       await save('bob', { plan: 'free', 'a/b.c': '2' });
       await save('eve', { plan: 'pro', 'a/b.c': { x: [1] } });
@@ -64,15 +64,15 @@ describe('contact fields', () => {
       expect(await values('data.plan')).to.deep.equal(['free', 'pro']);
       expect(await values('plan')).to.deep.equal(['free', 'pro']);
       expect(await values('data.a/b.c')).to.have.deep.members([2, '2', { x: [1] }]);
-      expect(await values('data.nobody')).to.deep.equal([]);
+      expect(await values('data.unknown')).to.deep.equal([]);
     });
 
-    it('are at most as many as asked for', async () => {
+    it('returns at most the limit', async () => {
       for (let n = 0; n < 5; n++) await save(`c${n}`, { n });
       expect(await values('n', 3)).to.deep.equal([0, 1, 2]);
     });
 
-    it('are those of standard fields too', async () => {
+    it('returns the values of standard fields', async () => {
       const { contact } = await save('ann');
       await save('bob', {}, false);
       expect(await values('email')).to.deep.equal(['ann@example.com', 'bob@example.com']);
@@ -92,7 +92,7 @@ describe('contact fields', () => {
         condition: JSON.stringify({ logic: 'AND', groups: [{ filters: [condition] }] }),
       });
 
-    it('names the segments that refer to it, and how many contacts have it', async () => {
+    it('returns the segments that refer to a field, and the number of contacts', async () => {
       await save('ann', { plan: 'pro', 'first name': 'Ann' });
       await save('bob', { plan: 'free' });
       await segment('pros', { field: 'data.plan', operator: 'equals', value: 'pro' });
@@ -112,14 +112,14 @@ describe('contact fields', () => {
       });
     });
 
-    it('never offers to delete a standard field', async () => {
+    it('returns canDelete false for a standard field', async () => {
       await save('ann');
       expect(await findFieldUsage(db, project.id, 'email')).to.include({ contactCount: 1, canDelete: false });
     });
   });
 
-  describe('deleting one', () => {
-    it('takes it from every contact of the project and of no other, and forgets its type', async () => {
+  describe('deletion', () => {
+    it('removes the field from all contacts of the project only, and deletes its type', async () => {
       const other = await makeProject(db);
       await saveContact(db, other.access, { email: 'ann@example.com', data: { plan: 'pro' } });
       await save('ann', { plan: 'pro', age: 3 });
@@ -136,12 +136,12 @@ describe('contact fields', () => {
       expect(await deleteField(db, project.access, 'plan')).to.equal(0);
     });
 
-    // Up to 5,000 are found by their index; more, by going along all addresses.
+    // Up to 5,000 contacts are found by the index of keys; more, by reading all contacts.
     for (const [what, having] of [
       ['few', 2_100],
       ['many', 5_100],
     ] as const)
-      it(`goes on from chunk to chunk when ${what} have it, and finishes what was begun`, async () => {
+      it(`removes the field in chunks when ${what} contacts have it, also after an interrupted call`, async () => {
         await db.raw(
           `insert into contacts (id, project_id, email, subscribed, data)
            select gen_random_uuid(), ?, 'c' || n || '@example.com', true,
@@ -149,7 +149,7 @@ describe('contact fields', () => {
            from generate_series(1, ?::integer + 50) n`,
           [project.id, having, having],
         );
-        // As if an earlier call had died in the middle.
+        // The state after an interrupted call.
         const { rowCount: before } = await db.raw(
           "update contacts set data = data - 'gone' where project_id = ? and email < 'c12' and data \\? 'gone'",
           [project.id],
@@ -160,7 +160,7 @@ describe('contact fields', () => {
         expect(await db('contacts').where({ projectId: project.id }).whereRaw("data \\? 'gone'")).to.deep.equal([]);
       });
 
-    it('works beside writers of the same contacts', async () => {
+    it('removes the field from all contacts while they are written', async () => {
       for (let n = 0; n < 20; n++) await save(`c${n}`, { gone: n });
       const writers = Array.from({ length: 20 }, (_, n) => save(`c${n}`, { kept: n }));
       const [deleted] = await Promise.all([
@@ -172,7 +172,7 @@ describe('contact fields', () => {
       expect((await custom()).map(({ field, coverage }) => [field, coverage])).to.deep.equal([['data.kept', 1]]);
     });
 
-    it('takes keys with dots, slashes, spaces and quotes', async () => {
+    it('removes keys with dots, slashes, spaces and quotes', async () => {
       const keys = ['a.b', 'a/b', 'a b', `a"b'c`, 'data.x', '?', '%'];
       await save('ann', Object.fromEntries(keys.map((key) => [key, 1])));
       for (const key of keys) expect(await deleteField(db, project.access, `data.${key}`), key).to.equal(1);
@@ -181,7 +181,7 @@ describe('contact fields', () => {
     });
 
     for (const field of ['email', 'subscribed', 'createdAt', 'updatedAt'])
-      it(`is refused for ${field}`, async () => {
+      it(`rejects ${field} with 400`, async () => {
         const error = await deleteField(db, project.access, field).catch((reason) => reason);
         expect(error).to.be.instanceOf(ApiError).and.include({ status: 400, code: 'BAD_REQUEST' });
       });

@@ -25,7 +25,7 @@ describe('listing contacts', () => {
   const list = (project: TestProject, query: Partial<ContactsQuery> = {}) =>
     listContacts(db, project.id, keys, { ...defaults, ...query });
 
-  /** All pages, and the total that the first one told. */
+  /** Reads all pages, and returns the total of the first one. */
   async function walk(project: TestProject, query: Partial<ContactsQuery>) {
     const contacts: ContactRecord[] = [];
     let { data, cursor, hasMore, total } = await list(project, query);
@@ -40,7 +40,7 @@ describe('listing contacts', () => {
     return { contacts, total: first };
   }
 
-  /** Made in one statement; `n` runs from 1. Several share a moment, so that ids must tell them apart. */
+  /** Creates contacts in one statement. Several have the same time, so that the order depends on ids. */
   async function populate(count: number): Promise<TestProject> {
     const project = await makeProject(db);
     await db.raw(
@@ -57,8 +57,8 @@ describe('listing contacts', () => {
 
   const read = new Map<string, Promise<Contact[]>>();
 
-  /** Everybody in this order, read once. */
-  function everybody({ id }: TestProject, { sort, dir }: Partial<ContactsQuery>): Promise<Contact[]> {
+  /** Returns all contacts in this order, read once. */
+  function allContacts({ id }: TestProject, { sort, dir }: Partial<ContactsQuery>): Promise<Contact[]> {
     const name = [id, sort, dir].join();
     const column = sort === 'email' ? 'email' : 'createdAt';
     const rows =
@@ -70,9 +70,9 @@ describe('listing contacts', () => {
     return Promise.resolve(rows);
   }
 
-  /** What the list must be, from all contacts at once. */
+  /** Returns the expected list, by filtering all contacts. */
   async function expected(project: TestProject, { sort, dir, ...filter }: Partial<ContactsQuery>): Promise<string[]> {
-    const rows = await everybody(project, { sort, dir });
+    const rows = await allContacts(project, { sort, dir });
     return rows
       .filter(({ email, subscribed, data }) => {
         if (filter.subscribed !== undefined && subscribed !== filter.subscribed) return false;
@@ -83,25 +83,25 @@ describe('listing contacts', () => {
   }
 
   const filters: [string, Partial<ContactsQuery>][] = [
-    ['everybody', {}],
-    ['the subscribed', { subscribed: true }],
-    ['the unsubscribed', { subscribed: false }],
+    ['all contacts', {}],
+    ['subscribed contacts', { subscribed: true }],
+    ['unsubscribed contacts', { subscribed: false }],
     ['a part of the address', { search: 'needle' }],
     ['a part of the address in capitals', { search: 'NEEDLE@EX' }],
     ['two characters', { search: 'a3' }],
-    ['a part that nobody has', { search: 'nobody-has-this' }],
-    ['a part that everybody has', { search: '@example.com' }],
+    ['a part of no address', { search: 'no-contact-has-this' }],
+    ['a part of all addresses', { search: '@example.com' }],
     ['a text', { data: { plan: 'pro' } }],
     ['a boolean', { data: { even: 'true' } }],
     ['a number or the text that looks like it', { data: { age: '3' } }],
-    ['a text that nobody has', { data: { plan: 'gold' } }],
-    ['several at once', { search: 'needle', subscribed: true, data: { even: 'false', plan: 'pro' } }],
+    ['a text of no contact', { data: { plan: 'gold' } }],
+    ['several filters', { search: 'needle', subscribed: true, data: { even: 'false', plan: 'pro' } }],
   ];
   const orders = (['createdAt', 'email'] as const).flatMap((sort) =>
     (['asc', 'desc'] as const).map((dir) => ({ sort, dir })),
   );
 
-  describe('of a few hundred', () => {
+  describe('with 300 contacts', () => {
     let project: TestProject;
     before(async () => {
       project = await populate(300);
@@ -118,8 +118,8 @@ describe('listing contacts', () => {
         });
   });
 
-  // Beyond 5,000 matches the list is walked in its order, for 10,000 steps, before all are found by their indexes.
-  describe('of many thousands', () => {
+  // With more than 5,000 matches, up to 10,000 rows are scanned in list order before the indexes are used.
+  describe('with 16,000 contacts', () => {
     let project: TestProject;
     before(async () => {
       project = await populate(16_000);
@@ -128,13 +128,13 @@ describe('listing contacts', () => {
     });
 
     const many: [string, Partial<ContactsQuery>][] = [
-      ['everybody', {}],
-      ['a part that all have', { search: 'example' }],
-      ['a value that most have', { data: { plan: 'free' } }],
-      ['the subscribed', { subscribed: true }],
-      ['a value of those at the far end', { data: { old: 'true' } }],
-      ['those at the far end with a part of the address', { search: 'example', data: { old: 'true' } }],
-      ['few', { search: 'needle' }],
+      ['all contacts', {}],
+      ['a part of all addresses', { search: 'example' }],
+      ['a value of most contacts', { data: { plan: 'free' } }],
+      ['subscribed contacts', { subscribed: true }],
+      ['a value of the oldest contacts', { data: { old: 'true' } }],
+      ['the oldest contacts with a part of the address', { search: 'example', data: { old: 'true' } }],
+      ['few contacts', { search: 'needle' }],
     ];
     for (const [what, filter] of many)
       for (const order of orders)
@@ -157,25 +157,25 @@ describe('listing contacts', () => {
     ];
     for (const [what, query, index] of plans)
       it(`finds ${what} by ${index}, without reading the table`, async () => {
-        const asked: { sql: string; bindings: Knex.RawBinding[] }[] = [];
-        const listen = (query: (typeof asked)[number]) => void asked.push(query);
+        const queries: { sql: string; bindings: Knex.RawBinding[] }[] = [];
+        const listen = (query: (typeof queries)[number]) => void queries.push(query);
         db.on('query', listen);
         await list(project, { limit: 20, ...query });
         db.removeListener('query', listen);
-        const page = asked.at(-1);
+        const page = queries.at(-1);
         const { rows } = await db.raw(`explain ${page?.sql.replace(/\$\d+/g, '?')}`, page?.bindings ?? []);
         const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
         expect(plan).to.include(index).and.not.include('Seq Scan');
       });
 
-    it('comes to the end of a long list', async () => {
+    it('returns all pages of a long list', async () => {
       const query = { search: 'example', data: { plan: 'free' } };
       const { contacts } = await walk(project, query);
       expect(contacts.map(({ email }) => email)).to.deep.equal(await expected(project, { ...defaults, ...query }));
     });
   });
 
-  it('shows nobody of another project', async () => {
+  it('returns no contact of another project', async () => {
     const [project, other] = [await populate(5), await populate(5)];
     const mine = await list(project, { search: 'example' });
     expect(mine.total).to.equal(5);
@@ -183,13 +183,13 @@ describe('listing contacts', () => {
     expect(mine.data.filter(({ id }) => theirs.has(id))).to.deep.equal([]);
   });
 
-  it('shows nobody of another project either where its own are nearly all there are', async () => {
+  it('returns no contact of another project when one project has nearly all contacts', async () => {
     const [project, other] = [await populate(50), await populate(50)];
     await db.raw('analyze contacts');
-    // As if it had that many: then the rows are asked for their project, not the index.
+    // With this count the query filters rows by project instead of using the index.
     await db('contact_counts').insert({ projectId: project.id, contacts: 1_000_000, subscribed: 0 });
-    const asked: string[] = [];
-    const listen = ({ sql }: { sql: string }) => void asked.push(sql);
+    const statements: string[] = [];
+    const listen = ({ sql }: { sql: string }) => void statements.push(sql);
     db.on('query', listen);
     const queries: Partial<ContactsQuery>[] = [
       { search: 'needle' },
@@ -203,10 +203,10 @@ describe('listing contacts', () => {
       expect((await list(other, query)).total).to.equal(found.length);
     }
     db.removeListener('query', listen);
-    expect(asked.filter((text) => text.includes('is not false'))).to.have.lengthOf(3);
+    expect(statements.filter((text) => text.includes('is not false'))).to.have.lengthOf(3);
   });
 
-  it('neither repeats nor leaves out a contact while others are created and deleted', async () => {
+  it('neither repeats nor skips a contact while others are created and deleted', async () => {
     const project = await makeProject(db);
     const save = (email: string) => saveContact(db, project.access, { email });
     for (let n = 0; n < 9; n++) await save(`c${n}@example.com`);
@@ -218,7 +218,7 @@ describe('listing contacts', () => {
     expect(second.data.map(({ email }) => email)).to.deep.equal(['c5@example.com', 'c3@example.com', 'c2@example.com']);
   });
 
-  it('takes characters of a pattern for what they are', async () => {
+  it('searches for pattern characters literally', async () => {
     const project = await makeProject(db);
     for (const email of [
       '100%@example.com',
@@ -278,13 +278,13 @@ describe('listing contacts', () => {
         expect(await found({ age: value })).to.deep.equal(names);
       });
 
-    it('takes any key', async () => {
+    it('accepts any key', async () => {
       expect(await found({ 'a.b "c"': 'list' })).to.deep.equal(['list']);
       expect(await found({ constructor: 'x' })).to.deep.equal([]);
     });
   });
 
-  it('refuses a cursor of another project, order or direction, and one that was tampered with', async () => {
+  it('rejects a cursor of another project, order or direction, and a changed one, with 400', async () => {
     const [project, other] = [await populate(5), await populate(5)];
     const { cursor } = await list(project, { limit: 2 });
     const refused = async (query: Partial<ContactsQuery>, where = project) => {

@@ -19,29 +19,29 @@ describe('saving a contact', () => {
   });
   after(() => world.close());
 
-  const announced = async (projectId: string) =>
+  const recordedEvents = async (projectId: string) =>
     (await db('events').where({ projectId }).orderBy('id')).map(({ name }) => name);
 
   const refusal = async (work: Promise<unknown>): Promise<ApiError> => {
     const error = await work.then(
-      () => new Error('it was accepted'),
+      () => new Error('the request was accepted'),
       (reason) => reason,
     );
     expect(error).to.be.instanceOf(ApiError);
     return error;
   };
 
-  it('creates it subscribed, and tells what it looks like', async () => {
+  it('creates a subscribed contact and returns it', async () => {
     const { access, id } = await makeProject(db);
     const { contact, isNew } = await saveContact(db, access, { email, data: { plan: 'pro' } });
     expect(isNew).to.equal(true);
     expect(contact).to.deep.include({ email, subscribed: true, data: { plan: 'pro' } });
     expect(contact.createdAt).to.deep.equal(contact.updatedAt);
     expect(await db('contacts').where({ projectId: id, id: contact.id })).to.have.lengthOf(1);
-    expect(await announced(id)).to.deep.equal([]);
+    expect(await recordedEvents(id)).to.deep.equal([]);
   });
 
-  it('knows it again, keeps its state, and shows it as it is after the change', async () => {
+  it('changes an existing contact, keeps its subscription, and returns the new state', async () => {
     const { access, id } = await makeProject(db);
     const first = await saveContact(db, access, { email, subscribed: false, data: { keep: 1, drop: 2 } });
     const second = await saveContact(db, access, { email, data: { drop: null, add: 3 } });
@@ -49,17 +49,17 @@ describe('saving a contact', () => {
     expect(second.contact.id).to.equal(first.contact.id);
     expect(second.contact).to.deep.include({ subscribed: false, data: { keep: 1, add: 3 } });
     expect(second.contact.updatedAt.getTime()).to.be.at.least(first.contact.updatedAt.getTime());
-    expect(await announced(id)).to.deep.equal([]);
+    expect(await recordedEvents(id)).to.deep.equal([]);
   });
 
-  it('leaves updatedAt alone when nothing changes', async () => {
+  it('keeps updatedAt when nothing changes', async () => {
     const { access } = await makeProject(db);
     const first = await saveContact(db, access, { email, data: { a: 1 } });
     const second = await saveContact(db, access, { email, subscribed: true, data: { a: 1 } });
     expect(second.contact.updatedAt).to.deep.equal(first.contact.updatedAt);
   });
 
-  it('announces each change of subscription once, by whichever door', async () => {
+  it('records one event for each change of subscription', async () => {
     const { access, id } = await makeProject(db);
     const { contact } = await saveContact(db, access, { email });
     await saveContact(db, access, { email, subscribed: false });
@@ -67,10 +67,14 @@ describe('saving a contact', () => {
     await updateContact(db, access, contact.id, { subscribed: true });
     await updateContact(db, access, contact.id, { subscribed: true });
     await updateContact(db, access, contact.id, { email: 'anna@example.com', subscribed: false });
-    expect(await announced(id)).to.deep.equal(['contact.unsubscribed', 'contact.subscribed', 'contact.unsubscribed']);
+    expect(await recordedEvents(id)).to.deep.equal([
+      'contact.unsubscribed',
+      'contact.subscribed',
+      'contact.unsubscribed',
+    ]);
   });
 
-  it('announces a change once although many make it at the same time', async () => {
+  it('records one event when ten requests make the same change concurrently', async () => {
     const { access, id } = await makeProject(db);
     const { contact } = await saveContact(db, access, { email });
     await Promise.all(
@@ -80,16 +84,16 @@ describe('saving a contact', () => {
           : saveContact(db, access, { email, subscribed: false }),
       ),
     );
-    expect(await announced(id)).to.deep.equal(['contact.unsubscribed']);
+    expect(await recordedEvents(id)).to.deep.equal(['contact.unsubscribed']);
   });
 
-  it('creates one contact, and loses no key, however many write at once through all doors', async () => {
+  it('creates one contact and loses no key when many operations write concurrently', async () => {
     const { access, id } = await makeProject(db);
-    const doors = Array.from({ length: 24 }, (_, n) => {
+    const writes = Array.from({ length: 24 }, (_, n) => {
       const data = { [`k${n}`]: n };
       return n % 2 ? saveContact(db, access, { email, data }) : trackEvent(db, access, { email, event: 'e', data });
     });
-    await Promise.all(doors);
+    await Promise.all(writes);
     const [contact, ...others] = await db('contacts').where({ projectId: id });
     expect(others).to.deep.equal([]);
     await Promise.all(
@@ -112,7 +116,7 @@ describe('saving a contact', () => {
       expect(moved.updatedAt.getTime()).to.be.greaterThan(contact.updatedAt.getTime());
     });
 
-    it('is refused with 409 when another contact of the project has the address, and changes nothing', async () => {
+    it('rejects the address of another contact with 409 and changes nothing', async () => {
       const { access } = await makeProject(db);
       const elsewhere = await makeProject(db);
       await saveContact(db, elsewhere.access, { email: 'bob@example.com' });
@@ -124,33 +128,33 @@ describe('saving a contact', () => {
       expect((await db('contacts').where({ id: contact.id }).first()).data).to.deep.equal({});
     });
 
-    it('gives the address to one of many who want it at once', async () => {
+    it('gives an address to one of eight concurrent requests and rejects the others with 409', async () => {
       const { access, id } = await makeProject(db);
       const contacts = await Promise.all(
         Array.from({ length: 8 }, (_, n) => saveContact(db, access, { email: `c${n}@example.com` })),
       );
-      const ends = await Promise.allSettled(
+      const results = await Promise.allSettled(
         contacts.map(({ contact }) => updateContact(db, access, contact.id, { email: 'wanted@example.com' })),
       );
-      const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+      const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
       expect(refused).to.have.lengthOf(7);
       for (const error of refused) expect(error).to.be.instanceOf(ApiError).and.include({ status: 409 });
       expect(await db('contacts').where({ projectId: id, email: 'wanted@example.com' })).to.have.lengthOf(1);
     });
 
-    it('lets two contacts swap what the other wants only in turns, without a deadlock that a caller would see', async () => {
+    it('rejects concurrent swaps of two addresses with 409, never with a deadlock', async () => {
       const { access } = await makeProject(db);
       const { contact: a } = await saveContact(db, access, { email: 'a@example.com' });
       const { contact: b } = await saveContact(db, access, { email: 'b@example.com' });
-      const ends = await Promise.allSettled([
+      const results = await Promise.allSettled([
         updateContact(db, access, a.id, { email: 'b@example.com' }),
         updateContact(db, access, b.id, { email: 'a@example.com' }),
       ]);
-      for (const end of ends) if (end.status === 'rejected') expect(end.reason).to.include({ status: 409 });
-      expect(ends.map(({ status }) => status)).to.include('rejected');
+      for (const result of results) if (result.status === 'rejected') expect(result.reason).to.include({ status: 409 });
+      expect(results.map(({ status }) => status)).to.include('rejected');
     });
 
-    it('is 404 for an id that nobody has, or somebody in another project', async () => {
+    it('answers 404 for an unknown id and for a contact of another project', async () => {
       const { access } = await makeProject(db);
       const elsewhere = await makeProject(db);
       const { contact } = await saveContact(db, elsewhere.access, { email });
@@ -162,10 +166,10 @@ describe('saving a contact', () => {
     });
   });
 
-  describe('data that has grown too large', () => {
+  describe('data over 128 KB', () => {
     const part = (name: string) => ({ [name]: 'x'.repeat(60_000) });
 
-    it('is refused at every door, and what was there stays', async () => {
+    it('is rejected with 422 by every operation, and stored data stays', async () => {
       const { access } = await makeProject(db);
       await saveContact(db, access, { email, data: part('a') });
       const { contact } = await saveContact(db, access, { email, data: part('b') });
@@ -182,7 +186,7 @@ describe('saving a contact', () => {
       await updateContact(db, access, contact.id, { data: { a: null, ...part('c') } });
     });
 
-    it('is measured so that whatever one request may send fits', async () => {
+    it('is not reached by the largest request of 64 KB', async () => {
       const { access } = await makeProject(db);
       const data = Object.fromEntries(Array.from({ length: 5_200 }, (_, n) => [`k${n}`, n]));
       expect(Buffer.byteLength(JSON.stringify(data))).to.be.lessThan(64 * 1024);
@@ -191,7 +195,7 @@ describe('saving a contact', () => {
     });
   });
 
-  it('is refused once the key has been replaced or the project disabled', async () => {
+  it('answers 401 for a replaced key and 403 for a disabled project', async () => {
     const { access, id } = await makeProject(db);
     const { contact } = await saveContact(db, access, { email });
     await db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });

@@ -3,7 +3,7 @@ import { cleanContactIndexes } from '../../../services/contacts/upkeep.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { makeProject, openWorld, type World } from '../../support/world.ts';
 
-describe('the search indexes of contacts', () => {
+describe('cleaning the search indexes of contacts', () => {
   let world: World;
 
   before(async () => {
@@ -11,7 +11,7 @@ describe('the search indexes of contacts', () => {
   });
   after(() => world.close());
 
-  it('are tidied of what was written lately, by one process at a time', async () => {
+  it('moves pending entries into the indexes, in one process at a time', async () => {
     const { id } = await makeProject(world.db);
     const writes = Array.from({ length: 100 }, (_, n) => ({
       email: `c${n}@example.com`,

@@ -22,14 +22,14 @@ describe('writing many contacts', () => {
     ...rest,
   });
 
-  it('tells of each whether it is new, changed, or as it was', async () => {
+  it('returns whether each contact is new, changed or unchanged', async () => {
     const { access, id } = await makeProject(db);
     await saveContact(db, access, { email: 'c1@example.com', data: { n: 1 } });
     await saveContact(db, access, { email: 'c2@example.com', subscribed: false, data: { n: 7, old: true } });
     const { written, refused } = await writeContacts(db, id, [one(0), one(1), one(2, { deletes: ['old'] })]);
     expect(refused).to.deep.equal([]);
-    const ends = Object.fromEntries(written.map(({ email, isNew, isChanged }) => [email, { isNew, isChanged }]));
-    expect(ends).to.deep.equal({
+    const outcomes = Object.fromEntries(written.map(({ email, isNew, isChanged }) => [email, { isNew, isChanged }]));
+    expect(outcomes).to.deep.equal({
       'c0@example.com': { isNew: true, isChanged: true },
       'c1@example.com': { isNew: false, isChanged: false },
       'c2@example.com': { isNew: false, isChanged: true },
@@ -42,7 +42,7 @@ describe('writing many contacts', () => {
     ]);
   });
 
-  it('writes a thousand at once: all of them or none', async () => {
+  it('writes 1,000 contacts in one transaction', async () => {
     const { id } = await makeProject(db);
     const writes = Array.from({ length: 1_000 }, (_, n) => one(n));
     expect((await writeContacts(db, id, writes)).written).to.have.lengthOf(1_000);
@@ -52,7 +52,7 @@ describe('writing many contacts', () => {
     expect(written.some(({ isChanged }) => isChanged)).to.equal(false);
   });
 
-  it('leaves out what is too large and writes the rest, also inside a transaction', async () => {
+  it('refuses a contact whose data is too large and writes the others, also inside a transaction', async () => {
     const { access, id } = await makeProject(db);
     const large = { text: 'x'.repeat(90_000) };
     await writeContacts(db, id, [one(3, { patch: { before: 'x'.repeat(90_000) } })]);
@@ -74,7 +74,7 @@ describe('writing many contacts', () => {
     expect(rows).to.deep.equal([...[1, 2, 3, 4, 5].map((n) => `c${n}@example.com`), 'first@example.com']);
   });
 
-  it('gets along with others who write the same contacts in another order', async () => {
+  it('succeeds when others write the same contacts concurrently in another order', async () => {
     const { id } = await makeProject(db);
     const writes = Array.from({ length: 60 }, (_, n) => one(n));
     const rounds = Array.from({ length: 8 }, (_, n) =>
@@ -90,11 +90,11 @@ describe('writing many contacts', () => {
     for (const { data } of rows) expect(Object.keys(data)).to.have.lengthOf(8);
   });
 
-  it('writes nothing for a project that is not there, or for no contacts', async () => {
+  it('writes nothing for an unknown project or an empty list', async () => {
     const { id } = await makeProject(db);
     expect(await writeContacts(db, id, [])).to.deep.equal({ written: [], refused: [] });
-    const nobody = '00000000-0000-7000-8000-000000000000';
-    expect(await writeContacts(db, nobody, [one(1)])).to.deep.equal({ written: [], refused: [] });
-    expect(await db('contacts').where({ projectId: nobody })).to.deep.equal([]);
+    const unknownProject = '00000000-0000-7000-8000-000000000000';
+    expect(await writeContacts(db, unknownProject, [one(1)])).to.deep.equal({ written: [], refused: [] });
+    expect(await db('contacts').where({ projectId: unknownProject })).to.deep.equal([]);
   });
 });

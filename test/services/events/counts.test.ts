@@ -42,13 +42,13 @@ describe('counts of activity', () => {
     return Object.fromEntries(rows.map(({ name, count }) => [String(name), Number(count)]));
   };
 
-  it('are exact at every moment while many write and others add up', async () => {
+  it('are exact while events are written and deltas aggregated concurrently', async () => {
     let writing = true;
-    const folding = (async () => {
+    const aggregating = (async () => {
       while (writing) await aggregateEventDeltas(world.db, 7);
     })();
     let known = 0;
-    const looking = (async () => {
+    const reading = (async () => {
       while (writing) {
         const total = Object.values(await names()).reduce((sum, count) => sum + count, 0);
         expect(total).to.be.at.least(known);
@@ -57,7 +57,7 @@ describe('counts of activity', () => {
     })();
     await Promise.all(Array.from({ length: 300 }, (_, n) => track(n % 40, `e${n % 3}`)));
     writing = false;
-    await Promise.all([folding, looking]);
+    await Promise.all([aggregating, reading]);
     expect(await names()).to.deep.equal({ e0: 100, e1: 100, e2: 100 });
     await foldCounts(world.db);
     expect(await names()).to.deep.equal({ e0: 100, e1: 100, e2: 100 });
@@ -65,7 +65,7 @@ describe('counts of activity', () => {
     expect(await countContactsOfEvent(world.db, project.id, 'e1')).to.equal(40);
   });
 
-  it('agree with the events after a name was deleted while it was tracked', async () => {
+  it('equal the stored events after a name was deleted while it was tracked', async () => {
     await Promise.all([
       ...Array.from({ length: 100 }, (_, n) => track(n % 10, n % 2 ? 'gone' : 'stays')),
       (async () => {
@@ -84,10 +84,10 @@ describe('counts of activity', () => {
     expect(await countContactsOfEvent(world.db, project.id, 'gone')).to.equal(contacts.size);
   });
 
-  it('count each contact once in any range that reaches up to now, in whatever order events are added up', async () => {
+  it('count each contact once in any range up to now, in any order of aggregation', async () => {
     const now = Math.floor(Date.now() / HOUR) * HOUR;
     const contacts = [newId(), newId(), newId()];
-    // Hours ago, by contact.
+    // The events of each contact, in hours ago.
     const history = [
       [0, 1, 30, 50],
       [26, 27, 700],
@@ -120,7 +120,7 @@ describe('counts of activity', () => {
     }
   });
 
-  it('follow the ledger, back as well as forth', async () => {
+  it('increase and decrease with the states in the ledger', async () => {
     const range = { from: new Date(Date.now() - HOUR), to: new Date(Date.now() + HOUR) };
     const read = async () => {
       const days = await readActivityCounts(world.db, project.id, range, 'day');
@@ -142,12 +142,12 @@ describe('counts of activity', () => {
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
   });
 
-  it('do not make anybody who writes wait for another', async () => {
-    const held = await world.db.transaction();
-    await trackEvent(held, project.access, { email: 'held@example.com', event: 'same' });
+  it('do not block a writer while another one is uncommitted', async () => {
+    const open = await world.db.transaction();
+    await trackEvent(open, project.access, { email: 'open@example.com', event: 'same' });
     await track(1, 'same');
     expect(await names()).to.deep.equal({ same: 1 });
-    await held.commit();
+    await open.commit();
     expect(await names()).to.deep.equal({ same: 2 });
   });
 });

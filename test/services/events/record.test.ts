@@ -18,7 +18,7 @@ describe('recording events', () => {
 
   const events = () => world.db('events').where({ projectId: project.id }).orderBy('position');
 
-  it('writes them in the order given, with positions that grow', async () => {
+  it('writes events in the given order, with rising positions', async () => {
     const contactId = newId();
     const names = Array.from({ length: 50 }, (_, n) => `e${n}`);
     const ids = await recordEvents(
@@ -31,7 +31,7 @@ describe('recording events', () => {
     expect(rows[3]).to.deep.include({ contactId, data: { name: 'e3' }, emailId: null, depth: 0 });
   });
 
-  it('knows the mail that an event is about, and how deep it was caused: as told, or as its transaction says', async () => {
+  it('stores the mail of an event, and the given depth or that of the transaction', async () => {
     const [contactId, emailId] = [newId(), newId()];
     await recordEvents(world.db, [{ projectId: project.id, contactId, name: 'a', emailId, depth: 3 }]);
     await world.db.transaction(async (trx) => {
@@ -48,7 +48,7 @@ describe('recording events', () => {
     expect(rows[0]).to.include({ emailId });
   });
 
-  it('lets a change of subscription say why', async () => {
+  it('stores the reason of a change of subscription', async () => {
     const { contactId } = await trackEvent(world.db, project.access, { email: 'a@example.com', event: 'a' });
     await world.db.raw(`select * from update_contact(?, ?, null, false, '{}', '[]', ?, '{"reason": "bounce"}', 2)`, [
       project.id,
@@ -59,11 +59,11 @@ describe('recording events', () => {
     expect(change).to.deep.include({ name: 'contact.unsubscribed', data: { reason: 'bounce' }, depth: 2 });
   });
 
-  it('writes nothing when there is nothing', async () => {
+  it('returns no ids for an empty list', async () => {
     expect(await recordEvents(world.db, [])).to.deep.equal([]);
   });
 
-  it('asks nothing of Temporal for 5,000 events that no workflow wants', async () => {
+  it('queues nothing for 5,000 events that no workflow waits for', async () => {
     const workflow = { id: newId(), projectId: project.id, name: 'W', enabled: true, validVersion: 1 };
     await world.db('workflows').insert({ ...workflow, triggerConfig: { eventName: 'wanted' } });
     const { contactId } = await trackEvent(world.db, project.access, { email: 'u0@example.com', event: 'unwanted' });
@@ -76,7 +76,7 @@ describe('recording events', () => {
     expect(await events()).to.have.lengthOf(5_001);
     expect(await world.db('outbox').where({ projectId: project.id })).to.have.lengthOf(0);
     expect(await world.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(0);
-    // And only what is wanted is looked at.
+    // Events that a workflow waits for are queued.
     await trackEvent(world.db, project.access, { email: 'u1@example.com', event: 'wanted' });
     await trackEvent(world.db, project.access, { email: 'u0@example.com', event: 'awaited' });
     expect(await world.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(2);

@@ -38,15 +38,15 @@ describe('a job on contacts', () => {
     return job.result as BulkResult;
   }
 
-  it('is kept with its input and the intent to start it before anything is done', async () => {
+  it('is stored with its input and an outbox message before it starts', async () => {
     const id = await begin('email\na@example.com\n');
     expect(await jobOf(id)).to.include({ status: 'QUEUED', processed: 0, type: 'IMPORT' });
-    const [intent] = await world.db('outbox').where({ workflowId: `job/${project.id}/${id}` });
-    expect(intent).to.include({ action: 'start', queue: 'starts' });
+    const [message] = await world.db('outbox').where({ workflowId: `job/${project.id}/${id}` });
+    expect(message).to.include({ action: 'start', queue: 'starts' });
     expect(await contacts()).to.deep.equal([]);
   });
 
-  it('imports rows as contacts, with typed values, and says what became of each', async () => {
+  it('imports rows as contacts with typed values, and counts the results', async () => {
     const { job, result } = await imported(
       'Email,First Name,age,vip,zip,subscribed,id\nA@Example.com,Ann,30,true,01234,false,x\nb@example.com,,,,,,\n',
     );
@@ -59,7 +59,7 @@ describe('a job on contacts', () => {
     expect(bob.data).to.deep.equal({});
   });
 
-  it('reports bad rows with number and reason, and applies the others', async () => {
+  it('reports invalid rows with number and reason, and applies the others', async () => {
     const { result } = await imported(
       'email,subscribed\nnot an address,\n,\nok@example.com,maybe\nfine@example.com,1\n',
     );
@@ -70,27 +70,27 @@ describe('a job on contacts', () => {
     ]);
   });
 
-  it('lets the last row of an address win, and counts every row', async () => {
+  it('uses the last row of an address, and counts every row', async () => {
     const { result } = await imported('email,plan\na@example.com,free\na@example.com,pro\nA@example.com,pro\n');
     expect(result).to.include({ totalRows: 3, created: 1, updated: 1, unchanged: 1, failed: 0 });
     expect((await contacts())[0].data).to.deep.equal({ plan: 'pro' });
   });
 
-  it('leaves a contact that is the same unchanged, and keeps its subscription', async () => {
+  it('counts an identical contact as unchanged, and keeps its subscription', async () => {
     await imported('email,plan,subscribed\na@example.com,pro,false\n');
     const { result } = await imported('email,plan\na@example.com,pro\n');
     expect(result).to.include({ created: 0, updated: 0, unchanged: 1 });
     expect((await contacts())[0]).to.include({ subscribed: false });
   });
 
-  it('keeps the first 1,000 errors and counts all', async () => {
+  it('stores the first 1,000 errors and counts all', async () => {
     const { result } = await imported(`email\n${'x\n'.repeat(1_500)}`);
     expect(result.failed).to.equal(1_500);
     expect(result.errors).to.have.lengthOf(1_000);
     expect(result.errors.at(-1)).to.include({ row: 1_001 });
   });
 
-  it('goes on where it was when it is interrupted after every chunk, and applies every row once', async () => {
+  it('applies every row once when it is interrupted after every chunk', async () => {
     const rows = Array.from({ length: 2_500 }, (_, n) => `user${n}@example.com,${n}`);
     const id = await begin(`email,n\n${rows.join('\n')}\n`);
     const seen: JobProgress[] = [];
@@ -109,7 +109,7 @@ describe('a job on contacts', () => {
     expect((await jobOf(id)).result).to.include({ created: 3_000, updated: 0, unchanged: 0 });
   });
 
-  it('stops for good when it is cancelled, with what it has done counted', async () => {
+  it('applies no further chunk after it is cancelled, and keeps its counts', async () => {
     const rows = Array.from({ length: 2_000 }, (_, n) => `user${n}@example.com`);
     const id = await begin(`email\n${rows.join('\n')}\n`);
     await slice(id, () => true);
@@ -122,7 +122,7 @@ describe('a job on contacts', () => {
     expect(again).to.include({ status: 409 });
   });
 
-  it('that failed keeps its reason, and is over', async () => {
+  it('stores the reason and ends when it fails', async () => {
     const id = await begin('email\na@example.com\n');
     await failJob(world.db, id, 'it broke');
     expect(await jobOf(id)).to.include({ status: 'FAILED', failedReason: 'it broke' });
@@ -146,22 +146,24 @@ describe('a job on contacts', () => {
     ]);
   });
 
-  it('takes contacts in the order of their addresses, however it was told them, as all who write several do', async () => {
+  it('locks contacts in the order of their addresses, not of the request', async () => {
     await imported('email\na@example.com\nb@example.com\n');
     const [first, second] = (await contacts()).map((contact) => contact.id as string);
-    const holder = await world.db.transaction();
-    await holder('contacts').where({ id: first }).forUpdate();
+    const locker = await world.db.transaction();
+    await locker('contacts').where({ id: first }).forUpdate();
     const done = bulk('BULK_UNSUBSCRIBE', [String(second), String(first)]);
     const waiting = `select 1 from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock' and query like '%update_contact%'`;
     await eventually(async () => (await world.db.raw(waiting)).rows.length > 0);
-    const free = await world.db.transaction((trx) => trx('contacts').where({ id: second }).forUpdate().skipLocked());
-    expect(free).to.have.lengthOf(1);
-    await holder.commit();
+    const unlocked = await world.db.transaction((trx) =>
+      trx('contacts').where({ id: second }).forUpdate().skipLocked(),
+    );
+    expect(unlocked).to.have.lengthOf(1);
+    await locker.commit();
     expect(await done).to.include({ changed: 2 });
   });
 
-  it('forgets the address of a bad row when its contact is deleted, and keeps the rest of the report', async () => {
+  it('erases the address in an import error when its contact is deleted, and keeps the other errors', async () => {
     await imported('email\nann@example.com\n');
     const { job } = await imported('email,subscribed\nbad,\nAnn@Example.com,maybe\nbob@example.com,maybe\n');
     const other = await makeProject(world.db);
@@ -183,7 +185,7 @@ describe('a job on contacts', () => {
     expect(((await jobOf(foreign)).result as ImportResult).errors[0]?.email).to.equal('ann@example.com');
   });
 
-  it("deletes in bulk, and never touches another project's contacts", async () => {
+  it('deletes in bulk, and no contact of another project', async () => {
     await imported('email\na@example.com\nb@example.com\n');
     const ids: string[] = (await contacts()).map(({ id }) => id);
     const other = await makeProject(world.db);

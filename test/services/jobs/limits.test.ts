@@ -37,7 +37,7 @@ describe('limits of jobs', () => {
   describe('running at once', () => {
     const two = limits({ runningJobs: 2 });
 
-    it('starts as many as there are slots, and the oldest waiting one when a slot is free', async () => {
+    it('starts as many jobs as there are slots, and the oldest waiting one when a slot becomes free', async () => {
       const ids = [];
       for (let n = 0; n < 4; n++) ids.push(await bulk(two));
       expect(await started()).to.deep.equal(ids.slice(0, 2));
@@ -48,7 +48,7 @@ describe('limits of jobs', () => {
       expect(await started()).to.deep.equal(ids);
     });
 
-    it('gives the slot of a cancelled job to the next one, and starts no cancelled one', async () => {
+    it('starts the next job when one is cancelled, and never a cancelled one', async () => {
       const ids = [];
       for (let n = 0; n < 4; n++) ids.push(await bulk(two));
       await cancelJob(world.db, project.access, ids[2] ?? '', two);
@@ -58,7 +58,7 @@ describe('limits of jobs', () => {
       expect(await statuses()).to.deep.equal(['CANCELLED', 'QUEUED', 'CANCELLED waiting', 'QUEUED']);
     });
 
-    it('never has more than its slots when jobs are created and end concurrently', async () => {
+    it('never runs more jobs than slots when jobs are created and end concurrently', async () => {
       const ids = await Promise.all(Array.from({ length: 12 }, () => bulk(two)));
       expect(await started()).to.have.lengthOf(2);
       while ((await started()).length < ids.length) {
@@ -71,14 +71,14 @@ describe('limits of jobs', () => {
       expect(new Set(await started())).to.deep.equal(new Set(ids));
     });
 
-    it('starts what waits after the limit was raised', async () => {
+    it('starts waiting jobs after the limit is raised', async () => {
       for (let n = 0; n < 3; n++) await bulk(two);
       expect(await admitAllWaiting(world.db, two)).to.equal(0);
       expect(await admitAllWaiting(world.db, limits({ runningJobs: 3 }))).to.equal(1);
       expect(await started()).to.have.lengthOf(3);
     });
 
-    it('does not let one project wait for the jobs of another', async () => {
+    it('starts a job while another project has no free slot', async () => {
       for (let n = 0; n < 3; n++) await bulk(two);
       project = await makeProject(world.db);
       await bulk(two);
@@ -86,7 +86,7 @@ describe('limits of jobs', () => {
     });
   });
 
-  it('refuses a job beyond the open ones with 409, also when many are created concurrently', async () => {
+  it('rejects a job above the limit with 409, also when many are created concurrently', async () => {
     const three = limits({ openJobs: 3 });
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => bulk(three)));
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));

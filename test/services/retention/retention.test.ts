@@ -5,8 +5,7 @@ import { listEvents } from '../../../services/events/list.ts';
 import { listEventNames } from '../../../services/events/names.ts';
 import { eventStats } from '../../../services/events/stats.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { monthsOf } from '../../../services/retention/months.ts';
-import { addMonth, addMonths } from '../../../services/retention/partitions.ts';
+import { addMonth, addMonths, monthsOf } from '../../../services/retention/partitions.ts';
 import { runRetention } from '../../../services/retention/run.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -51,7 +50,7 @@ describe('retention', () => {
     return rows[0]?.part;
   };
 
-  /** An id of that time, as mails have them. */
+  /** Returns a UUIDv7 of that day, as mails have. */
   const idAt = async (day: string): Promise<string> => {
     const { rows } = await world.db.raw('select uuidv7(?::timestamptz - now()) as id', [`${day}T10:00:00Z`]);
     return rows[0].id;
@@ -72,14 +71,14 @@ describe('retention', () => {
     return rows.map(({ emailId }) => emailId);
   };
 
-  it('keeps events and bodies in the partition of their month', async () => {
+  it('stores events and bodies in the partition of their month', async () => {
     const id = await mail('2025-08-20', 'SENT');
     expect(await partitionOf('email_contents', id)).to.equal('email_contents_2025_08');
     const { eventId } = await trackEvent(world.db, project.access, { email: 'a@example.com', event: 'e' });
     expect(await partitionOf('events', eventId)).to.match(/^events_\d{4}_\d\d$/);
   });
 
-  it('makes the months to come in advance, once, and gathers what fell into the default partition', async () => {
+  it('adds the partitions of coming months once, and moves rows out of the default partition', async () => {
     const ann = await contactOf('ann@example.com');
     const row = {
       id: newId(),
@@ -101,7 +100,7 @@ describe('retention', () => {
     expect(added.sort()).to.deep.equal([false, true]);
   });
 
-  it('drops the months that are over and removes the rest of what is too old; statistics stay', async () => {
+  it('drops old months and removes other old events, and keeps the statistics', async () => {
     const [ann, bob] = [await contactOf('ann@example.com'), await contactOf('bob@example.com')];
     await addMonth(world.db, 'events', '2025-06-01');
     await happened(ann, '2020-01-01', '2025-06-10', '2025-09-15', '2025-09-20');
@@ -129,13 +128,13 @@ describe('retention', () => {
     expect(await runRetention(world.db, KEEP, NOW)).to.include({ events: 0 });
   });
 
-  it('keeps all events where no time is set', async () => {
+  it('keeps all events when no retention is set', async () => {
     await happened(await contactOf('ann@example.com'), '2020-01-01');
     await foldCounts(world.db);
     expect(await runRetention(world.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
   });
 
-  it('leaves statistics of the whole table for the planner, which nobody else gathers', async () => {
+  it('analyzes the parent table, which autovacuum does not', async () => {
     await contactOf('planner@example.com');
     await runRetention(world.db, KEEP, NOW);
     const { rows } = await world.db.raw(
@@ -144,7 +143,7 @@ describe('retention', () => {
     expect(rows).to.have.lengthOf(1);
   });
 
-  it('takes contacts out of tracked segments whose events are gone with their month', async () => {
+  it('records a change for tracked segments when a month of events is dropped', async () => {
     const ann = await contactOf('ann@example.com');
     await addMonth(world.db, 'events', '2025-07-01');
     await happened(ann, '2025-07-10');
@@ -161,7 +160,7 @@ describe('retention', () => {
     expect(changes).to.deep.include({ contactId: ann, dependencies: ['event.visit'] });
   });
 
-  it('removes the bodies of finished mail with their files, and never those of mail that is not finished', async () => {
+  it('removes bodies and attachments of finished mail only', async () => {
     for (const month of ['2025-06-01', '2025-07-01', '2025-08-01']) await addMonth(world.db, 'email_contents', month);
     const [shared, own] = [newId(), newId()];
     for (const setId of [shared, own])

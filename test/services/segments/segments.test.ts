@@ -6,12 +6,11 @@ import { regenerateKeys } from '../../../services/access/keys.ts';
 import { conditionOf } from '../../../services/conditions/parse.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import { deleteSegment } from '../../../services/removal/segment.ts';
-import { refreshSegment } from '../../../services/segments/count.ts';
+import { applyRecounts, refreshSegment } from '../../../services/segments/count.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../../services/segments/find.ts';
 import { guarded } from '../../../services/segments/guard.ts';
 import { listMembers } from '../../../services/segments/members.ts';
-import { applyRecounts } from '../../../services/segments/recounts.ts';
 import { referenceViolations } from '../../../services/segments/references.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
@@ -45,7 +44,7 @@ describe('segments', () => {
     );
 
   describe('slugs', () => {
-    it('come from the name, and a second one gets a number', async () => {
+    it('derives the slug from the name and numbers duplicates', async () => {
       const slugs = ['VIP Customers', 'vip -- customers!', 'VIP customers', 'Ärzte & Co.', '!!!', '日本'].map(
         async (name) => (await dynamic(name)).slug,
       );
@@ -54,21 +53,21 @@ describe('segments', () => {
       expect(made.slice(3)).to.deep.equal(['arzte-co', 'segment', '日本']);
     });
 
-    it('stay when the name changes', async () => {
+    it('keeps the slug when the name changes', async () => {
       const { id } = await dynamic('First');
       const renamed = await updateSegment(world.db, project.access, id, { name: 'Second' });
       expect(renamed).to.include({ name: 'Second', slug: 'first' });
     });
 
-    it('are free again in another project', async () => {
+    it('allows the same slug in another project', async () => {
       await dynamic('Same');
       project = await makeProject(world.db);
       expect((await dynamic('Same')).slug).to.equal('same');
     });
   });
 
-  describe('dynamic ones', () => {
-    it('count on creation, list live, and count anew on refresh only', async () => {
+  describe('dynamic segments', () => {
+    it('counts on creation and on refresh, and lists current members', async () => {
       await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
       await contact(world.db, project, 'bob@example.com', { plan: 'free' });
       const { id, memberCount } = await dynamic('Pro');
@@ -81,7 +80,7 @@ describe('segments', () => {
       expect(await world.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
     });
 
-    it('page through their members, the newest first, without gaps', async () => {
+    it('pages through the members, the newest first, without gaps', async () => {
       for (let n = 0; n < 5; n++) await contact(world.db, project, `user${n}@example.com`, { plan: 'pro' });
       const { id } = await dynamic('Pro');
       const pages = await Promise.all(
@@ -91,7 +90,7 @@ describe('segments', () => {
       expect(pages[3]).to.include({ total: 5, page: 4, pageSize: 2, totalPages: 3 });
     });
 
-    it('know nothing of the contacts of another project', async () => {
+    it('does not include contacts of another project', async () => {
       const other = await makeProject(world.db);
       await contact(world.db, other, 'ann@example.com', { plan: 'pro' });
       const { id, memberCount } = await dynamic('Pro');
@@ -99,7 +98,7 @@ describe('segments', () => {
       expect(await membersOf(world.db, project, id)).to.deep.equal([]);
     });
 
-    it('keep the condition as it was sent, and count again when it changes', async () => {
+    it('stores the condition as it was sent, and recounts when it changes', async () => {
       await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
       const condition = { ...tree({ field: 'data.plan', operator: 'exists', color: 'red' }), note: 'kept' };
       const { id, memberCount } = await dynamic('Any', condition);
@@ -113,7 +112,7 @@ describe('segments', () => {
   });
 
   describe('references', () => {
-    it('are live: a change of the one referred to is seen by those that use it', async () => {
+    it('evaluates the new condition of a referenced segment after an update', async () => {
       await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
       await contact(world.db, project, 'bob@example.com', { plan: 'free' });
       const base = await dynamic('Base');
@@ -126,7 +125,7 @@ describe('segments', () => {
       expect(await membersOf(world.db, project, userOfUser.id)).to.deep.equal(['bob@example.com']);
     });
 
-    it('see the members of a static segment', async () => {
+    it('matches the members of a referenced static segment', async () => {
       await contact(world.db, project, 'ann@example.com');
       await contact(world.db, project, 'bob@example.com');
       const list = await fixed();
@@ -137,7 +136,7 @@ describe('segments', () => {
       expect(await membersOf(world.db, project, rest.id)).to.deep.equal(['bob@example.com']);
     });
 
-    it('to nothing, or to a segment of somebody else, are refused with their path', async () => {
+    it('rejects a reference to an unknown segment or one of another project with its path', async () => {
       const other = await makeProject(world.db);
       const theirs = await createSegment(world.db, other.access, { name: 'Theirs', condition: isPro });
       for (const id of [newId(), theirs.id]) {
@@ -148,7 +147,7 @@ describe('segments', () => {
       expect(await listSegments(world.db, project.id)).to.deep.equal([]);
     });
 
-    it('that lead in a circle are refused, however long it is', async () => {
+    it('rejects a circle of any length', async () => {
       const a = await dynamic('A');
       const b = await dynamic('B', memberOf(a.id));
       const c = await dynamic('C', memberOf(b.id));
@@ -160,7 +159,7 @@ describe('segments', () => {
       expect((await findSegment(world.db, project.id, a.id)).condition).to.deep.equal(isPro);
     });
 
-    it('do not close a circle when two are saved at the same moment', async () => {
+    it('rejects one of two concurrent updates that would close a circle', async () => {
       const [a, b] = [await dynamic('A'), await dynamic('B')];
       const results = await Promise.allSettled([
         updateSegment(world.db, project.access, a.id, { condition: memberOf(b.id) }),
@@ -169,7 +168,7 @@ describe('segments', () => {
       expect(results.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1);
     });
 
-    it('may not grow without bound by being put into each other', async () => {
+    it('rejects a condition that has more than 1,000 filters with its references', async () => {
       const filters = (id: string, n: number) =>
         tree(...Array.from({ length: n }, () => ({ field: `segment.${id}`, operator: 'memberOfSegment' })));
       const a = await dynamic('A', tree(...Array.from({ length: 30 }, () => isPro.groups[0]?.filters[0] ?? {})));
@@ -183,7 +182,7 @@ describe('segments', () => {
     });
   });
 
-  it('are checked for conditions that are no segments too', async () => {
+  it('reports invalid references in conditions outside segments', async () => {
     const a = await dynamic('A', tree(...Array.from({ length: 30 }, () => isPro.groups[0]?.filters[0] ?? {})));
     const check = (...ids: string[]) => {
       const condition = tree(...ids.map((id) => ({ field: `segment.${id}`, operator: 'memberOfSegment' })));
@@ -197,8 +196,8 @@ describe('segments', () => {
     expect(large).to.include({ field: 'audienceCondition' });
   });
 
-  describe('static ones', () => {
-    it('add and remove by address, whatever its case, and count', async () => {
+  describe('static segments', () => {
+    it('adds and removes members by address, ignoring case, and updates the count', async () => {
       await contact(world.db, project, 'ann@example.com');
       await contact(world.db, project, 'bob@example.com');
       const { id } = await fixed();
@@ -214,7 +213,7 @@ describe('segments', () => {
       expect(await membersOf(world.db, project, id)).to.deep.equal(['bob@example.com']);
     });
 
-    it('create who is missing on request, and leave the others as they are', async () => {
+    it('creates missing contacts with createMissing and does not change existing ones', async () => {
       await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
       const { id } = await fixed();
       const emails = ['ann@example.com', 'new@example.com'];
@@ -232,7 +231,7 @@ describe('segments', () => {
       });
     });
 
-    it('count right when many add at once', async () => {
+    it('counts correctly when members are added concurrently', async () => {
       const { id } = await fixed();
       await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
@@ -246,7 +245,7 @@ describe('segments', () => {
       expect(await membersOf(world.db, project, id)).to.have.lengthOf(11);
     });
 
-    it('refuse what belongs to the other kind', async () => {
+    it('rejects members of a dynamic segment with 400 and ignores a condition of a static one', async () => {
       const [list, condition] = [await fixed(), await dynamic('Pro')];
       for (const work of [
         () => addMembers(world.db, project.access, condition.id, { emails: ['a@example.com'] }),
@@ -257,7 +256,7 @@ describe('segments', () => {
       expect(changed.condition).to.equal(null);
     });
 
-    it('lose a contact that is deleted, without an event', async () => {
+    it('removes a deleted contact without an event', async () => {
       const id = await contact(world.db, project, 'ann@example.com');
       await contact(world.db, project, 'bob@example.com');
       const segment = await fixed('Fixed', { trackMembership: true });
@@ -269,7 +268,7 @@ describe('segments', () => {
       expect((await movesOf(world.db, project, 'fixed')).filter((move) => move.startsWith('exit'))).to.deep.equal([]);
     });
 
-    it('emit entry and exit once each when tracked, and nothing when not', async () => {
+    it('records entry and exit once each when tracked, and nothing when not', async () => {
       await contact(world.db, project, 'ann@example.com');
       const segment = await fixed('Fixed', { trackMembership: true });
       const emails = ['ann@example.com'];
@@ -288,7 +287,7 @@ describe('segments', () => {
   });
 
   describe('deletion', () => {
-    it('takes the segment and its list of members', async () => {
+    it('deletes the segment and its stored members', async () => {
       await contact(world.db, project, 'ann@example.com');
       const { id } = await fixed();
       await addMembers(world.db, project.access, id, { emails: ['ann@example.com'] });
@@ -297,7 +296,7 @@ describe('segments', () => {
       expect(await world.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
     });
 
-    it('is refused while another segment refers to it', async () => {
+    it('rejects a segment that another one refers to with 409', async () => {
       const base = await dynamic('Base');
       const user = await dynamic('User', memberOf(base.id));
       const error = await refused(deleteSegment(world.db, project.access, base.id));
@@ -308,7 +307,7 @@ describe('segments', () => {
     });
   });
 
-  it('of another project are not found by anything', async () => {
+  it('answers SEGMENT_NOT_FOUND for a segment of another project', async () => {
     const { id } = await fixed();
     const other = await makeProject(world.db);
     const attempts = [
@@ -324,7 +323,7 @@ describe('segments', () => {
     expect(await world.db('contacts').where({ projectId: other.id })).to.deep.equal([]);
   });
 
-  it('are not written with a key that was replaced meanwhile', async () => {
+  it('answers INVALID_API_KEY for a write with a replaced key', async () => {
     const { id } = await fixed();
     await regenerateKeys(world.db, project.id);
     const attempts = [
@@ -336,16 +335,16 @@ describe('segments', () => {
     for (const attempt of attempts) expect(await refused(attempt())).to.include({ code: 'INVALID_API_KEY' });
   });
 
-  it('tell a query that takes too long from one that fails, and put the limit back', async () => {
+  it('rejects a slow query with 400, passes other errors on, and restores the time limit', async () => {
     const error = await refused(guarded(world.db, project.id, (trx) => trx.raw('select pg_sleep(5)'), 50));
     expect(error).to.include({ status: 400, code: 'BAD_REQUEST' });
     const [row] = (await world.db.raw('show statement_timeout')).rows;
     expect(row.statement_timeout).to.equal('0');
-    const failed = await guarded(world.db, project.id, (trx) => trx.raw('select 1 / 0')).catch((fault) => fault);
+    const failed = await guarded(world.db, project.id, (trx) => trx.raw('select 1 / 0')).catch((reason) => reason);
     expect(failed).to.include({ code: '22012' });
   });
 
-  it('let only a few such queries run at once, and say so when the others have waited too long', async () => {
+  it('limits concurrent queries, and answers 429 when one has waited too long', async () => {
     const slow = ['a', 'a', 'b', 'b'].map((id) => guarded(world.db, id, (trx) => trx.raw('select pg_sleep(0.5)')));
     expect(await refused(guarded(world.db, 'c', (trx) => trx.raw('select 1'), 50))).to.include({ status: 429 });
     await Promise.all(slow);
@@ -353,7 +352,7 @@ describe('segments', () => {
     expect(rows).to.deep.equal([{ one: 1 }]);
   });
 
-  it('answers another project while one has a hundred counts that do not end', async () => {
+  it('runs a query of another project while one has 100 counts that do not end', async () => {
     let end = () => {};
     const endless = new Promise<void>((resolve) => {
       end = resolve;
@@ -365,7 +364,7 @@ describe('segments', () => {
     await Promise.all(noisy);
   });
 
-  it('keeps connections for others while many changes of one project wait for each other', async () => {
+  it('leaves connections free while many changes of one project wait for each other', async () => {
     const few = connectDb({ databaseUrl: world.url, poolSize: 3, name: 'everpost-test' });
     const lock = await world.db.transaction();
     await lock.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`segments/${project.id}`]);
@@ -380,7 +379,7 @@ describe('segments', () => {
     await few.destroy();
   });
 
-  it('reads no condition of another segment when one is saved or deleted', async () => {
+  it('parses no condition of another segment when one is saved or deleted', async () => {
     const base = await createSegment(world.db, project.access, { name: 'Base', condition: isPro });
     const other = await createSegment(world.db, project.access, { name: 'Other', condition: isPro });
     await world

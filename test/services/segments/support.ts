@@ -9,7 +9,7 @@ export const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filter
 export const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
 export const memberOf = (id: string) => tree({ field: `segment.${id}`, operator: 'memberOfSegment' });
 
-/** Creates or changes a contact, and gives its id. */
+/** Creates or changes a contact, and returns its id. */
 export async function contact(db: Db, project: TestProject, email: string, data: Data = {}): Promise<string> {
   return (await saveContact(db, project.access, { email, data })).contact.id;
 }
@@ -19,7 +19,7 @@ export async function membersOf(db: Db, project: TestProject, id: string): Promi
   return data.map(({ email }) => email).sort();
 }
 
-/** Entries and exits in the order in which they were recorded: `entry ann@example.com`. */
+/** Returns entries and exits in the order in which they were recorded, such as `entry ann@example.com`. */
 export async function movesOf(db: Db, project: TestProject, slug: string): Promise<string[]> {
   const rows = await db('events')
     .leftJoin('contacts', 'contacts.id', 'events.contactId')
@@ -30,9 +30,10 @@ export async function movesOf(db: Db, project: TestProject, slug: string): Promi
   return rows.map(({ name, email }) => `${name.slice(name.lastIndexOf('.') + 1)} ${email}`);
 }
 
-/** Until there is nothing left to settle, as the worker does. */
-export async function settleAll(db: Db): Promise<number> {
-  let all = 0;
-  for (let done = await applyContactChanges(db); done > 0; done = await applyContactChanges(db)) all += done;
-  return all;
+/** Applies changes until none is left, as the worker does. */
+export async function applyAllChanges(db: Db): Promise<number> {
+  let total = 0;
+  for (let applied = await applyContactChanges(db); applied > 0; applied = await applyContactChanges(db))
+    total += applied;
+  return total;
 }

@@ -4,14 +4,14 @@ import { trackEvent } from '../../../services/events/track.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import { applyContactChanges } from '../../../services/segments/changes.ts';
 import { computeSegment } from '../../../services/segments/compute.ts';
+import { applyRecounts } from '../../../services/segments/count.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { findSegment } from '../../../services/segments/find.ts';
-import { applyRecounts } from '../../../services/segments/recounts.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
 import { reconcileDue, sweepDrifting } from '../../../services/segments/sweep.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
-import { contact, isPro, memberOf, movesOf, settleAll, tree } from './support.ts';
+import { applyAllChanges, contact, isPro, memberOf, movesOf, tree } from './support.ts';
 
 const [ann, bob] = ['ann@example.com', 'bob@example.com'];
 
@@ -29,9 +29,9 @@ describe('tracked membership', () => {
 
   const tracked = (name: string, condition: object = isPro) =>
     createSegment(world.db, project.access, { name, condition, trackMembership: true });
-  const notes = () => world.db('contact_changes').where({ projectId: project.id });
+  const changes = () => world.db('contact_changes').where({ projectId: project.id });
   const moves = (slug: string) => movesOf(world.db, project, slug);
-  const knownOf = async (id: string): Promise<string[]> => {
+  const storedMembersOf = async (id: string): Promise<string[]> => {
     const rows = await world
       .db('segment_members')
       .join('contacts', 'contacts.id', 'contactId')
@@ -39,101 +39,101 @@ describe('tracked membership', () => {
     return rows.map(({ email }) => email).sort();
   };
 
-  it('takes the present members as known, without events', async () => {
+  it('stores the current members without events when tracking starts', async () => {
     await contact(world.db, project, ann, { plan: 'pro' });
     const { id, memberCount } = await tracked('Pro');
     expect(memberCount).to.equal(1);
-    expect(await knownOf(id)).to.deep.equal([ann]);
-    await settleAll(world.db);
+    expect(await storedMembersOf(id)).to.deep.equal([ann]);
+    await applyAllChanges(world.db);
     expect(await moves('pro')).to.deep.equal([]);
     const later = await createSegment(world.db, project.access, { name: 'Later', condition: isPro });
     await updateSegment(world.db, project.access, later.id, { trackMembership: true });
-    expect(await knownOf(later.id)).to.deep.equal([ann]);
+    expect(await storedMembersOf(later.id)).to.deep.equal([ann]);
     expect(await moves('later')).to.deep.equal([]);
   });
 
-  it('follows a contact that is created, changed and changed back', async () => {
+  it('records entry and exit when a contact is created and changed', async () => {
     const { id } = await tracked('Pro');
     await contact(world.db, project, ann, { plan: 'pro' });
     await contact(world.db, project, bob, { plan: 'free' });
-    await settleAll(world.db);
+    await applyAllChanges(world.db);
     await contact(world.db, project, bob, { plan: 'pro' });
     await contact(world.db, project, ann, { plan: null });
-    await settleAll(world.db);
+    await applyAllChanges(world.db);
     expect(await moves('pro')).to.have.members([`entry ${ann}`, `entry ${bob}`, `exit ${ann}`]);
-    expect(await knownOf(id)).to.deep.equal([bob]);
+    expect(await storedMembersOf(id)).to.deep.equal([bob]);
     await applyRecounts(world.db);
     expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(1);
     const [event] = await world.db('events').where({ projectId: project.id, name: 'segment.pro.entry' });
     expect(event.data).to.deep.equal({ segmentId: id, segmentName: 'Pro' });
   });
 
-  it('follows events, lifecycle events of mail among them, and their deletion', async () => {
+  it('records entry and exit when events, including those of mail, are recorded and deleted', async () => {
     const { id } = await tracked('Active', tree({ field: 'login', operator: 'triggered', count: 2 }));
     const opened = await tracked('Opened', tree({ field: 'email.opened', operator: 'triggered' }));
     for (let n = 0; n < 2; n++) {
       await trackEvent(world.db, project.access, { email: ann, event: 'login' });
-      await settleAll(world.db);
-      expect(await knownOf(id)).to.deep.equal(n === 0 ? [] : [ann]);
+      await applyAllChanges(world.db);
+      expect(await storedMembersOf(id)).to.deep.equal(n === 0 ? [] : [ann]);
     }
     const { contactId } = await trackEvent(world.db, project.access, { email: bob, event: 'other' });
     await world.db('events').insert({ id: newId(), projectId: project.id, contactId, name: 'email.open' });
-    await settleAll(world.db);
-    expect(await knownOf(opened.id)).to.deep.equal([bob]);
+    await applyAllChanges(world.db);
+    expect(await storedMembersOf(opened.id)).to.deep.equal([bob]);
     await world.db('events').where({ projectId: project.id, name: 'login' }).delete();
-    await settleAll(world.db);
+    await applyAllChanges(world.db);
     expect(await moves('active')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
   });
 
-  it('follows members of a static segment that the condition refers to, and its own entry events', async () => {
+  it('records entry and exit when a referenced static segment changes or a segment event is recorded', async () => {
     const list = await createSegment(world.db, project.access, { name: 'List', type: 'STATIC' });
     await tracked('Through', memberOf(list.id));
     await tracked('After', tree({ field: 'segment.through.entry', operator: 'triggered' }));
     await addMembers(world.db, project.access, list.id, { emails: [ann], createMissing: true });
-    await settleAll(world.db);
+    await applyAllChanges(world.db);
     await removeMembers(world.db, project.access, list.id, [ann]);
-    await settleAll(world.db);
+    await applyAllChanges(world.db);
     expect(await moves('through')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
     expect(await moves('after')).to.deep.equal([`entry ${ann}`]);
   });
 
-  it('notes only what a tracked segment looks at', async () => {
+  it('records changes only of dependencies of tracked segments', async () => {
     await contact(world.db, project, ann, { plan: 'free', color: 'red' });
-    expect(await notes()).to.deep.equal([]);
+    expect(await changes()).to.deep.equal([]);
     const { id } = await tracked(
       'Pro',
       tree(...(isPro.groups[0]?.filters ?? []), { field: 'login', operator: 'triggered' }),
     );
     await contact(world.db, project, ann, { color: 'blue' });
     await trackEvent(world.db, project.access, { email: ann, event: 'logout' });
-    expect(await notes()).to.deep.equal([]);
+    expect(await changes()).to.deep.equal([]);
     await contact(world.db, project, ann, { plan: 'pro', color: 'green' });
     await trackEvent(world.db, project.access, { email: ann, event: 'login' });
-    expect((await notes()).map(({ dependencies }) => dependencies)).to.deep.equal([['data.plan'], ['event.login']]);
-    await settleAll(world.db);
-    expect(await notes()).to.deep.equal([]);
+    expect((await changes()).map(({ dependencies }) => dependencies)).to.deep.equal([['data.plan'], ['event.login']]);
+    await applyAllChanges(world.db);
+    expect(await changes()).to.deep.equal([]);
     await updateSegment(world.db, project.access, id, { trackMembership: false });
     await contact(world.db, project, ann, { plan: 'free' });
-    expect(await notes()).to.deep.equal([]);
-    expect(await knownOf(id)).to.deep.equal([]);
+    expect(await changes()).to.deep.equal([]);
+    expect(await storedMembersOf(id)).to.deep.equal([]);
   });
 
-  it('says nothing about a contact that is deleted', async () => {
+  it('records no exit when a contact is deleted', async () => {
     const { id } = await tracked('Pro');
     const [one, two] = [
       await contact(world.db, project, ann, { plan: 'pro' }),
       await contact(world.db, project, bob, { plan: 'pro' }),
     ];
     await deleteContacts(world.db, project.id, [one]);
-    await settleAll(world.db);
+    await applyAllChanges(world.db);
     await deleteContacts(world.db, project.id, [two]);
-    await settleAll(world.db);
+    await applyAllChanges(world.db);
     expect(await moves('pro')).to.deep.equal(['entry null']);
-    expect(await knownOf(id)).to.deep.equal([]);
-    expect(await notes()).to.deep.equal([]);
+    expect(await storedMembersOf(id)).to.deep.equal([]);
+    expect(await changes()).to.deep.equal([]);
   });
 
-  it('tells of an edited condition, also where it is referred to', async () => {
+  it('records entry and exit when a condition is edited, also in segments that refer to it', async () => {
     await contact(world.db, project, ann, { plan: 'pro' });
     await contact(world.db, project, bob, { plan: 'free' });
     const base = await tracked('Base');
@@ -143,18 +143,18 @@ describe('tracked membership', () => {
     });
     await reconcileDue(world.db);
     for (const slug of ['base', 'user']) expect(await moves(slug)).to.have.members([`exit ${ann}`, `entry ${bob}`]);
-    // What the edited one looks at, those that refer to it look at as well.
+    // Segments that refer to the edited one get its new dependencies.
     await updateSegment(world.db, project.access, base.id, {
       condition: tree({ field: 'data.size', operator: 'exists' }),
     });
     await reconcileDue(world.db);
     await contact(world.db, project, ann, { size: 1 });
-    await settleAll(world.db);
+    await applyAllChanges(world.db);
     for (const slug of ['base', 'user']) expect((await moves(slug)).at(-1)).to.equal(`entry ${ann}`);
     expect(await reconcileDue(world.db)).to.equal(0);
   });
 
-  it('finds what was changed by a transaction that began before the segment was tracked', async () => {
+  it('finds changes of a transaction that began before the segment was tracked', async () => {
     await contact(world.db, project, ann, { plan: 'free' });
     const early = await world.db.transaction();
     await early('contacts')
@@ -162,7 +162,7 @@ describe('tracked membership', () => {
       .update({ data: JSON.stringify({ plan: 'pro' }) });
     const { id } = await tracked('Pro');
     await early.commit();
-    expect(await settleAll(world.db)).to.equal(0);
+    expect(await applyAllChanges(world.db)).to.equal(0);
     await world.db('segments').where({ id }).update({ reconcileAt: world.db.fn.now() });
     await reconcileDue(world.db);
     expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
@@ -170,39 +170,39 @@ describe('tracked membership', () => {
   });
 
   describe('compute', () => {
-    it('brings membership up to date and tells of it', async () => {
+    it('updates the members and records events', async () => {
       const { id } = await tracked('Pro');
       for (const email of [ann, bob]) await contact(world.db, project, email, { plan: 'pro' });
       expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 2, removed: 0, total: 2 });
       await contact(world.db, project, ann, { plan: 'free' });
       expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 0, removed: 1, total: 1 });
       expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 0, removed: 0, total: 1 });
-      await settleAll(world.db);
+      await applyAllChanges(world.db);
       expect(await moves('pro')).to.have.members([`entry ${ann}`, `entry ${bob}`, `exit ${ann}`]);
     });
 
-    it('waits for a contact that somebody holds, and no longer than that', async () => {
+    it('waits for a locked contact until the lock is released', async () => {
       const { id } = await tracked('Pro');
       await contact(world.db, project, ann, { plan: 'pro' });
-      const holder = await world.db.transaction();
-      await holder('contacts').where({ projectId: project.id }).forUpdate();
+      const locker = await world.db.transaction();
+      await locker('contacts').where({ projectId: project.id }).forUpdate();
       const computed = computeSegment(world.db, project.access, id);
       expect(await applyContactChanges(world.db)).to.equal(0);
-      await holder.commit();
+      await locker.commit();
       expect(await computed).to.deep.equal({ added: 1, removed: 0, total: 1 });
     });
 
-    it('is refused unless the segment is dynamic and tracked', async () => {
+    it('rejects a static or untracked segment with 400', async () => {
       const list = await createSegment(world.db, project.access, { name: 'L', type: 'STATIC', trackMembership: true });
       const plain = await createSegment(world.db, project.access, { name: 'P', condition: isPro });
       for (const { id } of [list, plain]) {
-        const error = await computeSegment(world.db, project.access, id).catch((fault) => fault);
+        const error = await computeSegment(world.db, project.access, id).catch((reason) => reason);
         expect(error).to.include({ status: 400, code: 'BAD_REQUEST' });
       }
     });
   });
 
-  describe('drift', () => {
+  describe('the passing of time', () => {
     const back = (table: string, column: string, where: object, interval: string) =>
       world
         .db(table)
@@ -210,7 +210,7 @@ describe('tracked membership', () => {
         .update({ [column]: world.db.raw(`now() - ?::interval`, [interval]) });
     const setBack = (id: string, interval: string) => back('segments', 'sweptAt', { id }, interval);
 
-    it('takes contacts out and in when an event grows old', async () => {
+    it('records entry and exit when an event passes an age limit', async () => {
       const within = await tracked(
         'Lately',
         tree({ field: 'login', operator: 'triggeredWithin', value: 1, unit: 'days' }),
@@ -224,10 +224,10 @@ describe('tracked membership', () => {
         tree({ field: 'login', operator: 'notTriggeredWithin', value: 1, unit: 'days' }),
       );
       await trackEvent(world.db, project.access, { email: ann, event: 'login' });
-      await settleAll(world.db);
-      expect(await knownOf(within.id)).to.deep.equal([ann]);
+      await applyAllChanges(world.db);
+      expect(await storedMembersOf(within.id)).to.deep.equal([ann]);
       await sweepDrifting(world.db);
-      expect(await knownOf(within.id)).to.deep.equal([ann]);
+      expect(await storedMembersOf(within.id)).to.deep.equal([ann]);
       await back('events', 'createdAt', { projectId: project.id, name: 'login' }, '1 day');
       await sweepDrifting(world.db);
       expect(await moves('lately')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
@@ -237,13 +237,13 @@ describe('tracked membership', () => {
       expect(await sweepDrifting(world.db)).to.deep.equal({ entered: 0, left: 0 });
     });
 
-    it('follows the age of the contact, and dates in its data that come and go', async () => {
+    it('records entry when a contact or a date in its data passes an age limit', async () => {
       await tracked('Old', tree({ field: 'createdAt', operator: 'olderThan', value: 1, unit: 'hours' }));
       await tracked('Due', tree({ field: 'data.due', operator: 'within', value: 1, unit: 'hours' }));
       const id = await contact(world.db, project, ann, { due: new Date(Date.now() + 3_600_000).toISOString() });
-      await settleAll(world.db);
+      await applyAllChanges(world.db);
       expect(await moves('due')).to.deep.equal([]);
-      // As if that hour were over, and nobody had noted a change.
+      // Simulates that the hour has passed without a recorded change.
       await world
         .db('contacts')
         .where({ id })
@@ -255,20 +255,20 @@ describe('tracked membership', () => {
       expect(await moves('due')).to.deep.equal([`entry ${ann}`]);
     });
 
-    it('is seen through a reference', async () => {
+    it('records exit in a segment that refers to a time-dependent one', async () => {
       const base = await createSegment(world.db, project.access, {
         name: 'Base',
         condition: tree({ field: 'login', operator: 'triggeredWithin', value: 1, unit: 'months' }),
       });
       await tracked('User', memberOf(base.id));
       await trackEvent(world.db, project.access, { email: ann, event: 'login' });
-      await settleAll(world.db);
+      await applyAllChanges(world.db);
       await back('events', 'createdAt', { projectId: project.id, name: 'login' }, '1 month');
       await sweepDrifting(world.db);
       expect(await moves('user')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
     });
 
-    it('does not look at segments that time cannot change', async () => {
+    it('does not sweep segments that do not depend on time', async () => {
       const { id } = await tracked('Pro');
       const { sweptAt } = await findSegment(world.db, project.id, id);
       await sweepDrifting(world.db);
