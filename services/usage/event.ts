@@ -3,7 +3,7 @@ import { countContactsOfEvent, readEventNames } from '../../db/models/event-coun
 import { Segment } from '../../db/models/segment.ts';
 import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
 import { parseCondition } from '../conditions/parse.ts';
-import { stepTypes } from '../workflows/steps/index.ts';
+import { stepTypeOf } from '../workflows/steps/index.ts';
 import { campaignsUsing } from './in-campaigns.ts';
 
 interface Named {
@@ -46,11 +46,11 @@ async function segmentsUsingEvent(db: Db, projectId: string, name: string): Prom
 async function workflowsUsingEvent(db: Db, projectId: string, name: string): Promise<Named[]> {
   const [workflows, steps] = await Promise.all([
     Workflow.query(db).where({ projectId }).orderBy('name').orderBy('id'),
-    WorkflowStep.query(db).where({ projectId }).whereIn('type', ['WAIT_FOR_EVENT', 'CONDITION']),
+    WorkflowStep.query(db).where({ projectId }),
   ]);
   const using = new Set(
     steps
-      .filter((step) => stepTypes[step.type].uses?.(step).events?.includes(name))
+      .filter((step) => stepTypeOf(step).uses?.(step).events?.includes(name))
       .map(({ workflowId }) => workflowId),
   );
   return workflows

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Workflow, WorkflowStep } from '../../db/models/workflow.ts';
 import { asStep } from '../workflows/find.ts';
-import { stepTypes } from '../workflows/steps/index.ts';
+import { stepTypeOf } from '../workflows/steps/index.ts';
 import type { StepUses } from '../workflows/steps/step-type.ts';
 
 export interface TemplateStep {
@@ -69,7 +69,7 @@ async function workflowsWhere(
     .where({ projectId })
     .whereRaw('config::text ilike ?', [`%${text}%`]);
   const ids = steps
-    .filter((step) => matches(stepTypes[step.type].uses?.(asStep(step)) ?? {}))
+    .filter((step) => matches(stepTypeOf(step).uses?.(asStep(step)) ?? {}))
     .map(({ workflowId }) => workflowId);
   const found = await Workflow.query(db).where({ projectId }).whereIn('id', ids).orderBy('name').orderBy('id');
   return found.map(({ id, name }) => ({ id, name }));
