@@ -25,10 +25,10 @@ const MAX_LENGTH = 500;
 export class Placeholders {
   private readonly numbers = new Map<string, number>();
   /** A text or value contains the placeholder characters itself, so the outline cannot be used. */
-  private spoiled: boolean;
+  private unusable: boolean;
 
-  constructor(spoiled = false) {
-    this.spoiled = spoiled;
+  constructor(unusable = false) {
+    this.unusable = unusable;
   }
 
   /** Returns what the outline gets for `value`, which is written as `html` after `before`. */
@@ -49,12 +49,12 @@ export class Placeholders {
   }
 
   plain(html: string): string {
-    if (hasPlaceholders(html)) this.spoiled = true;
+    if (hasPlaceholders(html)) this.unusable = true;
     return html;
   }
 
   get usable(): boolean {
-    return !this.spoiled;
+    return !this.unusable;
   }
 
   /** The values in the order of their numbers. */
