@@ -1,23 +1,23 @@
-// The process that templates are rendered in: it knows no files, no network and no secrets, has little memory, and can be
-// killed at any moment without harm to anybody else's mail.
+// The process that renders templates. It has no files, no network, no secrets and little memory, so that it can be killed
+// at any time without harm to mail of other templates.
 import { LimitError } from './language/budget.ts';
 import { type MailSources, renderMail } from './mail.ts';
 import type { Outline, Outlined } from './outline.ts';
-import type { Batch, Refusal, Results, Variables } from './protocol.ts';
+import type { EncodedResults, Refusal, RenderBatch, Variables } from './protocol.ts';
 
-/** Results go out after so much of them, and after so much time, since the parent takes silence for an endless loop. */
+/** Results are flushed by size, and by time because the parent takes silence for an endless loop. */
 const FLUSH_CHARACTERS = 256 * 1024;
 const FLUSH_MS = 100;
 
-type Made =
+type Outcome =
   | { ok: true; subject: string; outlined: Outlined }
   | { ok: true; subject: string; html: string; text: string; outlined?: never }
   | Refusal;
 
-function render(sources: MailSources, footer: string, variables: string): Made {
+function render(sources: MailSources, footer: string, variables: string): Outcome {
   try {
     const { data, builtIn } = JSON.parse(variables) as Variables;
-    // Without a prototype: a name that was not given is not there.
+    // Without a prototype, a name that was not given is undefined.
     const names: Record<string, unknown> = Object.assign(Object.create(null), data, builtIn, { data });
     const mail = renderMail(sources, footer, names);
     const { subject, outlined } = mail;
@@ -28,19 +28,19 @@ function render(sources: MailSources, footer: string, variables: string): Made {
   }
 }
 
-/** What is there and not sent yet. */
-class Answer {
-  private readonly results: Results['results'] = [];
+/** Holds results that are not sent to the parent yet. */
+class ResultBuffer {
+  private readonly results: EncodedResults['results'] = [];
   private readonly outlines = new Map<Outline, number>();
   private size = 0;
-  private readonly since = performance.now();
+  private readonly createdAt = performance.now();
 
-  add(made: Made | null): void {
-    if (!made?.ok) this.results.push(made);
-    else if (made.outlined) this.addOutlined(made.subject, made.outlined);
+  add(outcome: Outcome | null): void {
+    if (!outcome?.ok) this.results.push(outcome);
+    else if (outcome.outlined) this.addOutlined(outcome.subject, outcome.outlined);
     else {
-      this.results.push(made);
-      this.size += made.html.length + made.text.length;
+      this.results.push(outcome);
+      this.size += outcome.html.length + outcome.text.length;
     }
   }
 
@@ -56,16 +56,16 @@ class Answer {
   }
 
   get isDue(): boolean {
-    return this.size >= FLUSH_CHARACTERS || performance.now() - this.since >= FLUSH_MS;
+    return this.size >= FLUSH_CHARACTERS || performance.now() - this.createdAt >= FLUSH_MS;
   }
 
   get isEmpty(): boolean {
     return this.results.length === 0;
   }
 
-  /** Waits until it is written: the parent's memory is its own to fill. */
+  /** Waits until the message is written, so that messages do not pile up in this process. */
   send(): Promise<void> {
-    const message: Results = { outlines: [...this.outlines.keys()], results: this.results };
+    const message: EncodedResults = { outlines: [...this.outlines.keys()], results: this.results };
     return new Promise((resolve) => {
       if (process.send) process.send(message, undefined, {}, () => resolve());
       else resolve();
@@ -73,25 +73,25 @@ class Answer {
   }
 }
 
-async function work(batch: Batch): Promise<void> {
-  let answer = new Answer();
+async function work(batch: RenderBatch): Promise<void> {
+  let buffer = new ResultBuffer();
   for (const group of batch) {
-    let tooMuch = false;
-    for (const { footer, variables } of group.orders) {
-      const made: Made | null = tooMuch ? null : render(group, group.footers[footer] ?? '', variables);
-      answer.add(made);
-      if (made && !made.ok) tooMuch = made.reason !== 'error';
-      if (!answer.isDue) continue;
-      await answer.send();
-      answer = new Answer();
+    let limitBroken = false;
+    for (const { footer, variables } of group.mails) {
+      const outcome: Outcome | null = limitBroken ? null : render(group, group.footers[footer] ?? '', variables);
+      buffer.add(outcome);
+      if (outcome && !outcome.ok) limitBroken = outcome.reason !== 'error';
+      if (!buffer.isDue) continue;
+      await buffer.send();
+      buffer = new ResultBuffer();
     }
   }
-  if (!answer.isEmpty) await answer.send();
+  if (!buffer.isEmpty) await buffer.send();
 }
 
 // Ctrl-C in a terminal reaches every process; the parent decides when this one ends.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
 process.on('disconnect', () => process.exit());
-process.on('message', (batch: Batch) => void work(batch));
-void new Answer().send();
+process.on('message', (batch: RenderBatch) => void work(batch));
+void new ResultBuffer().send();

@@ -18,22 +18,22 @@ export { plainMail } from './plain-mail.ts';
 export type { Refusal, RefusalReason, Rendered, Variables } from './protocol.ts';
 
 export interface RenderItem extends Variables {
-  /** A template, written at the end of the body. */
+  /** A template, rendered at the end of the body. */
   footer?: string;
 }
 
-/** Mails of one template: a transactional mail alone, or hundreds of a campaign. */
+/** Mails of one template: a single transactional mail, or hundreds of a campaign. */
 export interface RenderJob extends MailSources {
   items: RenderItem[];
 }
 
 export interface Renderer {
   /**
-   * One result per item, in their order. A text that is no template has its variables replaced; a mail that breaks a
-   * limit is refused, alone. Fails only when nothing can be rendered at all: then it is worth trying again.
+   * Returns one result per item, in order. Replaces the variables of a text that is no valid template; refuses a mail
+   * that breaks a limit. Rejects only when no process can be started, which is worth a retry.
    */
   render(job: RenderJob): Promise<Rendered[]>;
-  /** Of the processes that there are now. */
+  /** Process ids of the running renderer processes. */
   readonly pids: number[];
   close(): Promise<void>;
 }
@@ -44,10 +44,10 @@ export interface RendererOptions {
   limits?: Partial<ProcessLimits>;
 }
 
-/** No template is known that comes near these: what it may do is counted while it does it. They are the net below. */
+/** A second line of defence: the budget (language/budget.ts) stops every known template long before these. */
 const LIMITS: ProcessLimits = { silenceMs: 5_000, heapMb: 256 };
 
-/** Starts nothing yet; processes come with the first work. */
+/** Processes start with the first job. */
 export function createRenderer({ log, processes, limits }: RendererOptions): Renderer {
   const pool = new Pool({
     processes: processes ?? Math.min(2, availableParallelism()),
@@ -58,13 +58,13 @@ export function createRenderer({ log, processes, limits }: RendererOptions): Ren
   return {
     render: async ({ subject, html, plain = false, items }) => {
       const mayBeFixed = !plain && items.every(({ footer }) => !footer);
-      const known = mayBeFixed ? fixed.find({ subject, html }) : undefined;
-      if (known) return items.map(() => known);
+      const cached = mayBeFixed ? fixed.find({ subject, html }) : undefined;
+      if (cached) return items.map(() => cached);
       const results = await pool.render(
         { subject, html, plain },
         items.map(({ data, builtIn, footer = '' }) => ({ footer, variables: JSON.stringify({ data, builtIn }) })),
       );
-      if (mayBeFixed) fixed.keep({ subject, html }, results[0]);
+      if (mayBeFixed) fixed.store({ subject, html }, results[0]);
       return results;
     },
     get pids() {

@@ -1,28 +1,28 @@
 import type { MailSources } from './mail.ts';
-import type { Batch, Group, Order, Rendered } from './protocol.ts';
-import { CannotStart, ProcessDied, type ProcessLimits, RendererProcess } from './renderer-process.ts';
-import { readResults } from './shared-outlines.ts';
-import { Turns } from './turns.ts';
+import type { RenderBatch, Rendered, RenderInput, TemplateGroup } from './protocol.ts';
+import { ProcessDiedError, type ProcessLimits, RendererProcess, StartError } from './renderer-process.ts';
+import { decodeResults } from './shared-outlines.ts';
+import { RoundRobin } from './turns.ts';
 
-/** One mail on its way; those of one job share their template. */
-export interface Unit<Job extends MailSources> {
+/** One mail of a job, waiting or being rendered. */
+export interface QueuedMail<Job extends MailSources> {
   job: Job;
-  place: number;
-  order: Order;
+  index: number;
+  input: RenderInput;
 }
 
-export interface LaneOptions<Job extends MailSources> {
+export interface ProcessQueueOptions<Job extends MailSources> {
   processes: number;
   limits: ProcessLimits;
-  /** Of mails in one batch. */
-  batch: number;
-  rendered(unit: Unit<Job>, result: Rendered): void;
-  /** Not tried, because another mail of its job broke a limit. */
-  putBack(unit: Unit<Job>): void;
-  /** The process died with this mail in its hands; whether because of it is not known. */
-  died(unit: Unit<Job>, death: ProcessDied): void;
-  /** There is no process to be had. */
-  failed(job: Job, error: Error): void;
+  /** The most mails in one batch. */
+  batchSize: number;
+  onRendered(mail: QueuedMail<Job>, result: Rendered): void;
+  /** Called for a mail that was not tried because another mail of its job broke a limit. */
+  onNotTried(mail: QueuedMail<Job>): void;
+  /** Called for every mail of the batch in which a process died; which one caused it is not known. */
+  onProcessDied(mail: QueuedMail<Job>, death: ProcessDiedError): void;
+  /** Called when no process can be started. */
+  onFailed(job: Job, error: Error): void;
 }
 
 export const closedError = () => new Error('The renderer is closed.');
@@ -30,32 +30,32 @@ export const closedError = () => new Error('The renderer is closed.');
 const START_ATTEMPTS = 3;
 const BATCH_CHARACTERS = 512 * 1024;
 
-/** Work that waits for the same few processes. Jobs take turns. */
-export class Lane<Job extends MailSources> {
-  private readonly options: LaneOptions<Job>;
-  private readonly waiting = new Turns<Job, Unit<Job>>();
+/** A queue of mails in front of a few renderer processes. Jobs are served round-robin. */
+export class ProcessQueue<Job extends MailSources> {
+  private readonly options: ProcessQueueOptions<Job>;
+  private readonly waiting = new RoundRobin<Job, QueuedMail<Job>>();
   private readonly processes = new Set<RendererProcess>();
   private readonly idle: RendererProcess[] = [];
   private failedStarts = 0;
   private closed = false;
 
-  constructor(options: LaneOptions<Job>) {
+  constructor(options: ProcessQueueOptions<Job>) {
     this.options = options;
   }
 
-  add(job: Job, units: Unit<Job>[]): void {
-    this.waiting.add(job, units);
+  add(job: Job, mails: QueuedMail<Job>[]): void {
+    this.waiting.add(job, mails);
     this.dispatch();
   }
 
-  /** Takes back what is not begun. */
-  remove(job: Job): Unit<Job>[] {
+  /** Removes and returns the mails of a job that are still waiting. */
+  remove(job: Job): QueuedMail<Job>[] {
     return this.waiting.remove(job);
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const job of this.waiting.removeAll()) this.options.failed(job, closedError());
+    for (const job of this.waiting.removeAll()) this.options.onFailed(job, closedError());
     await Promise.all(
       [...this.processes].map((process) => {
         process.kill();
@@ -72,7 +72,7 @@ export class Lane<Job extends MailSources> {
     while (!this.closed && !this.waiting.empty) {
       const process = this.idle.pop() ?? this.startOne();
       if (!process) return;
-      void this.run(process, this.takeUnits());
+      void this.run(process, this.takeBatch());
     }
   }
 
@@ -88,75 +88,75 @@ export class Lane<Job extends MailSources> {
     this.processes.add(process);
     void process.exited.then(() => {
       this.processes.delete(process);
-      const place = this.idle.indexOf(process);
-      if (place !== -1) this.idle.splice(place, 1);
+      const index = this.idle.indexOf(process);
+      if (index !== -1) this.idle.splice(index, 1);
       this.dispatch();
     });
     return process;
   }
 
-  private takeUnits(): Unit<Job>[] {
-    const { batch } = this.options;
+  private takeBatch(): QueuedMail<Job>[] {
+    const { batchSize } = this.options;
     let size = 0;
-    return this.waiting.take(batch, Math.ceil(batch / 4), ({ order, job }) => {
-      size += order.variables.length + job.html.length / 10;
+    return this.waiting.take(batchSize, Math.ceil(batchSize / 4), ({ input, job }) => {
+      size += input.variables.length + job.html.length / 10;
       return size < BATCH_CHARACTERS;
     });
   }
 
   /** Never throws. */
-  private async run(process: RendererProcess, units: Unit<Job>[]): Promise<void> {
+  private async run(process: RendererProcess, mails: QueuedMail<Job>[]): Promise<void> {
     let next = 0;
     try {
-      await process.run(batchOf(units), (results) => {
-        for (const result of readResults(results)) {
-          const unit = units[next++];
-          if (unit && result) this.options.rendered(unit, result);
-          else if (unit) this.options.putBack(unit);
+      await process.run(toBatch(mails), (results) => {
+        for (const result of decodeResults(results)) {
+          const mail = mails[next++];
+          if (mail && result) this.options.onRendered(mail, result);
+          else if (mail) this.options.onNotTried(mail);
         }
       });
       this.idle.push(process);
       this.failedStarts = 0;
     } catch (error) {
-      this.lost(units.slice(next), error as Error);
+      this.handleFailure(mails.slice(next), error as Error);
     }
     this.dispatch();
   }
 
-  private lost(units: Unit<Job>[], error: Error): void {
-    if (error instanceof ProcessDied && !this.closed) {
-      for (const unit of units) this.options.died(unit, error);
+  private handleFailure(mails: QueuedMail<Job>[], error: Error): void {
+    if (error instanceof ProcessDiedError && !this.closed) {
+      for (const mail of mails) this.options.onProcessDied(mail, error);
       return;
     }
-    if (error instanceof CannotStart && !this.closed && ++this.failedStarts < START_ATTEMPTS) {
-      for (const unit of units) this.waiting.add(unit.job, [unit]);
+    if (error instanceof StartError && !this.closed && ++this.failedStarts < START_ATTEMPTS) {
+      for (const mail of mails) this.waiting.add(mail.job, [mail]);
       return;
     }
     this.failedStarts = 0;
-    this.failAll(units, this.closed ? closedError() : error);
+    this.failAll(mails, this.closed ? closedError() : error);
   }
 
-  /** What cannot be started will not start for the others either; the next call tries again. */
-  private failAll(units: Unit<Job>[], error: Error): void {
-    const jobs = new Set([...units.map(({ job }) => job), ...this.waiting.removeAll()]);
-    for (const job of jobs) this.options.failed(job, error);
+  /** Fails all waiting jobs, because a start that failed would fail for them too. The next call tries again. */
+  private failAll(mails: QueuedMail<Job>[], error: Error): void {
+    const jobs = new Set([...mails.map(({ job }) => job), ...this.waiting.removeAll()]);
+    for (const job of jobs) this.options.onFailed(job, error);
   }
 }
 
-/** Units of one job that follow each other share its template, and their footers. */
-function batchOf<Job extends MailSources>(units: Unit<Job>[]): Batch {
-  const batch: Batch = [];
-  let group: Group | undefined;
+/** Consecutive mails of one job share its template and its footers. */
+function toBatch<Job extends MailSources>(mails: QueuedMail<Job>[]): RenderBatch {
+  const batch: RenderBatch = [];
+  let group: TemplateGroup | undefined;
   let last: Job | undefined;
-  for (const { job, order } of units) {
+  for (const { job, input } of mails) {
     if (!group || job !== last) {
-      group = { subject: job.subject, html: job.html, plain: job.plain ?? false, footers: [], orders: [] };
+      group = { subject: job.subject, html: job.html, plain: job.plain ?? false, footers: [], mails: [] };
       batch.push(group);
     }
     last = job;
-    const known = group.footers.indexOf(order.footer);
-    const footer = known === -1 ? group.footers.push(order.footer) - 1 : known;
-    group.orders.push({ footer, variables: order.variables });
+    const found = group.footers.indexOf(input.footer);
+    const footer = found === -1 ? group.footers.push(input.footer) - 1 : found;
+    group.mails.push({ footer, variables: input.variables });
   }
   return batch;
 }

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { bodyEnd } from './body-end.ts';
 import { Budget } from './language/budget.ts';
-import { Marks, marksIn, takeApart } from './language/marks.ts';
+import { marksIn, Placeholders, takeApart } from './language/marks.ts';
 import { replacementTemplate } from './language/replace-variables.ts';
-import { Run } from './language/run.ts';
+import { RenderRun } from './language/run.ts';
 import { compileTemplate, type Template } from './language/template.ts';
 import { type Outline, type Outlined, textOf } from './outline.ts';
 import { plainText } from './plain-text.ts';
@@ -11,7 +11,7 @@ import { plainText } from './plain-text.ts';
 export interface MailSources {
   subject: string;
   html: string;
-  /** The body is no HTML: nothing in it is escaped, and no text is made from it. */
+  /** The body is plain text: nothing in it is escaped, and no text part is derived from it. */
   plain?: boolean;
 }
 
@@ -19,14 +19,14 @@ export interface Mail {
   subject: string;
   html: string;
   text: string;
-  /** What it was put together from, where it was. */
+  /** Its outline and values, unless the template has too many values or uses the placeholder characters. */
   outlined?: Outlined;
 }
 
-/** RFC 5322 allows no longer line, and the contract no longer subject. */
+/** RFC 5322, 2.1.1: the longest line. The contract sets the same limit for subjects. */
 const MAX_SUBJECT = 998;
-/** With more it is put together here: whoever else did it would have a mail in hand that is nothing but values. */
-const MOST_MARKS = 1000;
+/** A mail with more values is returned whole, because it shares next to nothing with others. */
+const MAX_PLACEHOLDERS = 1000;
 const CACHE_CHARACTERS = 16 * 1024 * 1024;
 
 const templates = new LRUCache<string, Template>({
@@ -40,100 +40,97 @@ const outlines = new LRUCache<string, Outline>({
   sizeCalculation: ({ html, text }) => html.length + text.length * 50,
 });
 
-const MOST_RECENT = 4;
+const MAX_RECENT = 4;
 const recent: Outline[] = [];
 
-/**
- * `footer` is a template as well, written at the end of the body. Throws a LimitError for a template that asks for more
- * than a mail may cost.
- */
+/** Renders a mail with `footer`, a template too, at the end of the body. Throws a LimitError when the budget is spent. */
 export function renderMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Mail {
   const { subject, html, plain } = sources;
-  if (plain) return { subject: renderSubject(subject, variables), html: unescaped(html, variables), text: '' };
+  if (plain) return { subject: renderSubject(subject, variables), html: renderPlain(html, variables), text: '' };
   const body = templateOf(html);
-  const foot = templateOf(footer);
-  const marks = new Marks(body.marked || foot.marked);
+  const footerTemplate = templateOf(footer);
+  const placeholders = new Placeholders(body.containsPlaceholders || footerTemplate.containsPlaceholders);
   const budget = new Budget(html.length + footer.length);
-  const written = ({ write }: Template): Run => {
-    const run = new Run({ variables, budget, marks });
+  const renderTemplate = ({ write }: Template): RenderRun => {
+    const run = new RenderRun({ variables, budget, placeholders });
     write(run);
     return run;
   };
-  const top = written(body);
-  const bottom = written(foot);
-  return new WrittenMail(renderSubject(subject, variables), top, bottom, marks);
+  const bodyRun = renderTemplate(body);
+  const footerRun = renderTemplate(footerTemplate);
+  return new RenderedMail(renderSubject(subject, variables), bodyRun, footerRun, placeholders);
 }
 
-/** Whoever has its outline need not ask for the whole of it, which is then never put together. */
-class WrittenMail implements Mail {
+/** Assembles the HTML only when it is read: callers that use the outline never need it. */
+class RenderedMail implements Mail {
   readonly subject: string;
-  private readonly top: Run;
-  private readonly bottom: Run;
-  private readonly whole: Outlined | undefined;
+  private readonly bodyRun: RenderRun;
+  private readonly footerRun: RenderRun;
+  private readonly shared: Outlined | undefined;
 
-  constructor(subject: string, top: Run, bottom: Run, marks: Marks) {
+  constructor(subject: string, bodyRun: RenderRun, footerRun: RenderRun, placeholders: Placeholders) {
     this.subject = subject;
-    this.top = top;
-    this.bottom = bottom;
-    const outline = marks.usable ? outlineOf(atEnd(top.outline, bottom.outline)) : undefined;
-    this.whole = outline && { outline, values: marks.values };
+    this.bodyRun = bodyRun;
+    this.footerRun = footerRun;
+    const outline = placeholders.usable ? outlineOf(withFooter(bodyRun.outline, footerRun.outline)) : undefined;
+    this.shared = outline && { outline, values: placeholders.values };
   }
 
   get html(): string {
-    return atEnd(this.top.out, this.bottom.out);
+    return withFooter(this.bodyRun.out, this.footerRun.out);
   }
 
   get text(): string {
-    return this.whole ? textOf(this.whole) : plainText(this.html);
+    return this.shared ? textOf(this.shared) : plainText(this.html);
   }
 
   get outlined(): Outlined | undefined {
-    return this.whole?.outline.crowded ? undefined : this.whole;
+    return this.shared?.outline.crowded ? undefined : this.shared;
   }
 }
 
 const renderSubject = (source: string, variables: Record<string, unknown>): string =>
-  oneLine(unescaped(source, variables));
+  oneLine(renderPlain(source, variables));
 
-function unescaped(source: string, variables: Record<string, unknown>): string {
-  const run = new Run({ variables, budget: new Budget(source.length) });
+function renderPlain(source: string, variables: Record<string, unknown>): string {
+  const run = new RenderRun({ variables, budget: new Budget(source.length) });
   templateOf(source).write(run);
   return run.out;
 }
 
-/** A subject, whatever its values brought along. */
+/** Makes a text fit for a subject: one line of limited length. */
 export function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   return (line.length > MAX_SUBJECT ? line.slice(0, MAX_SUBJECT) : line).replace(/\p{Surrogate}/gu, '');
 }
 
-/** A text that is no template never fails a mail: its variables are replaced, and the rest stays. */
+/** Falls back to plain variable replacement for an invalid template, so that it never fails a mail. */
 function templateOf(source: string): Template {
-  const known = templates.get(source);
-  if (known) return known;
+  const cached = templates.get(source);
+  if (cached) return cached;
   const template = compileTemplate(source).template ?? replacementTemplate(source);
   templates.set(source, template);
   return template;
 }
 
 function outlineOf(html: string): Outline {
-  // To look one up takes ten times as long as to compare it with those that came last.
+  // A comparison with the most recent outlines is ten times as fast as a cache lookup.
   const last = recent.find((outline) => outline.html === html);
   if (last) return last;
   const outline = outlines.get(html) ?? newOutline(html);
   recent.unshift(outline);
-  recent.length = Math.min(recent.length, MOST_RECENT);
+  recent.length = Math.min(recent.length, MAX_RECENT);
   return outline;
 }
 
 function newOutline(html: string): Outline {
-  const outline = { html, text: takeApart(plainText(html)), crowded: marksIn(html).length > MOST_MARKS };
+  const outline = { html, text: takeApart(plainText(html)), crowded: marksIn(html).length > MAX_PLACEHOLDERS };
   outlines.set(html, outline);
   return outline;
 }
 
-function atEnd(html: string, foot: string): string {
-  if (foot === '') return html;
+function withFooter(html: string, footer: string): string {
+  if (footer === '') return html;
   const end = bodyEnd(html);
-  return html.slice(0, end) + foot + html.slice(end);
+  return html.slice(0, end) + footer + html.slice(end);
 }

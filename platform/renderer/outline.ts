@@ -1,26 +1,26 @@
 import { escapeHtml } from './language/escape.ts';
 import { putTogether, takeApart } from './language/marks.ts';
 
-/** What mails have in common that took the same way through their template (see language/marks.ts). */
+/** What mails of the same template and the same branches share (see language/marks.ts). */
 export interface Outline {
-  /** HTML with a mark in place of each value. */
+  /** HTML with a placeholder for each value. */
   html: string;
-  /** The text part: at every odd place the number of a value. */
+  /** The text part in pieces: every odd item is the number of a value. */
   text: string[];
-  /** More marks than are worth anybody's while. */
+  /** Has too many placeholders to be worth sharing. */
   crowded: boolean;
 }
 
-/** A mail as what it shares with others, and what is its own. */
+/** A mail as its outline and its own values. */
 export interface Outlined {
   outline: Outline;
-  /** As they were before they were escaped. */
+  /** Not escaped. */
   values: string[];
 }
 
 const pieces = new WeakMap<Outline, string[]>();
 
-/** What was rendered, to the letter. */
+/** Returns the HTML exactly as it was rendered. */
 export function htmlOf({ outline, values }: Outlined): string {
   let html = pieces.get(outline);
   if (!html) {

@@ -1,26 +1,29 @@
 import { Budget, LimitError } from './language/budget.ts';
-import { Marks } from './language/marks.ts';
+import { Placeholders } from './language/marks.ts';
 import { replacementTemplate } from './language/replace-variables.ts';
-import { Run } from './language/run.ts';
+import { RenderRun } from './language/run.ts';
 import { type MailSources, oneLine } from './mail.ts';
 import type { Variables } from './protocol.ts';
 
 /**
- * What becomes of a mail whose template was refused: its variables are replaced, and the rest stays as it was written.
- * What that costs follows from the length of the text, so it may be done in any process. It never fails.
+ * Renders a mail whose template was refused: replaces its variables and keeps the rest. Safe in any process, because the
+ * cost is bounded by the length of the text. Never fails.
  */
 export function plainMail({ subject, html }: MailSources, { data, builtIn }: Variables): MailSources {
-  const names: Record<string, unknown> = Object.assign(Object.create(null), data, builtIn, { data });
-  return { subject: oneLine(replaced(subject, names)), html: replaced(html, names, new Marks(true)) };
+  const variables: Record<string, unknown> = Object.assign(Object.create(null), data, builtIn, { data });
+  return {
+    subject: oneLine(replaceVariables(subject, variables)),
+    html: replaceVariables(html, variables, new Placeholders(true)),
+  };
 }
 
-function replaced(source: string, variables: Record<string, unknown>, marks?: Marks): string {
+function replaceVariables(source: string, variables: Record<string, unknown>, placeholders?: Placeholders): string {
   try {
-    const run = new Run({ variables, budget: new Budget(source.length), ...(marks && { marks }) });
+    const run = new RenderRun({ variables, budget: new Budget(source.length), ...(placeholders && { placeholders }) });
     replacementTemplate(source).write(run);
     return run.out;
   } catch (error) {
-    // Values that are too large even for that.
+    // The values alone exceed the budget.
     if (error instanceof LimitError) return source;
     throw error;
   }

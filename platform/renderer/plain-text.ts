@@ -1,13 +1,13 @@
 import { compile } from 'html-to-text';
 
-/** No reader goes through more, and a hostile page must not cost more. */
+/** Bounds the cost of a hostile page. */
 const MAX_LENGTH = 256 * 1024;
 const MAX_TAGS = 10_000;
-/** Mail is laid out in tables inside tables; html-to-text goes down by recursion. */
+/** Layouts nest tables, and html-to-text recurses. */
 const MAX_DEPTH = 200;
 
 const convert = compile({
-  // Lines are as long as paragraphs: every reader wraps them to its own width.
+  // Mail clients wrap paragraphs to their own width.
   wordwrap: false,
   limits: { maxDepth: MAX_DEPTH, ellipsis: '…' },
   selectors: [
@@ -17,11 +17,11 @@ const convert = compile({
   ],
 });
 
-/** The text part of a mail. */
-export const plainText = (html: string): string => convert(readable(html)).trim();
+/** Converts HTML to the text part of a mail. */
+export const plainText = (html: string): string => convert(truncate(html)).trim();
 
-/** Deep nesting takes time by the square of its depth. */
-function readable(html: string): string {
+/** Cuts the HTML, because the time of html-to-text is quadratic in the depth of nesting. */
+function truncate(html: string): string {
   let at = -1;
   for (let tags = 0; tags < MAX_TAGS; tags++) {
     at = html.indexOf('<', at + 1);

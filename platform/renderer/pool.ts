@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../logger.ts';
-import { closedError, Lane, type Unit } from './lane.ts';
+import { closedError, ProcessQueue, type QueuedMail } from './lane.ts';
 import type { MailSources } from './mail.ts';
-import type { Order, Refusal, Rendered } from './protocol.ts';
-import type { ProcessDied, ProcessLimits } from './renderer-process.ts';
+import type { Refusal, Rendered, RenderInput } from './protocol.ts';
+import type { ProcessDiedError, ProcessLimits } from './renderer-process.ts';
 
 export interface PoolOptions {
   processes: number;
@@ -12,132 +12,133 @@ export interface PoolOptions {
   log: Logger;
 }
 
-/** Mails of one template that were asked for together. */
+/** The mails of one call. */
 interface Job extends MailSources {
   results: Rendered[];
   left: number;
-  /** Of those that were tried one by one: how many were made, and how many had to be refused. */
-  made: number;
+  /** Counts of the mails that were rendered one by one. */
+  succeeded: number;
   refused: number;
-  /** Mails that a process was killed with by somebody else; they are tried once more. */
-  unlucky: Set<number>;
+  /** Indexes of mails whose process was killed from outside; they get one more try. */
+  killedOnce: Set<number>;
   done(results: Rendered[]): void;
   failed(error: Error): void;
 }
 
-/** When so many of a template, picked from everywhere, all had to be refused, the others are not tried. */
-const TRIES = 8;
-/** How long a template is kept apart after it broke a limit. */
+/** When this many mails, sampled over the job, were refused and none succeeded, the others are refused untried. */
+const MIN_REFUSED = 8;
+/** How long a template is isolated after it broke a limit. */
 const SUSPECT_MS = 60_000;
 
 /**
- * Mails are made in batches by a few processes. A template that breaks a limit, and whatever was in the hands of a
- * process that died, is taken out of their way: its mails are made one by one, by a process that nobody else waits for.
+ * Renders mails in batches in a few processes. Mails of a template that broke a limit, and those of a batch in which a
+ * process died, are rendered one by one in a separate process, so that no other mail waits for them.
  */
 export class Pool {
   private readonly log: Logger;
-  private readonly ordinary: Lane<Job>;
-  private readonly careful: Lane<Job>;
+  private readonly ordinary: ProcessQueue<Job>;
+  private readonly isolated: ProcessQueue<Job>;
   private readonly suspects = new LRUCache<string, true>({ max: 1000, ttl: SUSPECT_MS });
   private closed = false;
 
   constructor({ processes, limits, log }: PoolOptions) {
     this.log = log;
-    const failed = (job: Job, error: Error) => this.abandon(job, error);
-    this.ordinary = new Lane<Job>({
+    const onFailed = (job: Job, error: Error) => this.failJob(job, error);
+    this.ordinary = new ProcessQueue<Job>({
       processes,
-      batch: 64,
+      batchSize: 64,
       limits,
-      rendered: (unit, result) => this.rendered(unit, result),
-      putBack: (unit) => this.careful.add(unit.job, [unit]),
-      died: (unit) => this.careful.add(unit.job, [unit]),
-      failed,
+      onRendered: (mail, result) => this.onRendered(mail, result),
+      onNotTried: (mail) => this.isolated.add(mail.job, [mail]),
+      onProcessDied: (mail) => this.isolated.add(mail.job, [mail]),
+      onFailed,
     });
-    this.careful = new Lane<Job>({
+    this.isolated = new ProcessQueue<Job>({
       processes: 1,
-      batch: 1,
+      batchSize: 1,
       limits: { ...limits, silenceMs: limits.silenceMs * 2 },
-      rendered: (unit, result) => this.renderedAlone(unit, result),
-      putBack: (unit) => this.careful.add(unit.job, [unit]),
-      died: (unit, death) => this.diedAlone(unit, death),
-      failed,
+      onRendered: (mail, result) => this.onIsolatedRendered(mail, result),
+      onNotTried: (mail) => this.isolated.add(mail.job, [mail]),
+      onProcessDied: (mail, death) => this.onIsolatedDied(mail, death),
+      onFailed,
     });
   }
 
-  render(sources: MailSources, orders: Order[]): Promise<Rendered[]> {
+  render(sources: MailSources, inputs: RenderInput[]): Promise<Rendered[]> {
     if (this.closed) return Promise.reject(closedError());
-    if (orders.length === 0) return Promise.resolve([]);
+    if (inputs.length === 0) return Promise.resolve([]);
     return new Promise((done, failed) => {
       const job = {
         ...sources,
         results: [],
-        left: orders.length,
-        made: 0,
+        left: inputs.length,
+        succeeded: 0,
         refused: 0,
-        unlucky: new Set<number>(),
+        killedOnce: new Set<number>(),
         done,
         failed,
       };
-      const units = orders.map((order, place) => ({ job, place, order }));
-      if (this.isSuspect(job)) this.careful.add(job, spread(units));
-      else this.ordinary.add(job, units);
+      const mails = inputs.map((input, index) => ({ job, index, input }));
+      if (this.isSuspect(job)) this.isolated.add(job, sampleFirst(mails));
+      else this.ordinary.add(job, mails);
     });
   }
 
-  /** Ends all processes; what is not rendered yet fails. */
+  /** Ends all processes and fails the jobs that are not finished. */
   async close(): Promise<void> {
     this.closed = true;
-    await Promise.all([this.ordinary.close(), this.careful.close()]);
+    await Promise.all([this.ordinary.close(), this.isolated.close()]);
   }
 
   get pids(): number[] {
-    return [...this.ordinary.pids, ...this.careful.pids];
+    return [...this.ordinary.pids, ...this.isolated.pids];
   }
 
-  private rendered(unit: Unit<Job>, result: Rendered): void {
+  private onRendered(mail: QueuedMail<Job>, result: Rendered): void {
     if (!result.ok && result.reason !== 'error') {
-      const { job } = unit;
+      const { job } = mail;
       this.suspects.set(keyOf(job), true);
-      this.careful.add(job, spread(this.ordinary.remove(job)));
+      this.isolated.add(job, sampleFirst(this.ordinary.remove(job)));
     }
-    this.settle(unit, result);
+    this.resolve(mail, result);
   }
 
-  private renderedAlone(unit: Unit<Job>, result: Rendered): void {
-    const { job } = unit;
-    if (result.ok) job.made++;
+  private onIsolatedRendered(mail: QueuedMail<Job>, result: Rendered): void {
+    const { job } = mail;
+    if (result.ok) job.succeeded++;
     else this.refuse(job, result);
-    this.settle(unit, result);
+    this.resolve(mail, result);
   }
 
-  private diedAlone(unit: Unit<Job>, { of, message }: ProcessDied): void {
-    const { job, place } = unit;
-    this.log.warn({ of, detail: message }, 'a renderer process died with one mail in its hands');
-    if (of === 'killed' && !job.unlucky.has(place)) {
-      job.unlucky.add(place);
-      this.careful.add(job, [unit]);
+  private onIsolatedDied(mail: QueuedMail<Job>, { reason: cause, message }: ProcessDiedError): void {
+    const { job, index } = mail;
+    this.log.warn({ of: cause, detail: message }, 'renderer process died while rendering one mail');
+    if (cause === 'killed' && !job.killedOnce.has(index)) {
+      job.killedOnce.add(index);
+      this.isolated.add(job, [mail]);
       return;
     }
-    const reason = of === 'time' ? 'time' : 'memory';
+    const reason = cause === 'time' ? 'time' : 'memory';
     const refusal: Refusal = { ok: false, reason, message: `the template takes more ${reason} than a mail may take` };
     this.refuse(job, refusal);
-    this.settle(unit, refusal);
+    this.resolve(mail, refusal);
   }
 
   private refuse(job: Job, refusal: Refusal): void {
     this.suspects.set(keyOf(job), true);
     job.refused++;
-    if (job.made === 0 && job.refused >= TRIES) for (const unit of this.careful.remove(job)) this.settle(unit, refusal);
+    if (job.succeeded === 0 && job.refused >= MIN_REFUSED)
+      for (const mail of this.isolated.remove(job)) this.resolve(mail, refusal);
   }
 
-  private settle({ job, place }: Unit<Job>, result: Rendered): void {
-    job.results[place] = result;
+  private resolve({ job, index }: QueuedMail<Job>, result: Rendered): void {
+    job.results[index] = result;
     if (--job.left === 0) job.done(job.results);
   }
 
-  private abandon(job: Job, error: Error): void {
+  private failJob(job: Job, error: Error): void {
     this.ordinary.remove(job);
-    this.careful.remove(job);
+    this.isolated.remove(job);
     job.failed(error);
   }
 
@@ -149,9 +150,9 @@ export class Pool {
 const keyOf = ({ subject, html }: MailSources): string =>
   createHash('sha256').update(subject).update('\0').update(html).digest('base64');
 
-/** First a few from everywhere, so that a few hostile contacts in a row do not speak for all. */
-function spread<T>(units: T[]): T[] {
-  const step = Math.ceil(units.length / TRIES);
-  const first = units.filter((_, place) => place % step === 0);
-  return [...first, ...units.filter((_, place) => place % step !== 0)];
+/** Puts a sample of the whole job first, so that a few hostile contacts in a row do not decide for all. */
+function sampleFirst<T>(mails: T[]): T[] {
+  const step = Math.ceil(mails.length / MIN_REFUSED);
+  const first = mails.filter((_, index) => index % step === 0);
+  return [...first, ...mails.filter((_, index) => index % step !== 0)];
 }

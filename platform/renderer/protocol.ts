@@ -2,26 +2,26 @@ import type { LimitReason } from './language/budget.ts';
 import type { Mail } from './mail.ts';
 import type { Outline } from './outline.ts';
 
-/** One mail to be made. */
-export interface Order {
-  /** A template, written at the end of the body. */
+/** The inputs of one mail. */
+export interface RenderInput {
+  /** A template, rendered at the end of the body. */
   footer: string;
-  /** JSON: of what it needs, the child reads one at a time. */
+  /** JSON, which the child parses one mail at a time to save memory. */
   variables: string;
 }
 
 /** Mails of one template. */
-export interface Group {
+export interface TemplateGroup {
   subject: string;
   html: string;
   plain: boolean;
-  /** Each is told once; orders name them by number. */
+  /** Distinct footers; mails refer to them by index. */
   footers: string[];
-  orders: { footer: number; variables: string }[];
+  mails: { footer: number; variables: string }[];
 }
 
-/** From the parent: one batch at a time. */
-export type Batch = Group[];
+/** The message from the parent, which sends one batch at a time. */
+export type RenderBatch = TemplateGroup[];
 
 export type RefusalReason = LimitReason | 'memory' | 'error';
 
@@ -34,20 +34,20 @@ export interface Refusal {
 export type Rendered = ({ ok: true } & Mail) | Refusal;
 
 /** From the child: results in the order of the batch, as they are there; an empty list says that it is ready. */
-export interface Results {
-  /** Each is told once, however many results name it. */
+export interface EncodedResults {
+  /** Distinct outlines; results refer to them by index. */
   outlines: Outline[];
-  /** Null stands for a mail that was not tried, because one of the same template broke a limit. */
-  results: (Result | null)[];
+  /** Null for a mail that was not tried because another mail of its template broke a limit. */
+  results: (EncodedResult | null)[];
 }
 
-/** A mail by the number of its outline and its values, where it has one. */
-export type Result = { ok: true; subject: string; outline: number; values: string[] } | Rendered;
+/** A mail as the index of its outline and its values, or whole. */
+export type EncodedResult = { ok: true; subject: string; outline: number; values: string[] } | Rendered;
 
-/** What the variables of a mail are made of. */
+/** The variables of a mail. */
 export interface Variables {
-  /** Seen as `key` and as `data.key`. */
+  /** Available as `key` and as `data.key`. */
   data: Record<string, unknown>;
-  /** Names of the service; they win over the keys of `data`. */
+  /** Built-in variables; they take precedence over the keys of `data`. */
   builtIn: Record<string, unknown>;
 }

@@ -3,77 +3,77 @@ import { createRequire } from 'node:module';
 import { extname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import type { Batch, Results } from './protocol.ts';
+import type { EncodedResults, RenderBatch } from './protocol.ts';
 
 const START_MS = 60_000;
-const STDERR_KEPT = 2000;
+const MAX_STDERR = 2000;
 
-/** Why a process is no more: it ran out of memory, we ended it for its silence, or somebody else did. */
-export type DeathCause = 'memory' | 'time' | 'killed';
+/** Why a process ended: out of memory, killed by us for its silence, or killed from outside. */
+export type ExitReason = 'memory' | 'time' | 'killed';
 
-export class ProcessDied extends Error {
-  readonly of: DeathCause;
+export class ProcessDiedError extends Error {
+  readonly reason: ExitReason;
 
-  constructor(of: DeathCause, message: string) {
+  constructor(reason: ExitReason, message: string) {
     super(message);
-    this.name = 'ProcessDied';
-    this.of = of;
+    this.name = 'ProcessDiedError';
+    this.reason = reason;
   }
 }
 
-/** There is nothing to render with: no fault of any template. */
-export class CannotStart extends Error {}
+/** No process can be started; no template is to blame. */
+export class StartError extends Error {}
 
-interface Running {
-  left: number;
-  onResults(results: Results): void;
+interface PendingBatch {
+  remaining: number;
+  onResults(results: EncodedResults): void;
   done(): void;
   failed(error: Error): void;
 }
 
 export interface ProcessLimits {
-  /** Without a sign of life for so long it is ended. */
+  /** A process that sends nothing for this long is killed. */
   silenceMs: number;
   heapMb: number;
 }
 
-/** One child process. It takes one batch at a time. */
+/** One child process, which takes one batch at a time. */
 export class RendererProcess {
   readonly exited: Promise<void>;
   private readonly child: ChildProcess;
   private readonly silenceMs: number;
-  private running: Running | undefined;
+  private pending: PendingBatch | undefined;
   private ready = false;
   private timer: NodeJS.Timeout | undefined;
-  private silenced = false;
+  private timedOut = false;
   private stderr = '';
 
   constructor({ silenceMs, heapMb }: ProcessLimits) {
     this.silenceMs = silenceMs;
     this.child = fork(entry, [], {
       execArgv: flags(heapMb),
-      // Nothing of ours: settings are secrets.
+      // Empty, because our settings contain secrets.
       env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.stderr = (this.stderr + text).slice(-STDERR_KEPT);
+      this.stderr = (this.stderr + text).slice(-MAX_STDERR);
     });
-    this.child.on('message', (results: Results) => this.receive(results));
+    this.child.on('message', (results: EncodedResults) => this.receive(results));
     this.exited = new Promise((resolve) => {
       this.child.once('exit', (code, signal) => {
-        this.fail(this.deathOf(code, signal));
+        this.fail(this.exitError(code, signal));
         resolve();
       });
       this.child.on('error', (error) => {
-        // Sending to a child that is gone fails as well; its exit tells all there is to tell.
+        // Sending to an ended child fails too; its exit event is enough.
         if (this.child.pid !== undefined) return;
-        this.fail(new CannotStart(`The renderer cannot be started: ${error.message}`));
+        this.fail(new StartError(`The renderer cannot be started: ${error.message}`));
         resolve();
       });
     });
-    this.holdLoop(false);
+    this.keepAlive(false);
   }
 
   get pid(): number | undefined {
@@ -84,71 +84,71 @@ export class RendererProcess {
     return this.child.exitCode === null && this.child.signalCode === null && this.child.connected;
   }
 
-  /** Fails with ProcessDied or CannotStart; what was given to `onResults` until then stays valid. */
-  run(batch: Batch, onResults: (results: Results) => void): Promise<void> {
-    const left = batch.reduce((sum, { orders }) => sum + orders.length, 0);
+  /** Rejects with ProcessDiedError or StartError. Results passed to `onResults` before that stay valid. */
+  run(batch: RenderBatch, onResults: (results: EncodedResults) => void): Promise<void> {
+    const remaining = batch.reduce((sum, { mails }) => sum + mails.length, 0);
     return new Promise((done, failed) => {
-      this.running = { left, onResults, done, failed };
-      this.holdLoop(true);
-      this.watch();
+      this.pending = { remaining, onResults, done, failed };
+      this.keepAlive(true);
+      this.startTimer();
       if (this.alive) this.child.send(batch, () => {});
-      else this.fail(this.deathOf(this.child.exitCode, this.child.signalCode));
+      else this.fail(this.exitError(this.child.exitCode, this.child.signalCode));
     });
   }
 
   kill(): void {
-    // Whoever waits for its end must not end before.
+    // Keeps our process alive until the exit event, which callers wait for.
     this.child.ref();
     this.child.kill('SIGKILL');
   }
 
-  private receive(results: Results): void {
+  private receive(results: EncodedResults): void {
     this.ready = true;
-    const running = this.running;
-    if (!running) return;
-    running.left -= results.results.length;
-    if (running.left > 0) this.watch();
-    else this.rest();
-    running.onResults(results);
-    if (running.left === 0) running.done();
+    const pending = this.pending;
+    if (!pending) return;
+    pending.remaining -= results.results.length;
+    if (pending.remaining > 0) this.startTimer();
+    else this.becomeIdle();
+    pending.onResults(results);
+    if (pending.remaining === 0) pending.done();
   }
 
-  private watch(): void {
+  private startTimer(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(
       () => {
-        this.silenced = true;
+        this.timedOut = true;
         this.kill();
       },
       this.ready ? this.silenceMs : START_MS,
     );
   }
 
-  private rest(): void {
+  private becomeIdle(): void {
     clearTimeout(this.timer);
-    this.running = undefined;
-    this.holdLoop(false);
+    this.pending = undefined;
+    this.keepAlive(false);
   }
 
   private fail(error: Error): void {
-    const running = this.running;
-    this.rest();
-    running?.failed(error);
+    const pending = this.pending;
+    this.becomeIdle();
+    pending?.failed(error);
   }
 
-  private deathOf(code: number | null, signal: NodeJS.Signals | null): Error {
+  private exitError(code: number | null, signal: NodeJS.Signals | null): Error {
     const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-    if (!this.ready) return new CannotStart(`The renderer ${how} before it was ready. ${this.stderr.trim()}`);
-    if (this.silenced) return new ProcessDied('time', `gave no answer for ${this.silenceMs} ms`);
+    if (!this.ready) return new StartError(`The renderer ${how} before it was ready. ${this.stderr.trim()}`);
+    if (this.timedOut) return new ProcessDiedError('time', `gave no answer for ${this.silenceMs} ms`);
     // V8 aborts when its heap is full.
-    return new ProcessDied(signal === 'SIGABRT' || code === 134 ? 'memory' : 'killed', how);
+    return new ProcessDiedError(signal === 'SIGABRT' || code === 134 ? 'memory' : 'killed', how);
   }
 
-  /** A child without work does not keep us from ending. */
-  private holdLoop(hold: boolean): void {
+  /** An idle child must not keep our process alive. */
+  private keepAlive(keep: boolean): void {
     const stderr = this.child.stderr as (Readable & { ref?(): void; unref?(): void }) | null;
     for (const handle of [this.child, this.child.channel, stderr]) {
-      if (hold) handle?.ref?.();
+      if (keep) handle?.ref?.();
       else handle?.unref?.();
     }
   }
@@ -160,7 +160,7 @@ const entry = join(import.meta.dirname, `child${extension}`);
 
 function flags(heapMb: number): string[] {
   const common = [`--max-old-space-size=${heapMb}`, '--disallow-code-generation-from-strings', '--no-warnings'];
-  // Compiled, it may read its own program and nothing else. tsx needs more than that.
+  // The compiled child may read its own program only. tsx needs more access.
   if (extension === '.ts') return ['--import', pathToFileURL(require.resolve('tsx')).href, ...common];
   const permission = process.allowedNodeEnvironmentFlags.has('--permission')
     ? '--permission'

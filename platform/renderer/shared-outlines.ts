@@ -1,26 +1,26 @@
 import { LRUCache } from 'lru-cache';
 import { htmlOf, type Outline, textOf } from './outline.ts';
-import type { Rendered, Result, Results } from './protocol.ts';
+import type { EncodedResult, EncodedResults, Rendered } from './protocol.ts';
 
-/** Of a longer one nobody derives anything. */
-const LONGEST = 512 * 1024;
-const KEPT_CHARACTERS = 8 * 1024 * 1024;
+/** Nothing is derived from a longer outline. */
+const MAX_LENGTH = 512 * 1024;
+const CACHE_CHARACTERS = 8 * 1024 * 1024;
 
-/** One object for the same outline, whichever process it comes from: what is derived from it is kept by it. */
+/** One object per distinct outline over all processes, because callers cache what they derive from it by identity. */
 const outlines = new LRUCache<string, Outline>({
   max: 1000,
-  maxSize: KEPT_CHARACTERS,
-  maxEntrySize: LONGEST,
+  maxSize: CACHE_CHARACTERS,
+  maxEntrySize: MAX_LENGTH,
   sizeCalculation: ({ html }) => html.length + 100,
 });
 
-/** What a process has answered, as whole mails. Their texts are put together from shared pieces: they are not copied. */
-export function readResults({ outlines: sent, results }: Results): (Rendered | null)[] {
+/** Turns a child's message into whole mails. Their texts are concatenations of shared pieces, not copies. */
+export function decodeResults({ outlines: sent, results }: EncodedResults): (Rendered | null)[] {
   const shared = sent.map(sharedOutline);
-  return results.map((result) => result && readResult(result, shared));
+  return results.map((result) => result && decodeResult(result, shared));
 }
 
-function readResult(result: Result, shared: Outline[]): Rendered {
+function decodeResult(result: EncodedResult, shared: Outline[]): Rendered {
   if (!('outline' in result)) return result;
   const { subject, values } = result;
   const outline = shared[result.outline] ?? { html: '', text: [''], crowded: false };
@@ -29,8 +29,8 @@ function readResult(result: Result, shared: Outline[]): Rendered {
 }
 
 function sharedOutline(outline: Outline): Outline {
-  const known = outlines.get(outline.html);
-  if (known) return known;
+  const cached = outlines.get(outline.html);
+  if (cached) return cached;
   outlines.set(outline.html, outline);
   return outline;
 }

@@ -1,5 +1,5 @@
-/** Waiting work of several owners, who take turns. */
-export class Turns<Owner, Work> {
+/** Queues the work of several owners and serves the owners round-robin. */
+export class RoundRobin<Owner, Work> {
   private readonly waiting = new Map<Owner, Work[]>();
 
   add(owner: Owner, work: Work[]): void {
@@ -13,20 +13,20 @@ export class Turns<Owner, Work> {
     return this.waiting.size === 0;
   }
 
-  /** Up to `count`, at most `atOnce` of an owner at its turn; `fits` may end it earlier, but never before the first. */
-  take(count: number, atOnce: number, fits: (next: Work) => boolean = () => true): Work[] {
+  /** Takes up to `count` items, at most `perOwner` in a row of one owner. `fits` may stop it after the first item. */
+  take(count: number, perOwner: number, fits: (next: Work) => boolean = () => true): Work[] {
     const taken: Work[] = [];
     while (taken.length < count) {
-      const [turn] = this.waiting;
-      if (!turn) break;
-      const [owner, work] = turn;
+      const [first] = this.waiting;
+      if (!first) break;
+      const [owner, work] = first;
       const part: Work[] = [];
-      while (part.length < atOnce && taken.length + part.length < count) {
+      while (part.length < perOwner && taken.length + part.length < count) {
         const next = work[part.length];
         if (!next || (taken.length + part.length > 0 && !fits(next))) break;
         part.push(next);
       }
-      // Behind the others, and only when there is more.
+      // Deleting and setting again moves the owner to the end of the map.
       this.waiting.delete(owner);
       if (work.length > part.length) this.waiting.set(owner, work.slice(part.length));
       taken.push(...part);
@@ -35,7 +35,7 @@ export class Turns<Owner, Work> {
     return taken;
   }
 
-  /** All that `owner` has waiting. */
+  /** Removes and returns the waiting work of `owner`. */
   remove(owner: Owner): Work[] {
     const work = this.waiting.get(owner) ?? [];
     this.waiting.delete(owner);

@@ -4,17 +4,18 @@ import { loadFacts } from './facts.ts';
 import { decides } from './read.ts';
 import { type ResolvedCondition, staticSegmentsOf } from './resolve.ts';
 
-export interface Asked {
+/** One evaluation: which contact, at what time. */
+export interface Evaluation {
   projectId: string;
   contactId: string;
   now: Date;
-  /** Of the execution that asks. */
+  /** The context of the execution that evaluates the condition. */
   context?: Data;
 }
 
-/** Whether one stored contact matches; one that is not there does not. */
-export async function decideFor(db: Db, resolved: ResolvedCondition, asked: Asked): Promise<boolean> {
-  const { projectId, contactId, now, context = {} } = asked;
+/** Whether one stored contact matches. A contact that does not exist does not match. */
+export async function decideFor(db: Db, resolved: ResolvedCondition, evaluation: Evaluation): Promise<boolean> {
+  const { projectId, contactId, now, context = {} } = evaluation;
   const { condition, uses, segments } = resolved;
   const wanted = { projectId, contactIds: [contactId], uses, segmentIds: staticSegmentsOf(resolved) };
   const facts = (await loadFacts(db, wanted)).get(contactId);

@@ -3,14 +3,14 @@ import { type ContactRow, contactRecord } from '../../db/models/contact.ts';
 import { statement } from '../../db/statement.ts';
 import type { Subject, Uses } from './types.ts';
 
-/** What is stored about one contact, as far as conditions ask for it. */
+/** The stored facts about one contact that conditions evaluate. */
 export type Facts = Pick<Subject, 'contact' | 'events' | 'staticSegments'>;
 
-export interface FactsWanted {
+export interface FactsQuery {
   projectId: string;
   contactIds: string[];
   uses: Pick<Uses, 'events' | 'oldEvents' | 'eventCount'>;
-  /** Segments whose stored members are asked about. */
+  /** Static segments whose membership is needed. */
   segmentIds: string[];
 }
 
@@ -19,12 +19,12 @@ interface Row extends ContactRow {
   segment_ids: string[];
 }
 
-// Nobody asks for more than $5 of the newest events of a name, or of the oldest ones.
-const ownEvents = (names: string, order: 'asc' | 'desc'): string => `
-  select e.id, e.name, e.created_at from unnest(${names}::text[]) as asked (name)
+// No filter needs more than $5 of the newest or the oldest events of a name.
+const eventsOf = (names: string, order: 'asc' | 'desc'): string => `
+  select e.id, e.name, e.created_at from unnest(${names}::text[]) as wanted (name)
   cross join lateral (
     select e.id, e.name, e.created_at from events e
-    where e.project_id = $1 and e.name = asked.name and e.contact_id = c.id
+    where e.project_id = $1 and e.name = wanted.name and e.contact_id = c.id
     order by e.created_at ${order} limit $5
   ) e`;
 
@@ -33,7 +33,7 @@ const facts = statement<Row>(
   `select c.id, c.email, c.subscribed, c.data, c.created_at, c.updated_at,
      (
        select json_agg(json_build_array(found.name, floor(extract(epoch from found.created_at) * 1000)))
-       from (${ownEvents('$3', 'desc')} union ${ownEvents('$4', 'asc')}) found
+       from (${eventsOf('$3', 'desc')} union ${eventsOf('$4', 'asc')}) found
      ) as events,
      array(
        select m.segment_id from segment_members m where m.contact_id = c.id and m.segment_id = any ($6::uuid[])
@@ -41,9 +41,9 @@ const facts = statement<Row>(
    from contacts c where c.project_id = $1 and c.id = any ($2::uuid[])`,
 );
 
-/** In one statement. Contacts that are not there are left out. */
-export async function loadFacts(db: Db, wanted: FactsWanted): Promise<Map<string, Facts>> {
-  const { projectId, contactIds, uses, segmentIds } = wanted;
+/** Loads the facts in one statement. Contacts that do not exist are left out. */
+export async function loadFacts(db: Db, query: FactsQuery): Promise<Map<string, Facts>> {
+  const { projectId, contactIds, uses, segmentIds } = query;
   const { events, oldEvents, eventCount } = uses;
   const rows = await facts(db, [projectId, contactIds, [...events], [...oldEvents], eventCount, segmentIds]);
   return new Map(rows.map((row) => [row.id, factsOf(row)]));

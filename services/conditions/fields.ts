@@ -11,8 +11,8 @@ import type { Predicate, Uses } from './types.ts';
 const MAX_LENGTH = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Under which name each is recorded; the ledger's own words for it are accepted as well. */
-const lifecycle = new Map([
+/** Maps the field names of mail events to the recorded event names, which are accepted too. */
+const mailEventNames = new Map([
   ['email.sent', 'email.sent'],
   ['email.delivered', 'email.delivery'],
   ['email.delivery', 'email.delivery'],
@@ -26,52 +26,52 @@ const lifecycle = new Map([
   ['email.complaint', 'email.complaint'],
 ]);
 
-/** A field that is understood: which operators it has, and what a filter on it looks at. */
+/** A valid field: its operators, and what a filter on it depends on. */
 export interface Field {
   operators: string[];
-  /** Undefined when it has no such operator. */
+  /** Returns undefined for an unknown operator. */
   find(operator: string): ((filter: RawFilter) => Predicate) | undefined;
-  note(uses: Uses, path: string, filter: RawFilter, predicate: Predicate): void;
+  recordUse(uses: Uses, path: string, filter: RawFilter, predicate: Predicate): void;
 }
 
-function field<Place>(place: Place, operators: Operators<Place>, note: Field['note']): Field {
+function field<Target>(target: Target, operators: Operators<Target>, recordUse: Field['recordUse']): Field {
   return {
     operators: Object.keys(operators),
     find(name) {
       const entry = Object.hasOwn(operators, name) ? operators[name] : undefined;
-      return entry && ((filter) => entry.bind(place, filter));
+      return entry && ((filter) => entry.bind(target, filter));
     },
-    note,
+    recordUse,
   };
 }
 
-const noteField =
-  (name: string): Field['note'] =>
+const recordField =
+  (name: string): Field['recordUse'] =>
   ({ fields }) =>
     void fields.add(name);
 
 const standard = new Map<string, Field>([
-  ['email', field(undefined, emailOperators, noteField('email'))],
-  ['subscribed', field(undefined, subscribedOperators, noteField('subscribed'))],
-  ['createdAt', field('createdAt', dateOperators, noteField('createdAt'))],
-  ['updatedAt', field('updatedAt', dateOperators, noteField('updatedAt'))],
+  ['email', field(undefined, emailOperators, recordField('email'))],
+  ['subscribed', field(undefined, subscribedOperators, recordField('subscribed'))],
+  ['createdAt', field('createdAt', dateOperators, recordField('createdAt'))],
+  ['updatedAt', field('updatedAt', dateOperators, recordField('updatedAt'))],
 ]);
 
 /**
- * What a name means depends on the operator too: one without prefix is an event, but only where it is asked whether it
- * happened; and `event.<key>` is a value in the context of an execution (`inExecution`) where it is not.
+ * Resolves a field name, which depends on the operator too. With an event operator, a name without prefix is an event.
+ * With other operators, `event.<key>` is a value in the context of an execution (`inExecution`).
  */
 export function fieldOf(name: string, operator: string, inExecution: boolean): Field {
-  if (name.length > MAX_LENGTH) throw fault(`must be at most ${MAX_LENGTH} characters long`);
-  if (/\0|\p{Surrogate}/u.test(name)) throw fault('has a character that cannot be stored');
-  const own = standard.get(name) ?? dataField(name) ?? segmentField(name, operator);
-  if (own) return own;
+  if (name.length > MAX_LENGTH) throw fieldViolation(`must be at most ${MAX_LENGTH} characters long`);
+  if (/\0|\p{Surrogate}/u.test(name)) throw fieldViolation('has a character that cannot be stored');
+  const known = standard.get(name) ?? dataField(name) ?? segmentField(name, operator);
+  if (known) return known;
   const prefixed = name.startsWith('event.');
   const event = prefixed ? name.slice('event.'.length) : name;
   if (Object.hasOwn(eventOperators, operator)) return eventField(event);
   if (inExecution && /^event[.[]/.test(name)) return contextField(name);
-  if (prefixed || lifecycle.has(name)) return eventField(event);
-  throw fault(
+  if (prefixed || mailEventNames.has(name)) return eventField(event);
+  throw fieldViolation(
     'is no field: there are email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<what happened> and segment.<id>',
   );
 }
@@ -88,11 +88,11 @@ function contextField(name: string): Field {
 
 function keysAfter(root: string, name: string): string[] {
   const keys = keysOf(name.slice(root.length));
-  if (!keys) throw fault(`names no key: write ${root}.key, ${root}.outer.inner or ${root}["a key"]`);
+  if (!keys) throw fieldViolation(`names no key: write ${root}.key, ${root}.outer.inner or ${root}["a key"]`);
   return keys;
 }
 
-/** Events are named `segment.<slug>.entry` too. */
+/** Returns undefined for event names such as `segment.<slug>.entry`. */
 function segmentField(name: string, operator: string): Field | undefined {
   if (!name.startsWith('segment.')) return undefined;
   const id = name.slice('segment.'.length).toLowerCase();
@@ -101,17 +101,17 @@ function segmentField(name: string, operator: string): Field | undefined {
       segments.set(id, [...(segments.get(id) ?? []), path]);
     });
   if (Object.hasOwn(eventOperators, operator)) return undefined;
-  throw fault('names no segment: write segment.<id>');
+  throw fieldViolation('names no segment: write segment.<id>');
 }
 
 function eventField(given: string): Field {
-  if (given === '') throw fault('names no event: write event.<name>');
-  const name = lifecycle.get(given) ?? given;
-  return field(name, eventOperators, (uses, _, { count }, { oldest }) => {
+  if (given === '') throw fieldViolation('names no event: write event.<name>');
+  const name = mailEventNames.get(given) ?? given;
+  return field(name, eventOperators, (uses, _, { count }, { needsOldest }) => {
     uses.events.add(name);
-    if (oldest) uses.oldEvents.add(name);
+    if (needsOldest) uses.oldEvents.add(name);
     uses.eventCount = Math.max(uses.eventCount, Number(count ?? 1));
   });
 }
 
-const fault = (message: string) => new FilterViolation('field', message, 'invalid_string');
+const fieldViolation = (message: string) => new FilterViolation('field', message, 'invalid_string');

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Db } from '../../db/connect.ts';
 
-/** A piece of SQL with its parameters. Only text of this program becomes SQL; whatever a caller sent is bound. */
+/** A piece of SQL with its parameters. Only text of this program becomes SQL; all input is bound. */
 export class Fragment {
   readonly text: string;
   readonly bindings: readonly unknown[];
@@ -12,7 +12,7 @@ export class Fragment {
   }
 }
 
-/** Fragments inside are put in place, everything else becomes a parameter. */
+/** Inlines interpolated fragments and binds every other value as a parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Fragment {
   let text = strings[0] ?? '';
   const bindings: unknown[] = [];
@@ -35,7 +35,7 @@ export const joined = (parts: Fragment[], separator: string): Fragment =>
     parts.flatMap(({ bindings }) => bindings),
   );
 
-/** Rows come with the names of their columns as they are. */
+/** Returns rows with the column names of the database (snake_case). */
 export async function run<Row>(db: Db, { text, bindings }: Fragment): Promise<Row[]> {
   const { rows } = await db.raw<{ rows: Row[] }>(text, bindings as Knex.RawBinding[]);
   return rows;

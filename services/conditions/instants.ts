@@ -1,14 +1,14 @@
 import type { Fragment } from './fragment.ts';
 import { sql } from './fragment.ts';
 
-/** The same form as in the SQL function `iso_timestamp`. */
+/** Must accept the same texts as the SQL function `iso_timestamp`. */
 const INSTANT =
   /^([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])(\.[0-9]{1,9})?(?:Z|([+-])(0[0-9]|1[0-4]):([0-5][0-9]))$/;
 const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 
 export const DAY_MS = 86_400_000;
 
-/** Milliseconds of a full ISO 8601 date-time with its offset, or undefined. Finer fractions are cut off. */
+/** Parses a full ISO 8601 date-time with offset to milliseconds, truncating finer fractions; undefined if invalid. */
 export function instantOf(text: string): number | undefined {
   const match = INSTANT.exec(text);
   if (!match) return undefined;
@@ -22,7 +22,7 @@ export function instantOf(text: string): number | undefined {
   ];
   const [, , , , , , , fraction = '.0', sign, offsetHours = '0', offsetMinutes = '0'] = match;
   const date = new Date(0);
-  // Not Date.UTC, which takes the years 0 to 99 for those of the last century.
+  // Date.UTC would map the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day);
   if (year === 0 || date.getUTCDate() !== day) return undefined;
   date.setUTCHours(hour, minute, second, Number(fraction.slice(1, 4).padEnd(3, '0')));
@@ -30,14 +30,14 @@ export function instantOf(text: string): number | undefined {
   return date.getTime() - (sign === '-' ? -offset : offset);
 }
 
-/** The first millisecond of a UTC day written as `YYYY-MM-DD`. */
+/** Parses `YYYY-MM-DD` to the first millisecond of that UTC day. */
 export const dayOf = (text: string): number | undefined =>
   DAY.test(text) ? instantOf(`${text}T00:00:00Z`) : undefined;
 
-/** A date-time, or the beginning of a day. */
+/** Parses a date-time, or a date as the beginning of its day. */
 export const momentOf = (text: string): number | undefined => instantOf(text) ?? dayOf(text);
 
-/** Null where the text is no full date-time. */
+/** SQL that is null where the text is no full date-time. */
 export const instantSql = (text: Fragment): Fragment => sql`iso_timestamp(${text})`;
 
 export const momentSql = (text: Fragment): Fragment =>
@@ -48,20 +48,20 @@ export const timestamp = (milliseconds: number): Fragment => sql`${new Date(mill
 export const units = ['minutes', 'hours', 'days', 'weeks', 'months'] as const;
 export type Unit = (typeof units)[number];
 
-export interface Span {
+export interface TimeSpan {
   amount: number;
   unit: Unit;
 }
 
-const lengths = { minutes: 60_000, hours: 3_600_000, days: DAY_MS, weeks: 7 * DAY_MS };
+const unitMs = { minutes: 60_000, hours: 3_600_000, days: DAY_MS, weeks: 7 * DAY_MS };
 
-/** The moment that lies a span before now. Both readers get it from here, so that they mean the same one. */
-export function before(now: Date, { amount, unit }: Span): number {
-  if (unit !== 'months') return Math.round(now.getTime() - amount * lengths[unit]);
+/** Subtracts a span from `now`. SQL and in-memory evaluation both use it, so that they agree. */
+export function before(now: Date, { amount, unit }: TimeSpan): number {
+  if (unit !== 'months') return Math.round(now.getTime() - amount * unitMs[unit]);
   const date = new Date(now);
   date.setUTCDate(1);
   date.setUTCMonth(date.getUTCMonth() - amount);
-  // The 31st, a month before March, is the last day of February.
+  // One month before 31 March is the last day of February.
   const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
   date.setUTCDate(Math.min(now.getUTCDate(), lastDay));
   return date.getTime();

@@ -5,19 +5,19 @@ import { toSql } from './read.ts';
 import type { ResolvedCondition } from './resolve.ts';
 import { ownContacts, scopeOf } from './scope.ts';
 
-/** The contacts of a project that match, as a question which is yet to be asked. */
+/** A query for the contacts of a project that match a condition. */
 export interface Matching {
   projectId: string;
-  /** That a contact is of the project. */
+  /** Restricts contacts to the project. */
   scope: Fragment;
-  /** That the contact under the alias `c` matches. */
+  /** The condition on the contact with the alias `c`. */
   condition: Fragment;
 }
 
-/** So many are found by their indexes and sorted in a few milliseconds. */
-const FEW = 5_000;
-/** How far contacts are walked in their order, looking for those that match, before that is given up. */
-const WALK = 10_000;
+/** This many rows are found by index and sorted in a few milliseconds. */
+const SMALL_RESULT = 5_000;
+/** How many contacts are scanned in order before falling back to a full search. */
+const MAX_SCAN = 10_000;
 
 export async function matchingOf(
   db: Db,
@@ -29,7 +29,7 @@ export async function matchingOf(
   return { projectId, scope, condition: toSql(condition, { projectId, now, segments, context: {} }) };
 }
 
-/** To be selected from. */
+/** The FROM and WHERE clauses of the query. */
 export const contactsWhere = ({ scope, condition }: Matching): Fragment =>
   sql`from contacts c where ${scope} and ${condition}`;
 
@@ -38,28 +38,28 @@ export async function countMatching(db: Db, matching: Matching): Promise<number>
   return row?.count ?? 0;
 }
 
-export interface PageWanted {
-  /** How many match altogether. */
+export interface PageQuery {
+  /** How many contacts match in total. */
   total: number;
   offset: number;
   limit: number;
 }
 
-/** A page of those who match, the newest first. */
-export async function pageOfMatching(db: Db, matching: Matching, wanted: PageWanted): Promise<ContactRecord[]> {
-  const { total, offset, limit } = wanted;
+/** Returns a page of matching contacts, the newest first. */
+export async function pageOfMatching(db: Db, matching: Matching, page: PageQuery): Promise<ContactRecord[]> {
+  const { total, offset, limit } = page;
   if (offset >= total) return [];
-  if (total > FEW && offset + limit <= total / 100) {
-    const rows = await pageByWalk(db, matching, wanted);
+  if (total > SMALL_RESULT && offset + limit <= total / 100) {
+    const rows = await pageByScan(db, matching, page);
     if (rows.length === Math.min(limit, total - offset)) return rows;
   }
-  return pageOfAll(db, matching, wanted);
+  return pageBySearch(db, matching, page);
 }
 
 const newestFirst = sql`order by c.created_at desc, c.id desc`;
 
-/** Finds all, however the planner likes to, and cuts the page: its size must not tempt the planner to anything else. */
-async function pageOfAll(db: Db, matching: Matching, { offset, limit }: PageWanted): Promise<ContactRecord[]> {
+/** Finds all matches, then cuts the page. MATERIALIZED keeps the planner from choosing a plan for the small LIMIT. */
+async function pageBySearch(db: Db, matching: Matching, { offset, limit }: PageQuery): Promise<ContactRecord[]> {
   const rows = await run<ContactRow>(
     db,
     sql`with found as materialized (select c.id, c.created_at ${contactsWhere(matching)}),
@@ -69,15 +69,15 @@ async function pageOfAll(db: Db, matching: Matching, { offset, limit }: PageWant
   return rows.map(contactRecord);
 }
 
-/** Where many match, the first of them are not far. The index by time has one run of entries for each subscription. */
-async function pageByWalk(db: Db, matching: Matching, { offset, limit }: PageWanted): Promise<ContactRecord[]> {
+/** Scans the newest contacts, because with many matches a first page is near. The time index leads with `subscribed`. */
+async function pageByScan(db: Db, matching: Matching, { offset, limit }: PageQuery): Promise<ContactRecord[]> {
   const { projectId, condition } = matching;
-  const leg = (subscribed: boolean) =>
-    sql`(select * from contacts c where c.project_id = ${projectId} and c.subscribed = ${subscribed} ${newestFirst} limit ${WALK})`;
+  const newest = (subscribed: boolean) =>
+    sql`(select * from contacts c where c.project_id = ${projectId} and c.subscribed = ${subscribed} ${newestFirst} limit ${MAX_SCAN})`;
   const rows = await run<ContactRow>(
     db,
     sql`select c.* from (
-        select c.* from (${leg(true)} union all ${leg(false)}) c ${newestFirst} limit ${WALK}
+        select c.* from (${newest(true)} union all ${newest(false)}) c ${newestFirst} limit ${MAX_SCAN}
       ) c where ${condition} ${newestFirst} limit ${limit} offset ${offset}`,
   );
   return rows.map(contactRecord);

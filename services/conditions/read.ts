@@ -1,30 +1,30 @@
 import { type Fragment, joined, sql } from './fragment.ts';
-import type { Circumstances, Condition, Group, Predicate, Question, Subject } from './types.ts';
+import type { Condition, ConditionQuery, EvaluationContext, Group, Predicate, Subject } from './types.ts';
 
-// The two readers of a condition. What a filter means to each stands with its operator.
+// Evaluates conditions as SQL and in memory. Operators define both for their filters.
 
-/** True (and else false or null) for the contacts under the alias `c` that match. */
-export function toSql(condition: Condition, question: Question): Fragment {
-  const groups = condition.groups.map((group) => groupSql(group, question));
+/** SQL that is true for contacts with the alias `c` that match, and false or null otherwise. */
+export function toSql(condition: Condition, query: ConditionQuery): Fragment {
+  const groups = condition.groups.map((group) => groupSql(group, query));
   return sql`(${joined(groups, condition.logic === 'AND' ? ' and ' : ' or ')})`;
 }
 
-function groupSql({ filters, condition }: Group, question: Question): Fragment {
-  const parts = filters.map((filter) => filter.sql(question));
-  if (condition) parts.push(toSql(condition, question));
+function groupSql({ filters, condition }: Group, query: ConditionQuery): Fragment {
+  const parts = filters.map((filter) => filter.sql(query));
+  if (condition) parts.push(toSql(condition, query));
   return sql`(${joined(parts, ' and ')})`;
 }
 
 export function decides(condition: Condition, subject: Subject): boolean {
-  const holds = ({ filters, condition: nested }: Group) =>
-    filters.every((filter) => filter.decide(subject)) && (!nested || decides(nested, subject));
-  return condition.logic === 'AND' ? condition.groups.every(holds) : condition.groups.some(holds);
+  const groupMatches = ({ filters, condition: nested }: Group) =>
+    filters.every((filter) => filter.evaluate(subject)) && (!nested || decides(nested, subject));
+  return condition.logic === 'AND' ? condition.groups.every(groupMatches) : condition.groups.some(groupMatches);
 }
 
-/** Every filter that is asked, also through references to segments, each of which is gone through once. */
-export function filtersOf(condition: Condition, segments: Circumstances['segments']): Predicate[] {
+/** Returns all filters of a condition and of the segments that it refers to, each segment once. */
+export function filtersOf(condition: Condition, segments: EvaluationContext['segments']): Predicate[] {
   const referenced = [...segments.values()].map((segment) => segment.condition);
-  return [condition, ...referenced].flatMap((one) => (one ? ownFilters(one) : []));
+  return [condition, ...referenced].flatMap((tree) => (tree ? ownFilters(tree) : []));
 }
 
 const groupFilters = ({ filters, condition }: Group): Predicate[] => [

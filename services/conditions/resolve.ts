@@ -3,21 +3,21 @@ import { Segment } from '../../db/models/segment.ts';
 import { conditionOf } from './parse.ts';
 import type { Condition, ParsedCondition, ReferencedSegment, Uses } from './types.ts';
 
-/** A condition with everything that it refers to, ready for either reader. */
+/** A condition with all segments that it refers to, ready for evaluation. */
 export interface ResolvedCondition {
   condition: Condition;
-  /** What it looks at, by itself and through the segments that it refers to. */
+  /** What it depends on, itself and through the segments that it refers to. */
   uses: Uses;
   segments: ReadonlyMap<string, ReferencedSegment>;
 }
 
-/** What one segment contributes to the conditions that refer to it. */
+/** What a condition needs of a segment that it refers to. */
 export interface SegmentSource {
   id: string;
   condition: Record<string, unknown> | null;
 }
 
-/** Fetches the segments that a condition refers to, and those that they refer to, level by level. */
+/** Loads the segments that a condition refers to, and those that they refer to, level by level. */
 export async function resolveCondition(db: Db, projectId: string, parsed: ParsedCondition): Promise<ResolvedCondition> {
   return resolveWith(parsed, (ids) =>
     Segment.query(db).where({ projectId }).whereIn('id', ids).select('id', 'condition'),
@@ -57,6 +57,6 @@ export const together = (one: Uses, two: Uses): Uses => ({
   filterCount: one.filterCount + two.filterCount,
 });
 
-/** Those whose members are stored and not decided. */
+/** Returns the ids of referenced segments whose members are stored. */
 export const staticSegmentsOf = ({ segments }: Pick<ResolvedCondition, 'segments'>): string[] =>
   [...segments].filter(([, { condition }]) => !condition).map(([id]) => id);

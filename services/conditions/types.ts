@@ -2,40 +2,40 @@ import type { Fault } from '../../platform/errors.ts';
 import type { Data } from '../contacts/data.ts';
 import type { Fragment } from './fragment.ts';
 
-/** A condition tree that has been read and checked. */
+/** A parsed and validated condition tree. */
 export interface Condition {
   logic: 'AND' | 'OR';
   groups: Group[];
 }
 
-/** All of its filters must hold, and its nested condition too. */
+/** Matches when all its filters and its nested condition match. */
 export interface Group {
   filters: Predicate[];
   condition: Condition | undefined;
 }
 
-/** One filter, as both readers see it. The SQL speaks of a contact under the alias `c`. */
+/** One filter, evaluated as SQL (on a contact with the alias `c`) or in memory. */
 export interface Predicate {
-  sql(question: Question): Fragment;
-  decide(subject: Subject): boolean;
-  /** Ids of the contacts for which time alone may have changed the answer; undefined where it cannot. */
-  drift: ((window: Window, question: Question) => Fragment) | undefined;
-  /** To decide, the oldest events must be known; the newest alone will not do. */
-  oldest: boolean;
+  sql(query: ConditionQuery): Fragment;
+  evaluate(subject: Subject): boolean;
+  /** Selects the ids of contacts for which time alone may have changed the result; undefined where it cannot. */
+  drift: ((window: Window, query: ConditionQuery) => Fragment) | undefined;
+  /** In-memory evaluation needs the oldest events, not only the newest. */
+  needsOldest: boolean;
 }
 
-/** From one moment, at which all was settled, to another. */
+/** The time between two evaluations. */
 export interface Window {
   from: Date;
   to: Date;
 }
 
-/** What both readers must know beside the condition itself. */
-export interface Circumstances {
+/** What evaluation needs beside the condition. */
+export interface EvaluationContext {
   now: Date;
-  /** By id, with whatever they refer to themselves; one that is not in it has no members. */
+  /** By id, with all segments that they refer to; a missing segment has no members. */
   segments: ReadonlyMap<string, ReferencedSegment>;
-  /** Of the execution that asks; empty elsewhere. */
+  /** The context of the execution; empty outside of one. */
   context: Data;
 }
 
@@ -44,33 +44,33 @@ export interface ReferencedSegment {
   condition: Condition | undefined;
 }
 
-/** Asked about all contacts of a project. */
-export interface Question extends Circumstances {
+/** The context of an evaluation as SQL, over all contacts of a project. */
+export interface ConditionQuery extends EvaluationContext {
   projectId: string;
 }
 
-/** Asked about one contact. */
-export interface Subject extends Circumstances {
+/** The context of an evaluation in memory, of one contact. */
+export interface Subject extends EvaluationContext {
   contact: { email: string; subscribed: boolean; data: Data; createdAt: Date; updatedAt: Date };
   events: readonly { name: string; createdAt: Date }[];
   staticSegments: ReadonlySet<string>;
 }
 
-/** What a condition looks at: who uses a field, an event or a segment, and what a change can affect. */
+/** What a condition depends on. Shows where a field, event or segment is used, and what a change can affect. */
 export interface Uses {
   /** `email`, `subscribed`, `createdAt`, `updatedAt`. */
   fields: Set<string>;
   /** First keys of paths into `data`. */
   keys: Set<string>;
-  /** Names under which they are recorded. */
+  /** Recorded event names. */
   events: Set<string>;
-  /** Those of them of which the oldest matter, and not the newest alone. */
+  /** The events of which the oldest are needed, not only the newest. */
   oldEvents: Set<string>;
-  /** The largest number of times that any event is asked for. */
+  /** The largest `count` of any event filter. */
   eventCount: number;
   /** Ids of segments, each with the paths of the filters that name it. */
   segments: Map<string, string[]>;
-  /** Its answer changes with time alone. */
+  /** Its result can change with time alone. */
   timeDependent: boolean;
   filterCount: number;
 }

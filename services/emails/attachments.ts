@@ -17,7 +17,7 @@ const readSet = statement<AttachmentRow>(
    where set_id = $1 order by position`,
 );
 
-/** The files of a mail, read when it is about to leave and not before: ten megabytes are many. */
+/** Reads the files of a mail. Called right before sending, because they can be ten megabytes. */
 export async function attachmentsOf(db: Db, setId: string): Promise<MailAttachment[]> {
   const rows = await readSet(db, [setId]);
   return rows.map(({ filename, content_type, content_id, disposition, content }) => ({
@@ -35,7 +35,7 @@ const storeOne = statement(
    values ($1, $2, $3, $4, $5, $6, $7)`,
 );
 
-/** One by one: as an array they would have to become text, twice as large. Gives back the id of the set. */
+/** Stores files one by one, because array parameters would be sent as text of twice the size. Returns the set's id. */
 export async function storeAttachments(trx: Db, attachments: MailAttachment[]): Promise<string> {
   const setId = newId();
   for (const [position, { filename, contentType, contentId, disposition, content }] of attachments.entries())
@@ -44,8 +44,8 @@ export async function storeAttachments(trx: Db, attachments: MailAttachment[]): 
 }
 
 /**
- * Removes those of these sets that no mail has any more; call it in the transaction that removed the mails. Of two that
- * remove the last mails of a set at the same time the second waits here, and then sees what the first has removed.
+ * Removes the sets that no mail refers to. Call it in the transaction that removed the mails. The locks make concurrent
+ * removals of the last mails of a set wait for each other, so that the second sees what the first removed.
  */
 export async function dropUnusedAttachments(trx: Db, setIds: string[]): Promise<void> {
   if (setIds.length === 0) return;

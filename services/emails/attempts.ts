@@ -2,17 +2,17 @@ import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import type { Settlement } from './delivery-settlement.ts';
 
-/** How one offer of a mail to the relay ended. */
+/** One offer of a mail to the SMTP relay, and its outcome. */
 export interface Attempt {
   number: number;
   startedAt: Date;
   endedAt: Date;
   outcome: 'sent' | 'deferred' | 'refused' | 'unknown';
-  /** In the relay's own words, where it said any. */
+  /** The reply of the relay, if there was one. */
   answer: string | null;
 }
 
-/** Null: the mail was not even offered, so there was no attempt. */
+/** Returns null when the mail was not offered, so there was no attempt. */
 export function attemptOutcome({ status, unburnt, unknown, gaveUp }: Settlement): Attempt['outcome'] | null {
   if (unburnt) return null;
   if (unknown) return 'unknown';
@@ -28,14 +28,14 @@ interface AttemptRow {
   answer: string | null;
 }
 
-const ofMail = statement<AttemptRow>(
+const readAttempts = statement<AttemptRow>(
   'email-attempts',
   'select number, started_at, ended_at, outcome, answer from email_attempts where email_id = $1 order by number',
 );
 
-/** The first one first. */
+/** Returns the attempts of a mail in order. */
 export async function attemptsOf(db: Db, emailId: string): Promise<Attempt[]> {
-  const rows = await ofMail(db, [emailId]);
+  const rows = await readAttempts(db, [emailId]);
   return rows.map(({ number, started_at, ended_at, outcome, answer }) => ({
     number,
     startedAt: started_at,

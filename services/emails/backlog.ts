@@ -5,13 +5,13 @@ export interface MailBacklog {
   due: number;
   /** Age in seconds of the mail that has been due for longest. */
   oldest: number;
-  /** Not due yet: put off by a server, or held. */
+  /** Not due yet: deferred or blocked. */
   later: number;
   sending: number;
   batches: number;
 }
 
-/** How much mail waits; only what is not finished is looked at, and not the recipients of campaigns: those have counts. */
+/** Counts waiting mail. Reads unfinished rows only, and no campaign mail, which campaigns count themselves. */
 export async function mailBacklog(db: Db): Promise<MailBacklog> {
   const { rows } = await db.raw(`
     select count(*) filter (where status = 'PENDING' and due_at <= now())::integer as due,

@@ -28,15 +28,15 @@ export interface DeliveryDeps extends PrepareDeps, ComposeDeps {
 export interface DeliveryCalls {
   /** Counts of earlier attempts at this batch. */
   before?: Counts;
-  /** Told now and then, and only while the lease is held. */
+  /** Called from time to time while the lease is valid. */
   beat: (counts: Counts) => void;
-  /** Begin nothing new; what is on the wire is finished. */
+  /** Stops new attempts; mails in flight are finished. */
   stop: AbortSignal;
-  /** Cut what is on the wire. */
+  /** Aborts the mails in flight. */
   abort: AbortSignal;
 }
 
-/** The batch is not done, through no fault of its mails: the caller comes again, at once or after a while. */
+/** Thrown when the batch is not finished for reasons outside its mails; the caller retries, at once or after a delay. */
 export class RetryLater extends Error {
   readonly afterMs: number | undefined;
 
@@ -58,7 +58,7 @@ const SLOW_DOMAIN_SECONDS = 120;
 /** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
 const RESULT_PATIENCE_MS = 60_000;
 
-/** Sends what is left of a batch. It may be called as often as one likes, also by several at once. */
+/** Sends the unsent mails of a batch. Safe to call repeatedly and concurrently. */
 export async function deliver(deps: DeliveryDeps, batchId: string, calls: DeliveryCalls): Promise<Counts> {
   const answer = await leaseBatch(deps.db, batchId);
   if ('gone' in answer) return calls.before ?? noCounts();
@@ -100,7 +100,7 @@ class Delivery {
   readonly counts: Counts;
   /** Begin nothing new. */
   readonly stopping = new AbortController();
-  /** Cut what is on the wire. */
+  /** Aborts the mails in flight. */
   readonly cutting = new AbortController();
   private readonly deps: DeliveryDeps;
   private readonly lease: Lease;

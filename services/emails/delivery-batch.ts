@@ -15,7 +15,7 @@ const pending = statement<PendingMail>(
    order by row_number() over (partition by e.project_id order by e.due_at, e.id), e.due_at, e.id`,
 );
 
-/** The mails of a batch that are to be sent, projects taking turns. */
+/** Returns the pending mails of a batch, projects in round-robin. */
 export function pendingMails(db: Db, batchId: string): Promise<PendingMail[]> {
   return pending(db, [batchId]);
 }
@@ -26,7 +26,7 @@ const interrupted = statement<{ id: string; source_type: Email['sourceType']; at
    where batch_id = $1 and status = 'SENDING' order by id`,
 );
 
-/** Whoever holds the lease and finds mails SENDING, finds them left there by somebody who died or was shut out. */
+/** Resolves mails in status SENDING, which a previous holder of the lease left in flight. */
 export async function settleInterrupted(db: Db, holder: Holder): Promise<Settlement[]> {
   const rows = await interrupted(db, [holder.batchId]);
   const finishes = rows.map(({ id, source_type, attempts, unknown }) => {
@@ -46,7 +46,7 @@ const remove = statement<{ id: string }>(
    returning b.id`,
 );
 
-/** Ends a batch of which nothing is left to do. */
+/** Removes a finished batch. */
 export async function removeBatch(db: Db, { batchId, token }: Holder): Promise<boolean> {
   const removed = (await remove(db, [batchId, token])).length > 0;
   // There may be mail that waited for a batch to end.
@@ -70,7 +70,7 @@ const seize = statement<{ id: string }>(
    returning id`,
 );
 
-/** Takes batches apart that nobody works on any more; their mail is folded again. Gives back how many there were. */
+/** Dissolves stale batches, so that their mail is batched again. Returns the number of batches. */
 export async function takeApartStale(db: Db, token: string, staleAfterSeconds = 600): Promise<number> {
   return inTransaction(db, async (trx) => {
     const batches = await seize(trx, [token, staleAfterSeconds, workflowIds.delivery('')]);

@@ -8,14 +8,14 @@ import type { PreparedMail } from './delivery-content.ts';
 
 export interface ComposeDeps {
   db: Db;
-  /** Not there where the relay signs. */
+  /** Undefined when the relay signs mails. */
   signerFor?: ((projectId: string, domain: string) => Promise<Signer | undefined>) | undefined;
 }
 
-/** Ready for the wire, or not to be sent: never, or not as things are. */
+/** A composed mail, or why it is not sent, permanently or for now. */
 export type Composed = WireMail | Extract<SendOutcome, { kind: 'refused' | 'deferred' }>;
 
-/** Writes and signs a mail, with its files. Fails when the database is away. */
+/** Writes and signs a mail with its files. Rejects when the database is unavailable. */
 export async function compose(
   deps: ComposeDeps,
   { projectId, content, attachmentSet }: PreparedMail,

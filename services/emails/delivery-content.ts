@@ -11,7 +11,7 @@ import { variablesOf } from '../templates/variables.ts';
 import { type DressedMail, dressHeaders, dressHtml } from './dress.ts';
 import type { MailLinks } from './links.ts';
 
-/** A mail as it goes out, but for its files; without content when that is gone. */
+/** A rendered mail without its files; without content once that is erased. */
 export interface PreparedMail {
   id: string;
   projectId: string | undefined;
@@ -70,8 +70,8 @@ export interface PrepareDeps {
 }
 
 /**
- * Reads and renders mails, those of one template together. Each is told as soon as it is there, so that a template that
- * takes its time holds up no mail but its own. Fails when the database or the renderer is away.
+ * Reads and renders mails, those of one template together. Reports each mail as soon as it is ready, so that a slow
+ * template delays only its own mails. Rejects when the database or the renderer is unavailable.
  */
 export async function prepareMails(
   deps: PrepareDeps,

@@ -44,7 +44,7 @@ const failStuckStatement = statement<{ id: string }>(
    select id from failed`,
 );
 
-/** Ends the mails of a batch that are found marked too often. Returns how many there were. */
+/** Fails the mails of a batch whose composing was cut off too often. Returns their number. */
 export async function failStuck(db: Db, { batchId, token }: Holder): Promise<number> {
   return (await failStuckStatement(db, [batchId, token, STUCK_REASON])).length;
 }
@@ -52,7 +52,7 @@ export async function failStuck(db: Db, { batchId, token }: Holder): Promise<num
 /** One for the whole process: were two mails marked when it stops, one of them would be blamed for the other. */
 const turn = new Slots(1);
 
-/** Composes a mail while it is marked and no other marked one is composed. Undefined: the lease is lost. */
+/** Composes one mail at a time, marked in the database meanwhile. Returns undefined when the lease is lost. */
 export async function composeIsolated<T>(
   db: Db,
   { batchId, token, priority }: Pick<Lease, 'batchId' | 'token' | 'priority'>,

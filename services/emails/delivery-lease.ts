@@ -58,7 +58,7 @@ export async function leaseBatch(db: Db, batchId: string): Promise<LeaseAnswer> 
   return wait ? { heldForMs: Math.max(0, wait.seconds * 1_000) } : { gone: true };
 }
 
-/** The first batch of a campaign that nobody has. */
+/** Leases the first free batch of a campaign. */
 export async function leaseNextOf(db: Db, campaignId: string): Promise<Lease | undefined> {
   const token = newId();
   const asked = performance.now();
@@ -67,8 +67,8 @@ export async function leaseNextOf(db: Db, campaignId: string): Promise<Lease | u
 }
 
 /**
- * The right to send the mails of a batch. It is kept up by itself; `lost` tells when somebody else may have it now, and
- * whoever sends must stop at once.
+ * The right to send the mails of a batch. Renews itself. When `lost` is set, another worker may have the lease, and
+ * sending must stop at once.
  */
 export class Lease {
   readonly batchId: string;

@@ -8,7 +8,7 @@ import { attemptOutcome } from './attempts.ts';
 import type { MailInFlight, Settlement } from './delivery-settlement.ts';
 import { queueingResults } from './publish-results.ts';
 
-/** Who writes: results that are not final count only from the holder of the lease. */
+/** The holder of a lease. Results that are not final are accepted from the current holder only. */
 export interface Holder {
   batchId: string;
   token: string;
@@ -21,11 +21,11 @@ export interface Begun {
 
 export type Begin =
   | Begun
-  /** It may not leave just now: it waits outside of the batch, with the reason. */
+  /** Blocked for now: it left the batch, with the reason. */
   | { verdict: 'held' }
-  /** The address has bounced for good since it was accepted: it has failed. */
+  /** The address was suppressed after the mail was accepted, so it has failed. */
   | { verdict: 'suppressed' }
-  /** Cancelled meanwhile, or no longer ours. */
+  /** Cancelled meanwhile, or the lease is lost. */
   | { verdict: 'passed over' };
 
 /** Held mail is released when its cause ends (`hold.ts`); this is only how long it stays out of everybody's way. */
@@ -86,7 +86,7 @@ const beginStatement = statement<BegunRow>(
    select id, verdict, attempts, source_type, unknown_outcomes from begun`,
 );
 
-/** What a settlement, in a row of `told`, makes of the ledger row `e`, but for its attempts. */
+/** SQL that applies a settlement, a row of `told`, to the ledger row `e`, without its attempts. */
 export const settledBy = (told: string, at: string): string => `
   status = ${told}.status,
   reason = ${told}.reason,
@@ -97,7 +97,7 @@ export const settledBy = (told: string, at: string): string => `
   sent_at = case when ${told}.status = 'SENT' then ${at} else e.sent_at end,
   updated_at = now()`;
 
-/** The attempts of the rows of `settled`. A late word about one whose outcome was unknown makes it known. */
+/** SQL that records the attempts of the rows of `settled`. A late result replaces an unknown outcome. */
 export const attemptsOf = (settled: string): string => `
   attempt as (
     insert into email_attempts (email_id, number, started_at, ended_at, outcome, answer)
@@ -132,10 +132,10 @@ const finishStatement = statement<{ id: string }>(
 export interface BeginAsk {
   id: string;
   holder: Holder;
-  /** That it is sent from; empty where there is nothing to send. */
+  /** The sender's domain; empty when there is nothing to send. */
   domain: string;
   to: string;
-  /** We would rather not begin it now, for a reason of our own. What holds it anyway goes before. */
+  /** Asks to postpone the mail with this reason, unless policy blocks it anyway. */
   wait?: { reason: string; seconds: number };
 }
 
@@ -146,10 +146,10 @@ interface Finish {
   settlement: Settlement;
 }
 
-/** The two writes of every mail, right before its SMTP transaction and right after. */
+/** The two writes of every mail: right before and right after its SMTP transaction. */
 export interface LedgerWrites {
   begin: (ask: BeginAsk) => Promise<Begin>;
-  /** False: it came too late, somebody else has gone on with the mail. */
+  /** Returns false when the result is superseded because another worker has taken over the mail. */
   finish: (finish: Finish) => Promise<boolean>;
 }
 
@@ -160,13 +160,13 @@ const inCompany = (connections: number): CoalesceOptions => ({
   linger: { ms: LINGER_MS, enough: Math.min(connections, ENOUGH) },
 });
 
-/** All deliveries of a process share its writes, so that they come in small batches under load. */
+/** Shares writes between all deliveries of a process, so that they are batched under load. */
 export class DeliveryLedger {
-  /** Where somebody may be waiting for the mail. */
+  /** For mail that is sent immediately. */
   readonly inHaste: LedgerWrites;
-  /** Where there are so many that a moment makes no difference. */
+  /** For bulk mail, which tolerates a short delay. */
   readonly atLeisure: LedgerWrites;
-  /** Mails that are begun and whose result is not written: never more than twice the connections. */
+  /** Counts mails in flight whose result is not written; at most twice the connections. */
   readonly inDoubt: Slots;
 
   constructor(db: Db, connections = ENOUGH) {

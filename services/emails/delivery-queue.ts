@@ -1,6 +1,6 @@
 import type { PreparedMail } from './delivery-content.ts';
 
-/** A mail to be sent, with the bytes of its body. */
+/** A mail to be sent, with the size of its body in bytes. */
 export interface PendingMail {
   id: string;
   size: number;
@@ -13,7 +13,7 @@ const GROUP = 25;
 /** So much may lie in memory, but always one group, and in it always one mail. */
 const AHEAD_BYTES = 8 * 1024 * 1024;
 
-/** Prepares mails a little ahead of those who send them, and gives them out in the order in which they are ready. */
+/** Prepares mails slightly ahead of the senders, and returns them in the order in which they are ready. */
 export class PreparedMails {
   private readonly prepare: Prepare;
   private readonly rest: PendingMail[];
@@ -31,7 +31,7 @@ export class PreparedMails {
     this.prepare = prepare;
   }
 
-  /** Undefined: there are no more. */
+  /** Returns undefined when there are no more. */
   next(): Promise<PreparedMail | undefined> {
     if (this.failure) return Promise.reject(this.failure.error);
     if (this.closed) return Promise.resolve(undefined);
@@ -42,7 +42,7 @@ export class PreparedMails {
     return new Promise((give, fail) => this.waiting.push({ give, fail }));
   }
 
-  /** Whoever waits waits no longer. */
+  /** Unblocks waiting callers. */
   close(): void {
     this.closed = true;
     this.rest.length = 0;

@@ -10,8 +10,8 @@ const WAITS = [
 const JITTER = 0.2;
 
 /**
- * Seconds until a mail that was put off at its `attempts`-th attempt is tried again; undefined: never. `chance` is
- * between 0 and 1.
+ * Returns the seconds until the next attempt of a mail that was deferred `attempts` times, or undefined to give up.
+ * `chance`, between 0 and 1, sets the jitter.
  */
 export function retryAfter(attempts: number, chance = Math.random()): number | undefined {
   const wait = WAITS[Math.max(attempts, 1) - 1];

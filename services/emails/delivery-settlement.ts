@@ -2,10 +2,10 @@ import type { Email } from '../../db/models/email.ts';
 import type { SendOutcome } from '../../platform/mailer.ts';
 import { retryAfter } from './delivery-retry.ts';
 
-/** A mail on the wire, or found there: `attempts` counts the attempt in question. */
+/** A mail in flight; `attempts` includes the current attempt. */
 export type MailInFlight = Pick<Email, 'id' | 'sourceType' | 'attempts' | 'unknownOutcomes'>;
 
-/** What becomes of the ledger row. */
+/** The changes that the result of an attempt makes to the ledger row. */
 export interface Settlement {
   status: 'SENT' | 'FAILED' | 'PENDING' | 'UNKNOWN';
   reason: string | null;
@@ -13,16 +13,16 @@ export interface Settlement {
   unburnt?: boolean;
   /** The attempt ended with an unknown outcome. */
   unknown?: boolean;
-  /** It was put off once more than we are willing to wait. */
+  /** It was deferred too often. */
   gaveUp?: boolean;
-  /** Leaves its batch, to be folded again after so many seconds. Otherwise it is tried again in the same batch. */
+  /** Leaves its batch and is batched again after this many seconds. Otherwise it is retried in the same batch. */
   againAfter?: number;
   providerMessageId?: string | undefined;
-  /** What the relay said, where that is no reason. */
+  /** The reply of the relay, where it is not the reason. */
   answer?: string;
 }
 
-/** The one rule book for results, pure: every way in which an attempt can end. */
+/** Maps the outcome of an attempt to the changes of the ledger row. Pure, and the only place with these rules. */
 export function settle(mail: MailInFlight, outcome: SendOutcome): Settlement {
   switch (outcome.kind) {
     case 'sent':
@@ -50,13 +50,13 @@ export function settle(mail: MailInFlight, outcome: SendOutcome): Settlement {
   }
 }
 
-/** How a delivery went, for the Web UI and the metrics. */
+/** The results of a delivery, for the dashboard and the metrics. */
 export const resultKinds = ['sent', 'failed', 'deferred', 'held', 'unknown'] as const;
 export type ResultKind = (typeof resultKinds)[number];
 export type Counts = Record<ResultKind, number>;
 export const noCounts = (): Counts => ({ sent: 0, failed: 0, deferred: 0, held: 0, unknown: 0 });
 
-/** Undefined: nothing has come of it yet. */
+/** Returns undefined for a mail without result. */
 export function resultKind({ status, unknown, againAfter }: Settlement): ResultKind | undefined {
   if (status === 'SENT') return 'sent';
   if (status === 'FAILED') return 'failed';

@@ -12,7 +12,7 @@ import {
 } from '../../platform/renderer/index.ts';
 import { PIXEL, type Tracks } from './dress.ts';
 
-/** What is one mail's own. */
+/** The values of one mail. */
 export interface DressFilling {
   values: string[];
   escaped: string[];
@@ -35,8 +35,8 @@ type Known = DressForm | null | undefined;
 const [tracked, untracked] = [new WeakMap<Outline, Known>(), new WeakMap<Outline, Known>()];
 
 /**
- * The body of all mails with this outline, as `withTracks` would leave it. Undefined where it is not sure to be that,
- * and for the first mail: many outlines have no second.
+ * Returns the precompiled body for mails with this outline, equal to the output of `withTracks`. Returns undefined where
+ * that is not certain, and for the first mail, because many outlines are used only once.
  */
 export function formOf(outline: Outline, isTracked: boolean): DressForm | undefined {
   const forms = isTracked ? tracked : untracked;

@@ -6,30 +6,30 @@ import type { MailLinks } from './links.ts';
 import { MARK_HEADER } from './return-token.ts';
 import type { TrackedMail as CountedMail } from './tracked-links.ts';
 
-/** What decides over whether it counts who reads a mail. */
+/** What determines whether a mail is tracked. */
 export interface TrackedMail {
   id: string;
   projectId: string;
   type: TemplateType;
-  /** Of the project; null counts as ENABLED. */
+  /** The project's setting; null means ENABLED. */
   tracking: Project['tracking'] | null;
-  /** A mail that nobody shall be counted for, such as a test of a campaign. */
+  /** Set for mail that is never tracked, such as a campaign's test mail. */
   untracked?: boolean | undefined;
 }
 
-/** What decides over what we add to a mail ourselves. */
+/** What determines the headers that are added to a mail. */
 export interface DressedMail extends TrackedMail {
   from: string;
-  /** The caller's own. */
+  /** The caller's headers. */
   headers: Record<string, string> | null;
-  /** The contact's; undefined where nothing in the mail asks for it. */
+  /** The contact's link; undefined when the mail does not need it. */
   unsubscribeUrl: string | undefined;
 }
 
 /** Nobody follows more, and a hostile mail must not cost more. */
 const MOST_LINKS = 300;
 
-/** What tells us of a mail that was opened, and of its links that were followed. */
+/** The tracking URLs of one mail. */
 export class Tracks {
   private readonly mail: CountedMail;
   private left = MOST_LINKS;
@@ -45,7 +45,7 @@ export class Tracks {
     return url;
   }
 
-  /** Stands between the two pieces of `PIXEL`. */
+  /** The URL between the two pieces of `PIXEL`. */
   get openUrl(): string {
     return this.mail.openUrl;
   }
@@ -53,12 +53,12 @@ export class Tracks {
 
 export const PIXEL = ['<img src="', '" width="1" height="1" alt="" style="width:1px;height:1px;border:0">'] as const;
 
-/** Undefined for a mail that nobody shall be counted for. */
+/** Returns undefined for a mail that is not tracked. */
 export function tracksOf(links: MailLinks, mail: TrackedMail): Tracks | undefined {
   return isTracked(mail) ? new Tracks(links.tracked.of(mail)) : undefined;
 }
 
-/** A rendered body as it goes out: with links that count, and a pixel that tells that it was opened. */
+/** Adds tracking to a rendered body: rewritten links and the pixel. */
 export function withTracks(html: string, tracks: Tracks | undefined): string {
   if (!tracks) return html;
   const followed = replaceLinks(html, (target) => tracks.follow(target));
@@ -77,7 +77,7 @@ export interface DressedHead {
   envelopeFrom: string | undefined;
 }
 
-/** What the mail says of itself to programs: ours, unless the caller has said it. And whom it is returned to. */
+/** Returns our headers, which the caller's override, and the envelope sender. */
 export function dressHeaders(links: MailLinks, mail: DressedMail, html: string): DressedHead {
   const { mark, envelopeFrom } = links.marksOf(mail);
   const headers: Record<string, string> = { [MARK_HEADER]: mark };
@@ -100,7 +100,7 @@ interface BulkMail {
   from: string;
 }
 
-/** Told to everybody at once: no vacation notice shall answer it, and mailbox providers can tell senders apart. */
+/** Headers of bulk mail: suppress automatic replies, and let mailbox providers tell senders apart. */
 export const bulkHeaders = ({ projectId, campaignId, from }: BulkMail): Record<string, string> => ({
   Precedence: 'bulk',
   'X-Auto-Response-Suppress': 'OOF, AutoReply',

@@ -1,7 +1,7 @@
 import type { Email } from '../../db/models/email.ts';
 import { messageId } from '../../platform/mailer.ts';
 
-/** What is shown of a mail. Who it went to and what it said is null once that is erased. */
+/** A mail as the API shows it. Address and subject are null once erased. */
 export interface EmailRecord {
   id: string;
   contactId: string;
@@ -57,7 +57,7 @@ export interface EmailRow {
   complained_at: Date | null;
 }
 
-// The content of campaign mail is the campaign's. What is left of a cancelled one is cancelled, before its rows say so.
+// Campaign mail takes its content from the campaign. Pending mail of a cancelled campaign is shown as cancelled.
 export const SHOWN = `e.id, e.contact_id, e.source_type, e.template_id, e.campaign_id, e.workflow_id, e.execution_id,
   case when e.status = 'PENDING' and k.status = 'CANCELLED' then k.status else e.status end as status,
   e.reason, e.attempts, e.unknown_outcomes, e.provider_message_id, coalesce(c.to_email, e.to_email, p.email) as to_email,
@@ -65,7 +65,7 @@ export const SHOWN = `e.id, e.contact_id, e.source_type, e.template_id, e.campai
   coalesce(c.rendered_subject, c.subject, e.rendered_subject, k.subject) as subject, e.bounce_type, e.created_at,
   e.updated_at, e.sent_at, e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at`;
 
-/** Behind `from emails e`. */
+/** The joins after `from emails e`. */
 export const CONTENT = `left join email_contents c on c.email_id = e.id
    left join campaigns k on k.id = e.campaign_id
    left join contacts p on p.id = e.contact_id and e.campaign_id is not null`;

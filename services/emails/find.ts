@@ -4,19 +4,19 @@ import { notFound } from '../../platform/errors.ts';
 import { type Attempt, attemptsOf } from './attempts.ts';
 import { CONTENT, type EmailRecord, type EmailRow, recordOf, SHOWN } from './email-record.ts';
 
-const one = statement<EmailRow>(
+const findOne = statement<EmailRow>(
   'email-find',
   `select ${SHOWN} from emails e ${CONTENT}
    where e.id = $2 and e.project_id = $1`,
 );
 
 export async function findEmail(db: Db, projectId: string, id: string): Promise<EmailRecord> {
-  const [row] = await one(db, [projectId, id]);
+  const [row] = await findOne(db, [projectId, id]);
   if (!row) throw notFound('e-mail');
   return recordOf(row);
 }
 
-/** With every time that it was offered to the relay. */
+/** A mail with its attempts. */
 export interface EmailStory extends EmailRecord {
   attempts: Attempt[];
 }

@@ -5,13 +5,13 @@ import { newId } from '../../platform/ids.ts';
 import { NO_PROJECT, workflowIds } from '../outbox/ids.ts';
 import { payloadOf } from '../outbox/write.ts';
 
-/** Transactional mail, then that of workflows; each has batches of its own, so that neither waits for the other. */
+/** Transactional mail, then workflow mail. Each has its own batches, so that neither waits for the other. */
 export const foldedPriorities = [0, 1] as const;
 
 /**
- * A batch costs Temporal some twenty milliseconds of two cores, whatever is in it. More batches would not send any
- * sooner, and while Temporal or the SMTP server is away the rest stays in the ledger. Beyond those, and up to as many
- * again, there are batches for projects alone that have no mail in any: whatever others have to send, they get their turn.
+ * A batch costs Temporal about 20 ms of two cores, whatever its size. More batches would not send sooner, and while
+ * Temporal or the SMTP relay is unavailable the rest stays in the ledger. As many batches again are reserved for projects
+ * without mail in any batch, so that other projects cannot block them.
  */
 export const MAX_BATCH = 400;
 export const MAX_BATCHES = 8;
@@ -51,8 +51,8 @@ const fold = statement<{ count: number }>(
 );
 
 /**
- * Folds mail that is due into one batch, projects taking turns, and writes down that Temporal shall deliver it: one
- * statement, so all of it or nothing. Gives back how many mails there were; none makes no batch.
+ * Puts due mail into one batch, projects in round-robin, and writes the outbox message that starts its delivery, in one
+ * statement. Returns the number of mails; creates no batch for none.
  */
 export async function foldDueMail(db: Db, priority: (typeof foldedPriorities)[number]): Promise<number> {
   const batchId = newId();

@@ -1,4 +1,4 @@
-// Ids as the sixteen bytes that they are, for tokens: half as long as their text.
+// Encodes UUIDs as 16 bytes, which keeps tokens short.
 
 export const ID_BYTES = 16;
 

@@ -6,13 +6,13 @@ import { bytesOf, ID_BYTES, idOf } from './id-bytes.ts';
 import { returnPath, returnToken } from './return-token.ts';
 import { TrackedLinks } from './tracked-links.ts';
 
-/** Who a page is for, and the mail that led there. */
+/** The contact of a page, and the mail that linked to it. */
 export interface PageToken {
   contactId: string;
   emailId: string;
 }
 
-/** The pages of a contact, as templates know them. */
+/** The URLs of a contact's pages, as template variables. */
 export interface ContactLinks {
   unsubscribeUrl: string;
   subscribeUrl: string;
@@ -24,11 +24,11 @@ const CONTACT = 'contact';
 interface LinkSettings {
   baseUrl: string;
   secretKeys: SigningKeys;
-  /** Without a subdomain mail comes back to whoever it is from. */
+  /** Without a subdomain, bounces go to the From address. */
   mailFrom?: Pick<MailFromSettings, 'subdomain'>;
 }
 
-/** The addresses of ours that stand in mails; what they say is signed. */
+/** Creates the signed URLs and return paths of mails. */
 export class MailLinks {
   readonly tracked: TrackedLinks;
   private readonly baseUrl: string;
@@ -42,7 +42,7 @@ export class MailLinks {
     this.bounceSubdomain = mailFrom?.subdomain;
   }
 
-  /** What a mail says of itself to whoever returns it, and whom it is returned to where bounces have a place. */
+  /** Returns the signed id for the mail's header, and the envelope sender if a bounce subdomain is configured. */
   marksOf({ id, from }: { id: string; from: string }): { mark: string; envelopeFrom: string | undefined } {
     const token = returnToken(this.keys, id);
     const domain = this.bounceSubdomain && `${this.bounceSubdomain}.${senderDomain(from)}`;

@@ -15,10 +15,10 @@ export interface EmailsQuery extends RangeQuery {
   workflowId?: string | undefined;
 }
 
-/** A condition on `emails e` and what stands in its gaps. */
+/** A condition on `emails e` and its parameters. */
 type Condition = [sql: string, ...values: unknown[]];
 
-/** The newest first; ids grow with time. */
+/** Lists mails, the newest first. UUIDv7 ids increase with time. */
 export async function listEmails(
   db: Db,
   projectId: string,
@@ -28,19 +28,20 @@ export async function listEmails(
   const { limit, cursor } = query;
   const boundTo = [projectId, 'emails'];
   const filters = filtersOf(projectId, query);
-  const place: Condition[] = cursor === undefined ? [] : [['e.id < ?', openCursor(keys, boundTo, cursor) as string]];
+  const afterCursor: Condition[] =
+    cursor === undefined ? [] : [['e.id < ?', openCursor(keys, boundTo, cursor) as string]];
   const [rows, total] = await Promise.all([
-    page(db, [...filters, ...place], limit + 1),
+    page(db, [...filters, ...afterCursor], limit + 1),
     cursor === undefined ? count(db, filters) : 0,
   ]);
   const cut = cutPage(rows, { limit, total, cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });
   return { ...cut, data: cut.data.map(recordOf) };
 }
 
-// Written for each set of filters: a plan that must fit all of them would read the whole project for any.
+// Builds the SQL per set of filters, because one generic plan would read the whole project.
 async function page(db: Db, conditions: Condition[], limit: number): Promise<EmailRow[]> {
   const { where, values } = joined(conditions);
-  // The page is cut from an index, before rows and contents are looked up.
+  // Cuts the page with an index scan before rows and contents are joined.
   const cut = `select e.id from emails e where ${where} order by e.id desc limit ?`;
   const { rows } = await db.raw(
     `select ${SHOWN} from (${cut}) cut join emails e on e.id = cut.id ${CONTENT} order by e.id desc`,
@@ -49,7 +50,7 @@ async function page(db: Db, conditions: Condition[], limit: number): Promise<Ema
   return rows;
 }
 
-// From an index alone, whichever filter there is; of the largest projects that still is the longest part of a list.
+// An index-only scan for every filter; still the slowest part of a list in the largest projects.
 async function count(db: Db, conditions: Condition[]): Promise<number> {
   const { where, values } = joined(conditions);
   const { rows } = await db.raw(`select count(*) as count from emails e where ${where}`, values);
@@ -71,18 +72,19 @@ function filtersOf(projectId: string, query: EmailsQuery): Condition[] {
   if (query.campaignId) conditions.push(['e.campaign_id = ?', query.campaignId]);
   if (query.templateId) conditions.push(['e.template_id = ?', query.templateId]);
   if (query.workflowId) conditions.push(['e.workflow_id = ?', query.workflowId]);
-  // Ids come near to the time, as far as clocks agree; so the index is walked where it matters only.
-  if (from) conditions.push([`e.created_at >= ? and e.id >= uuid_floor(?::timestamptz - ${APART})`, from, from]);
-  if (to) conditions.push([`e.created_at < ? and e.id < uuid_floor(?::timestamptz + ${APART})`, to, to]);
+  // Ids approximate the time up to clock skew, so they narrow the index scan.
+  if (from)
+    conditions.push([`e.created_at >= ? and e.id >= uuid_floor(?::timestamptz - ${MAX_CLOCK_SKEW})`, from, from]);
+  if (to) conditions.push([`e.created_at < ? and e.id < uuid_floor(?::timestamptz + ${MAX_CLOCK_SKEW})`, to, to]);
   return conditions;
 }
 
-const APART = "interval '1 day'";
+const MAX_CLOCK_SKEW = "interval '1 day'";
 
-/** As it is shown: what is left of a cancelled campaign is cancelled. */
+/** Filters by the shown status: pending mail of a cancelled campaign is CANCELLED. */
 function hasStatus(status: EmailStatus): Condition {
-  const ended = `exists (select 1 from campaigns k where k.id = e.campaign_id and k.status = 'CANCELLED')`;
-  if (status === 'PENDING') return [`e.status = 'PENDING' and not ${ended}`];
-  if (status === 'CANCELLED') return [`e.status = 'CANCELLED' or e.status = 'PENDING' and ${ended}`];
+  const campaignCancelled = `exists (select 1 from campaigns k where k.id = e.campaign_id and k.status = 'CANCELLED')`;
+  if (status === 'PENDING') return [`e.status = 'PENDING' and not ${campaignCancelled}`];
+  if (status === 'CANCELLED') return [`e.status = 'CANCELLED' or e.status = 'PENDING' and ${campaignCancelled}`];
   return ['e.status = ?', status];
 }

@@ -1,30 +1,41 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import type { MatchedNotice } from './apply-notices.ts';
-import { type MailEvent, type MailFacts, mailEventData, mailFacts, mailFactsFrom } from './mail-events.ts';
+import { type MailEvent, type MailFacts, mailEventData, mailFactsColumns, mailFactsJoins } from './mail-events.ts';
 import type { BounceType, NoticeKind } from './notices.ts';
 import type { UndeliverableContact } from './unsubscribe-undeliverable.ts';
 
-/** Of the same link of the same mail in one go: whoever reloads it a thousand times fills no table. */
-const MOST_ALIKE = 10;
+/** The most notices of the same link and mail in one batch, so that reloading a link fills no table. */
+const MAX_REPEATS = 10;
 
-interface MovedRow extends MailFacts {
+/** A notice with the mail that it is about. */
+export interface MatchedNotice {
+  id: string;
+  kind: NoticeKind;
+  bounce_type: BounceType | null;
+  link: string | null;
+  reason: string | null;
+  at: Date;
+  email_id: string;
+  contact_id: string;
+}
+
+interface UpdatedRow extends MailFacts {
   delivered_before: boolean;
   opened_before: boolean;
   clicked_before: boolean;
   bounced_before: boolean;
   complained_before: boolean;
   bounce_type_before: BounceType | null;
-  /** The address that it went to; null once it is erased. */
+  /** The address that the mail was sent to; null once erased. */
   to_email: string | null;
   contact_email: string | null;
 }
 
-// Times are those of the first notice of their kind. The status only moves forward, whatever order notices come in.
-const move = statement<MovedRow>(
-  'notices-move',
-  `with ladder as (select array['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED'] as steps),
-   moved as (
+// Keeps the time of the first notice of each kind. The status only moves forward, in any order of notices.
+const update = statement<UpdatedRow>(
+  'notices-update-mails',
+  `with status_order as (select array['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED'] as statuses),
+   updated as (
      update emails e set
        delivered_at = coalesce(e.delivered_at, r.delivered_at),
        opened_at = coalesce(e.opened_at, r.opened_at),
@@ -34,10 +45,10 @@ const move = statement<MovedRow>(
        bounce_type = case when r.bounce_type = 'Permanent' then r.bounce_type
          else coalesce(e.bounce_type, r.bounce_type) end,
        reason = coalesce(r.reason, e.reason),
-       status = case when array_position(steps, r.status) > array_position(steps, e.status) then r.status
+       status = case when array_position(statuses, r.status) > array_position(statuses, e.status) then r.status
          else e.status end,
        updated_at = now()
-     from ladder, unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[],
+     from status_order, unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[],
          $6::timestamptz[], $7::text[], $8::text[], $9::text[])
        as r (id, delivered_at, opened_at, clicked_at, bounced_at, complained_at, bounce_type, status, reason)
      where e.id = r.id
@@ -45,11 +56,11 @@ const move = statement<MovedRow>(
        old.clicked_at is not null as clicked_before, old.bounced_at is not null as bounced_before,
        old.complained_at is not null as complained_before, old.bounce_type as bounce_type_before
    )
-   select ${mailFacts('moved')}, moved.delivered_before, moved.opened_before, moved.clicked_before,
-     moved.bounced_before, moved.complained_before, moved.bounce_type_before,
-     coalesce(content.to_email, moved.to_email) as to_email, contact.email as contact_email
-   from moved ${mailFactsFrom('moved')}
-   left join contacts contact on contact.id = moved.contact_id`,
+   select ${mailFactsColumns('updated')}, updated.delivered_before, updated.opened_before, updated.clicked_before,
+     updated.bounced_before, updated.complained_before, updated.bounce_type_before,
+     coalesce(content.to_email, updated.to_email) as to_email, contact.email as contact_email
+   from updated ${mailFactsJoins('updated')}
+   left join contacts contact on contact.id = updated.contact_id`,
 );
 
 const rank: Record<NoticeKind, number> = { delivery: 1, open: 2, click: 3, bounce: 4, complaint: 5 };
@@ -61,25 +72,25 @@ const statusOf = {
   complaint: 'COMPLAINED',
 } as const;
 
-/** Carries what was heard over to the ledger, under the contacts' locks. Gives back what is to be said of it. */
-export async function moveMails(
+/** Applies notices to the ledger, under the contacts' locks. Returns the events to record and the contacts to unsubscribe. */
+export async function updateMails(
   trx: Db,
   notices: MatchedNotice[],
-): Promise<{ events: MailEvent[]; losses: UndeliverableContact[] }> {
+): Promise<{ events: MailEvent[]; undeliverable: UndeliverableContact[] }> {
   const sorted = [...notices].sort((a, b) => a.at.getTime() - b.at.getTime() || Number(BigInt(a.id) - BigInt(b.id)));
   const mails = byMail(sorted);
   const groups = [...mails.values()];
   const firstOf = (kind: NoticeKind) => groups.map((group) => group.find((notice) => notice.kind === kind)?.at ?? null);
-  const rows = await move(trx, [
+  const rows = await update(trx, [
     [...mails.keys()],
     ...(['delivery', 'open', 'click', 'bounce', 'complaint'] as const).map(firstOf),
     groups.map(bounceTypeOf),
     groups.map((group) => statusOf[furthest(group)]),
     groups.map((group) => group.findLast(({ reason }) => reason !== null)?.reason ?? null),
   ]);
-  const teller = new Teller(rows);
-  for (const notice of sorted) teller.tell(notice);
-  return teller;
+  const collector = new NoticeEvents(rows);
+  for (const notice of sorted) collector.add(notice);
+  return collector;
 }
 
 function byMail(notices: MatchedNotice[]): Map<string, MatchedNotice[]> {
@@ -100,37 +111,37 @@ function bounceTypeOf(group: MatchedNotice[]): BounceType | null {
 const furthest = (group: MatchedNotice[]): NoticeKind =>
   group.map(({ kind }) => kind).reduce((a, b) => (rank[a] >= rank[b] ? a : b));
 
-/** Decides which notices are news: of deliveries, bounces and complaints the first, of opens and clicks all. */
-class Teller {
+/** Collects the events of notices: the first delivery, bounce and complaint of a mail, and all opens and clicks. */
+class NoticeEvents {
   readonly events: MailEvent[] = [];
-  readonly losses: UndeliverableContact[] = [];
-  private readonly mails: Map<string, MovedRow>;
-  private readonly alike = new Map<string, number>();
+  readonly undeliverable: UndeliverableContact[] = [];
+  private readonly mails: Map<string, UpdatedRow>;
+  private readonly repeats = new Map<string, number>();
 
-  constructor(rows: MovedRow[]) {
+  constructor(rows: UpdatedRow[]) {
     this.mails = new Map(rows.map((row) => [row.id, row]));
   }
 
-  tell(notice: MatchedNotice): void {
+  add(notice: MatchedNotice): void {
     const mail = this.mails.get(notice.email_id);
-    if (!mail || this.isTooMuch(notice)) return;
+    if (!mail || this.isRepeatedTooOften(notice)) return;
     const isFirst = this.isFirst(mail, notice.kind);
     const isWorse = notice.kind === 'bounce' && notice.bounce_type === 'Permanent' && !this.bouncedForGood(mail);
     if (!isFirst && !isWorse && notice.kind !== 'open' && notice.kind !== 'click') return;
     if (notice.kind === 'bounce') mail.bounce_type_before = notice.bounce_type ?? 'Undetermined';
     const data = mailEventData(mail, { ...detailOf(mail, notice), isFirst });
     this.events.push({ name: `email.${notice.kind}`, mail, data });
-    if (notice.kind === 'complaint' || isWorse) this.losses.push(lossOf(mail, notice));
+    if (notice.kind === 'complaint' || isWorse) this.undeliverable.push(undeliverableOf(mail, notice));
   }
 
-  private isTooMuch({ email_id, kind, link }: MatchedNotice): boolean {
+  private isRepeatedTooOften({ email_id, kind, link }: MatchedNotice): boolean {
     const key = `${email_id} ${kind} ${link}`;
-    const before = this.alike.get(key) ?? 0;
-    this.alike.set(key, before + 1);
-    return before >= MOST_ALIKE;
+    const before = this.repeats.get(key) ?? 0;
+    this.repeats.set(key, before + 1);
+    return before >= MAX_REPEATS;
   }
 
-  private isFirst(mail: MovedRow, kind: NoticeKind): boolean {
+  private isFirst(mail: UpdatedRow, kind: NoticeKind): boolean {
     const before = {
       delivery: 'delivered_before',
       open: 'opened_before',
@@ -143,11 +154,11 @@ class Teller {
     return isFirst;
   }
 
-  private readonly bouncedForGood = ({ bounced_before, bounce_type_before }: MovedRow): boolean =>
+  private readonly bouncedForGood = ({ bounced_before, bounce_type_before }: UpdatedRow): boolean =>
     bounced_before && bounce_type_before === 'Permanent';
 }
 
-function detailOf(mail: MovedRow, { kind, at, link, bounce_type: bounceType, reason }: MatchedNotice) {
+function detailOf(mail: UpdatedRow, { kind, at, link, bounce_type: bounceType, reason }: MatchedNotice) {
   const time = at.toISOString();
   switch (kind) {
     case 'delivery':
@@ -155,7 +166,7 @@ function detailOf(mail: MovedRow, { kind, at, link, bounce_type: bounceType, rea
     case 'open':
       return { openedAt: time };
     case 'click':
-      // An address may say a lot about whoever it was written for.
+      // A link may contain personal data, so it is dropped once the contact is deleted.
       return { clickedAt: time, link: mail.contact_email === null ? null : link };
     case 'bounce':
       return { bouncedAt: time, bounceType: bounceType ?? 'Undetermined', reason };
@@ -164,7 +175,7 @@ function detailOf(mail: MovedRow, { kind, at, link, bounce_type: bounceType, rea
   }
 }
 
-const lossOf = (mail: MovedRow, { kind }: MatchedNotice): UndeliverableContact => ({
+const undeliverableOf = (mail: UpdatedRow, { kind }: MatchedNotice): UndeliverableContact => ({
   mail,
   reason: kind === 'complaint' ? 'complaint' : 'bounce',
   address: mail.to_email ?? mail.contact_email,

@@ -5,17 +5,17 @@ export const noticeKinds = ['delivery', 'open', 'click', 'bounce', 'complaint'] 
 export type NoticeKind = (typeof noticeKinds)[number];
 export type BounceType = 'Permanent' | 'Transient' | 'Undetermined';
 
-/** Something that was heard of a mail after it left. */
+/** A report about a mail after it was sent. */
 export interface Notice {
-  /** Which mail: by our id of it, or by the one that the relay gave it. */
+  /** The mail, by our id or by the relay's. */
   mail: { id: string } | { providerMessageId: string };
   kind: NoticeKind;
   bounceType?: BounceType | undefined;
-  /** What was clicked. */
+  /** The clicked link. */
   link?: string | undefined;
-  /** Of a bounce or complaint, in the words of whoever tells. */
+  /** The reason of a bounce or complaint, as reported. */
   reason?: string | undefined;
-  /** When it happened; now, when nothing is said. */
+  /** When it happened; now by default. */
   at?: Date | undefined;
 }
 
@@ -29,7 +29,7 @@ const append = statement(
 
 const waiting = statement<{ count: number }>('notices-waiting', 'select count(*)::integer as count from email_notices');
 
-/** How many are not settled yet. */
+/** Counts the notices that are not applied yet. */
 export async function noticesWaiting(db: Db): Promise<number> {
   return (await waiting(db, []))[0]?.count ?? 0;
 }
@@ -37,22 +37,22 @@ export async function noticesWaiting(db: Db): Promise<number> {
 const REASON_LENGTH = 500;
 
 /**
- * Notes what was heard of mails: one insert that waits for nobody. What follows from it (the mail's state, events, a
- * contact unsubscribed) is done by `settleNotices` soon after. The same notice may come any number of times.
+ * Stores notices with one insert that waits for no lock. `applyNotices` soon applies them (status, events, unsubscribed
+ * contacts). The same notice may be recorded any number of times.
  */
 export async function recordNotices(db: Db, notices: Notice[]): Promise<void> {
   if (notices.length === 0) return;
   await append(db, [
     notices.map(({ mail }) => ('id' in mail ? mail.id : null)),
-    notices.map(({ mail }) => ('id' in mail ? null : stored(mail.providerMessageId))),
+    notices.map(({ mail }) => ('id' in mail ? null : withoutNul(mail.providerMessageId))),
     notices.map(({ kind }) => kind),
     notices.map(({ bounceType }) => bounceType ?? null),
-    notices.map(({ link }) => stored(link)),
-    notices.map(({ reason }) => stored(reason?.slice(0, REASON_LENGTH))),
+    notices.map(({ link }) => withoutNul(link)),
+    notices.map(({ reason }) => withoutNul(reason?.slice(0, REASON_LENGTH))),
     notices.map(({ at }) => at ?? null),
   ]);
   wake(db, 'notices');
 }
 
-/** Postgres keeps no NUL, and one notice that cannot be stored would take its neighbours along. */
-const stored = (text: string | undefined): string | null => text?.replaceAll('\0', '') ?? null;
+/** Removes NUL, which Postgres cannot store and which would fail the whole insert. */
+const withoutNul = (text: string | undefined): string | null => text?.replaceAll('\0', '') ?? null;

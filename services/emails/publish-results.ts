@@ -4,20 +4,20 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { messageDomain } from '../../platform/mailer.ts';
 import { recordUsage } from '../billing/usage.ts';
-import { lockContactsOf, mailData, mailDepth, mailFactsFrom, mailSender } from './mail-events.ts';
+import { lockContactsOf, mailData, mailDepth, mailFactsJoins, mailSender } from './mail-events.ts';
 
 export const RESULTS_PER_BATCH = 200;
 
 /**
- * For whoever writes a result: an insert of the mails in `source`, a row of the ledger each. So the ledger itself, which
- * has many indexes, is not written once more when they are told. A mail whose last result is still to be told is locked
- * there: whoever tells meanwhile would take its place in the queue along with the result from before.
+ * SQL that queues the results of the ledger rows in `source` for publishing. A queue of its own avoids another update of
+ * `emails`, which has many indexes. ON CONFLICT updates, and so locks, a row that is still queued; otherwise a concurrent
+ * publisher could delete it together with the new result.
  */
 export const queueingResults = (source: string): string =>
   `insert into unpublished_email_results (email_id, contact_id) select id, contact_id from (select * from ${source}) result
    where not without_events on conflict (email_id) do update set contact_id = excluded.contact_id`;
 
-// Others may tell results at the same time: what one has in hand the other passes over.
+// Workers run this concurrently: SKIP LOCKED gives each its own results.
 const pick = statement<{ email_id: string; contact_id: string }>(
   'results-pick',
   `delete from unpublished_email_results where email_id = any (array(
@@ -31,8 +31,8 @@ const SENT = `'sentAt', ${iso('mail.sent_at')}, 'providerMessageId', mail.provid
 const FAILED = `'failedAt', ${iso('mail.updated_at')}, 'reason', mail.reason`;
 
 /**
- * Records what has become of the mails in `mails`: ledger rows \`mail\` with what `mailFactsFrom` joins to them, whose
- * contacts are locked. What the Message-IDs of `senders` (two arrays) end in, only the program knows.
+ * SQL that records the result events of `mails`: ledger rows `mail` with the joins of `mailFactsJoins`, whose contacts
+ * are locked. `senders` are two arrays with the Message-ID domain of each sender, which only the program can compute.
  */
 export const recordingResults = (mails: string, senders: string): string =>
   recordingEvents(
@@ -46,7 +46,7 @@ export const recordingResults = (mails: string, senders: string): string =>
      order by coalesce(mail.sent_at, mail.updated_at)`,
   );
 
-/** As `recordingResults` wants them. */
+/** Returns the `senders` arrays of `recordingResults`. */
 export const senderColumns = (emails: string[]): [string[], string[]] => [
   emails,
   emails.map((email) => messageDomain({ email })),
@@ -54,23 +54,23 @@ export const senderColumns = (emails: string[]): [string[], string[]] => [
 
 const senders = statement<{ from_email: string }>(
   'results-senders',
-  `select distinct ${mailSender} as from_email from emails mail ${mailFactsFrom('mail')}
+  `select distinct ${mailSender} as from_email from emails mail ${mailFactsJoins('mail')}
    where mail.id = any ($1::uuid[]) and ${mailSender} is not null`,
 );
 
-// Read under the locks: what there was of a contact that has just been deleted is gone. What is to be sent once more has
-// no result, for now. None of it comes here and goes back, but for what Message-IDs end in.
+// Reads the mails under the locks, so that erased content of a contact that was just deleted is not recorded. A mail that
+// is to be sent again has no result for now.
 const record = statement(
   'results-record',
   recordingResults(
-    `(select * from emails where id = any ($1::uuid[])) mail ${mailFactsFrom('mail')}`,
+    `(select * from emails where id = any ($1::uuid[])) mail ${mailFactsJoins('mail')}`,
     '$2::text[], $3::text[]',
   ),
 );
 
 /**
- * Records `email.sent` and `email.failed` for mail whose result is in the ledger, each once. Delivery itself never waits
- * for a contact. Where there is `billing`, what was sent is noted for it. Gives back how many there were.
+ * Records `email.sent` and `email.failed` for results in the ledger, each once. Separate from delivery, so that delivery
+ * never waits for a contact's lock. With `billing`, records the usage too. Returns the number of results.
  */
 export async function publishResults(db: Db, limit = RESULTS_PER_BATCH, { billing = false } = {}): Promise<number> {
   return retryDeadlocks(db, () =>

@@ -2,22 +2,22 @@ import { timingSafeEqual } from 'node:crypto';
 import type { SigningKeys } from '../../platform/cursor.ts';
 import { hmacHex } from '../../platform/hmac.ts';
 
-/** Says in every mail which one it is; whoever returns it, or tells us of it, gives it back. */
+/** The header with the mail's signed id, which bounce and complaint reports quote. */
 export const MARK_HEADER = 'X-Everpost-Id';
 
 const NOTHING = new Uint8Array();
 const TOKEN = /^([0-9a-f]{32})-([0-9a-f]{20})$/;
 
 /**
- * The id of a mail, signed, for its envelope and its head: nobody else can make one up and have somebody unsubscribed.
- * In hex, because not everybody on the way keeps upper and lower case of an address.
+ * Returns the signed id of a mail for its envelope sender and header. The signature keeps others from forging bounces
+ * that unsubscribe contacts. In hex, because some servers change the case of addresses.
  */
 export function returnToken(keys: SigningKeys, emailId: string): string {
   const id = emailId.replaceAll('-', '');
   return `${id}-${signature(keys[0], id)}`;
 }
 
-/** The mail that a token stands for; undefined for what is not ours. */
+/** Returns the mail's id, or undefined for an invalid token. */
 export function openReturnToken(keys: SigningKeys, token: string): string | undefined {
   const [, id, signed] = TOKEN.exec(token.trim().toLowerCase()) ?? [];
   if (!id || !signed) return undefined;
@@ -32,7 +32,7 @@ function signature(key: string, id: string): string {
 
 const LOCAL_PART = 'b-';
 
-/** RFC 5321 bounces go to the envelope's sender; this one says which mail has come back (VERP). */
+/** The envelope sender, which receives bounces (RFC 5321). It contains the mail's token (VERP). */
 export const returnPath = (token: string, bounceDomain: string): string => `${LOCAL_PART}${token}@${bounceDomain}`;
 
 export function openReturnPath(keys: SigningKeys, address: string): string | undefined {

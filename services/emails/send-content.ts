@@ -3,9 +3,29 @@ import { ApiError, type Fault, validationError } from '../../platform/errors.ts'
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { MailAttachment } from '../../platform/mailer.ts';
 import { encodeText } from '../../platform/mime-body.ts';
-import type { Address, SendInput } from './send.ts';
+import type { Data } from '../contacts/data.ts';
 
-/** What all mails of a request have in common. */
+export interface Address {
+  email: string;
+  name?: string | undefined;
+}
+
+export interface SendInput {
+  /** At least one; each recipient gets a separate mail. */
+  to: Address[];
+  /** From, subject and body default to the template's, and are required if it has none. */
+  from?: Address | undefined;
+  subject?: string | undefined;
+  body?: string | undefined;
+  template?: string | null | undefined;
+  reply?: string | undefined;
+  subscribed?: boolean | undefined;
+  data?: Data | null | undefined;
+  headers?: Record<string, string> | null | undefined;
+  attachments?: MailAttachment[] | null | undefined;
+}
+
+/** The content that all mails of a request share. */
 export interface MailContent {
   from: Address;
   reply: string | null;
@@ -29,7 +49,7 @@ export const NO_LIMITS: SendLimits = {
   limits: UNLIMITED,
 };
 
-/** What the request says, else what the template says. */
+/** Takes each part from the request, else from the template. */
 export function contentOf(input: SendInput, template: Template | null | undefined, limits: SendLimits): MailContent {
   const from = input.from ?? senderOf(template);
   const subject = input.subject ?? template?.subject;
@@ -55,10 +75,10 @@ function senderOf(template: Template | null | undefined): Address | undefined {
 }
 
 function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, template: Template | null | undefined) {
-  const because = template ? ': the template has none' : '';
+  const cause = template ? ': the template has none' : '';
   const missing = Object.entries(content).filter(([, value]) => value === undefined);
   return validationError(
-    missing.map(([field]): Fault => ({ field, message: `"${field}" is required${because}`, code: 'required' })),
+    missing.map(([field]): Fault => ({ field, message: `"${field}" is required${cause}`, code: 'required' })),
   );
 }
 
@@ -68,22 +88,22 @@ function checkSizes(body: string, attachments: MailAttachment[], limits: SendLim
     const message = `"attachments" are larger than ${limits.attachmentMaxBytes} bytes together`;
     throw validationError([{ field: 'attachments', message, code: 'too_big' }]);
   }
-  // A shorter text cannot be too large, whatever characters it has: the count would cost more than the rest.
+  // Skips the exact count for short texts, which cannot be too large in any encoding.
   if (files + body.length * 3 < limits.messageMaxBytes / 2) return;
-  // In a mail, files are written in lines of base64, and text in characters of ASCII, of which it may take three times as many.
-  const whole = encodeText(body).text.length + Math.ceil((Math.ceil(files / 3) * 4 * 78) / 76);
-  if (whole > limits.messageMaxBytes) {
+  // Files are encoded as base64 lines, and text as ASCII, which can be three times as long.
+  const messageBytes = encodeText(body).text.length + Math.ceil((Math.ceil(files / 3) * 4 * 78) / 76);
+  if (messageBytes > limits.messageMaxBytes) {
     const message = `The message is larger than the ${limits.messageMaxBytes} bytes that a mail may have.`;
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message);
   }
 }
 
-/** Messages of the largest size that one request may add to the ledger: every recipient has a copy of the body there. */
+/** Bounds what one request adds to the ledger, in messages of the largest size: each recipient stores a copy of the body. */
 const MAX_COPIES = 16;
 
 function checkCopies(body: string, recipients: number, { messageMaxBytes }: SendLimits): void {
-  const most = MAX_COPIES * messageMaxBytes;
-  if (recipients === 1 || body.length * recipients <= most) return;
-  const message = `"body" times ${recipients} recipients is larger than the ${most} bytes that one request may send.`;
+  const maxTotal = MAX_COPIES * messageMaxBytes;
+  if (recipients === 1 || body.length * recipients <= maxTotal) return;
+  const message = `"body" times ${recipients} recipients is larger than the ${maxTotal} bytes that one request may send.`;
   throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message, { suggestion: 'Send to fewer recipients at once.' });
 }

@@ -3,28 +3,28 @@ import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import type { Pace } from '../../platform/slots.ts';
 
-// Time is given out, not tokens: each grant is a stretch of the one line of time on which all workers put their mails,
-// so that no two are closer together than the rate allows. By the clock of the database alone.
-const grant = statement<{ starts_in: number }>(
-  'send-pace',
-  `insert into send_rate as pace (next_at) values (clock_timestamp() + make_interval(secs => $1))
+// Reserves an interval on one timeline that all workers share, so that mails are spaced by the rate. Uses the database's
+// clock only.
+const reserve = statement<{ starts_in: number }>(
+  'send-rate-reserve',
+  `insert into send_rate as rate (next_at) values (clock_timestamp() + make_interval(secs => $1))
    on conflict (only_one) do update
-     set next_at = greatest(pace.next_at, clock_timestamp()) + make_interval(secs => $1)
+     set next_at = greatest(rate.next_at, clock_timestamp()) + make_interval(secs => $1)
    returning extract(epoch from next_at - make_interval(secs => $1) - clock_timestamp())::float8 as starts_in`,
 );
 
-/** A stretch is at most so long: nobody else's first mail waits for longer, whatever its priority. */
-const STRETCH_SECONDS = 0.1;
-/** Who comes later than this to his place on the line has lost it. */
-const LATE_MS = 20;
-const AGAIN_MS = 500;
+/** The longest reservation, and so the longest wait of another worker's first mail. */
+const MAX_RESERVATION_SECONDS = 0.1;
+/** A slot that is older than this is dropped. */
+const MAX_LATE_MS = 20;
+const RETRY_MS = 500;
 
-/** `SEND_RATE_PER_SECOND`: at most so many mails a second begin, over all workers that share the database. */
+/** Enforces `SEND_RATE_PER_SECOND` over all workers that share the database. */
 export class SendPace implements Pace {
   private readonly db: Db;
   private readonly perSecond: number;
-  /** Places on the line that are ours, by our own clock. */
-  private places: number[] = [];
+  /** Reserved send times, by this process's clock. */
+  private slots: number[] = [];
 
   constructor(db: Db, perSecond: number) {
     this.db = db;
@@ -33,25 +33,25 @@ export class SendPace implements Pace {
 
   async next(wanted: number): Promise<void> {
     for (;;) {
-      const place = this.places.shift();
+      const slot = this.slots.shift();
       const now = performance.now();
-      if (place === undefined) await this.refill(wanted);
-      else if (place > now - LATE_MS) return place > now ? sleep(place - now) : undefined;
+      if (slot === undefined) await this.refill(wanted);
+      else if (slot > now - MAX_LATE_MS) return slot > now ? sleep(slot - now) : undefined;
     }
   }
 
-  /** Without the database nothing can be begun anyway. */
+  /** Waits out a database outage, during which nothing can be sent anyway. */
   private async refill(wanted: number): Promise<void> {
-    const most = Math.max(1, Math.floor(this.perSecond * STRETCH_SECONDS));
-    const count = Math.min(Math.max(wanted, 1), most);
-    const asked = performance.now();
+    const maxCount = Math.max(1, Math.floor(this.perSecond * MAX_RESERVATION_SECONDS));
+    const count = Math.min(Math.max(wanted, 1), maxCount);
+    const startedAt = performance.now();
     try {
-      const [row] = await grant(this.db, [count / this.perSecond]);
-      // Counted from when the answer came: that is never too early.
+      const [row] = await reserve(this.db, [count / this.perSecond]);
+      // Counts from the arrival of the answer, which is never too early.
       const first = performance.now() + (row?.starts_in ?? 0) * 1_000;
-      this.places = Array.from({ length: count }, (_, n) => first + (n * 1_000) / this.perSecond);
+      this.slots = Array.from({ length: count }, (_, n) => first + (n * 1_000) / this.perSecond);
     } catch {
-      await sleep(Math.max(0, AGAIN_MS - (performance.now() - asked)));
+      await sleep(Math.max(0, RETRY_MS - (performance.now() - startedAt)));
     }
   }
 }

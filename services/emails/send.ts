@@ -1,14 +1,15 @@
 import { confirmed } from '../../db/confirm.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
+import { Contact } from '../../db/models/contact.ts';
 import { fieldsFit } from '../../db/models/name-limits.ts';
 import { isSuppressed } from '../../db/models/suppression.ts';
+import type { TemplateType } from '../../db/models/template.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { together } from '../../db/together.ts';
-import { type ApiError, unverifiedSender } from '../../platform/errors.ts';
+import { type ApiError, badRequest, unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
-import type { MailAttachment } from '../../platform/mailer.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { isOpenProject, openProject, refusal } from '../access/open-project.ts';
 import { reserveMails } from '../billing/caps.ts';
@@ -21,28 +22,16 @@ import { isVerifiedSender } from '../domains/verified-sender.ts';
 import { findTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
 import { queueingResults } from './publish-results.ts';
-import { contentOf, type MailContent, NO_LIMITS, type SendLimits } from './send-content.ts';
-import { refuseUnsubscribed } from './subscribed.ts';
+import {
+  type Address,
+  contentOf,
+  type MailContent,
+  NO_LIMITS,
+  type SendInput,
+  type SendLimits,
+} from './send-content.ts';
 
-export interface Address {
-  email: string;
-  name?: string | undefined;
-}
-
-export interface SendInput {
-  /** At least one; each gets a mail of its own. */
-  to: Address[];
-  /** Of an own, or else the template's; what neither has is missing. */
-  from?: Address | undefined;
-  subject?: string | undefined;
-  body?: string | undefined;
-  template?: string | null | undefined;
-  reply?: string | undefined;
-  subscribed?: boolean | undefined;
-  data?: Data | null | undefined;
-  headers?: Record<string, string> | null | undefined;
-  attachments?: MailAttachment[] | null | undefined;
-}
+export type { Address, SendInput } from './send-content.ts';
 
 export interface Accepted {
   emails: { contact: { id: string; email: string }; email: string }[];
@@ -51,7 +40,7 @@ export interface Accepted {
 
 type Mail = Address & { id: string };
 
-type Given = SendInput & { change: DataChange; limits: Limits };
+type ParsedInput = SendInput & { change: DataChange; limits: Limits };
 
 interface AcceptedRow {
   email_id: string;
@@ -60,17 +49,16 @@ interface AcceptedRow {
   senders_version: string;
 }
 
-/** What is the same for all recipients of a request, and the mails to them. */
-interface Ask {
+/** One request as the statement takes it: the shared content, and a mail per recipient. */
+interface SendRequest {
   content: Record<string, unknown>;
   mails: (Record<string, unknown> & { id: string })[];
 }
 
-// From an unverified domain, or with new custom fields that do not fit, nothing is written at all: the checks are
-// conditions of everything else. That of the domain is made from
-// memory; the table is asked where there is none, or where the project's domains have changed since. As JSON, and not as
-// arrays or single parameters, because the requests of a project are accepted together when they come together.
-const acceptAll = statement<AcceptedRow>(
+// Writes nothing at all for an unverified domain or for custom fields beyond the limit. The domain is checked against the
+// cached version of the project's domains, and against the table if that is missing or outdated. Takes JSON parameters
+// because concurrent requests of a project share one statement.
+const insertMails = statement<AcceptedRow>(
   'send',
   `with content as materialized (
      select content.*, project.senders_version from ${openProject()} as project,
@@ -117,27 +105,31 @@ const acceptAll = statement<AcceptedRow>(
    from accepted`,
 );
 
-async function writeAll(db: Db, { projectId, keyGeneration }: ProjectAccess, asks: Ask[]): Promise<AcceptedRow[][]> {
-  const contents = asks.map(({ content }, n) => ({ ...content, n }));
-  const mails = asks.flatMap((ask, n) => ask.mails.map((mail) => ({ ...mail, content: n })));
-  const rows = await acceptAll(db, [projectId, keyGeneration, JSON.stringify(contents), JSON.stringify(mails)]);
+async function writeRequests(
+  db: Db,
+  { projectId, keyGeneration }: ProjectAccess,
+  requests: SendRequest[],
+): Promise<AcceptedRow[][]> {
+  const contents = requests.map(({ content }, n) => ({ ...content, n }));
+  const mails = requests.flatMap((request, n) => request.mails.map((mail) => ({ ...mail, content: n })));
+  const rows = await insertMails(db, [projectId, keyGeneration, JSON.stringify(contents), JSON.stringify(mails)]);
   const byId = new Map(rows.map((row) => [row.email_id, row]));
-  return asks.map((ask) => ask.mails.flatMap(({ id }) => byId.get(id) ?? []));
+  return requests.map((request) => request.mails.flatMap(({ id }) => byId.get(id) ?? []));
 }
 
-const writeTogether = together(writeAll, {
+const writeCoalesced = together(writeRequests, {
   key: ({ projectId, keyGeneration }) => `${projectId}/${keyGeneration}`,
   maxItems: 25,
   width: 2,
 });
 
-/** A domain may be verified between a refusal and the question why. */
+/** Retries because a domain may become verified between a refusal and the query for its reason. */
 const ATTEMPTS = 3;
 
-/** What is larger gains nothing from company. */
-const SMALL = 64 * 1024;
+/** Larger bodies gain nothing from sharing a statement. */
+const SMALL_BODY = 64 * 1024;
 
-/** Contacts and ledger rows in one statement; a ledger row that is due is itself the intent to send. */
+/** Writes contacts and ledger rows in one statement. A due ledger row is itself the order to send. */
 export async function sendEmails(
   db: Db,
   project: ProjectAccess,
@@ -160,15 +152,15 @@ async function acceptMails(
   mails: Mail[],
 ): Promise<Accepted> {
   const { template, attachments } = input;
-  const ask: Given = { ...input, change: readLimitedData(input.data, limits.limits), limits: limits.limits };
+  const request: ParsedInput = { ...input, change: readLimitedData(input.data, limits.limits), limits: limits.limits };
   if (!template && !attachments?.length && !project.capped)
-    return accept(db, project, ask, contentOf(input, undefined, limits), mails);
+    return acceptContent(db, project, request, contentOf(input, undefined, limits), mails);
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
       const content = contentOf(input, template ? await findTemplate(trx, project.projectId, template) : null, limits);
       if (attachments?.length) content.attachmentSet = await storeAttachments(trx, attachments);
       if (project.capped) await reserveMails(trx, project.projectId, input.to.length);
-      const accepted = await accept(trx, project, ask, content, mails);
+      const accepted = await acceptContent(trx, project, request, content, mails);
       if (content.type !== 'TRANSACTIONAL') await refuseUnsubscribed(trx, accepted, content.type);
       return accepted;
     }),
@@ -182,43 +174,43 @@ const findMails = statement<Pick<AcceptedRow, 'email_id' | 'contact_id' | 'creat
 
 async function findAccepted(db: Db, { projectId }: ProjectAccess, mails: Mail[]): Promise<Accepted | undefined> {
   const rows = await findMails(db, [projectId, mails.map(({ id }) => id)]);
-  return rows.length === mails.length ? present(mails, rows) : undefined;
+  return rows.length === mails.length ? toAccepted(mails, rows) : undefined;
 }
 
-async function accept(
+async function acceptContent(
   db: Db,
   project: ProjectAccess,
-  input: Given,
+  input: ParsedInput,
   content: MailContent,
   mails: Mail[],
 ): Promise<Accepted> {
   const domain = senderDomain(content.from.email);
   for (let attempt = 1; ; attempt++) {
     const rows = await translatingContactErrors(() =>
-      retryDeadlocks(db, () => write(db, project, domain, input, content, mails)),
+      retryDeadlocks(db, () => writeMails(db, project, domain, input, content, mails)),
     );
     const [first] = rows;
     if (first) {
       rememberSender(db, project.projectId, domain, first.senders_version);
       wake(db, 'mail');
-      return present(mails, rows);
+      return toAccepted(mails, rows);
     }
-    const refused = await refusalOf(db, project, domain);
-    if (!refused) await requireRoomForFields(db, project.projectId, input.change.patch, input.limits);
-    if (refused || attempt === ATTEMPTS) throw refused ?? unverifiedSender(domain);
+    const reason = await refusalReason(db, project, domain);
+    if (!reason) await requireRoomForFields(db, project.projectId, input.change.patch, input.limits);
+    if (reason || attempt === ATTEMPTS) throw reason ?? unverifiedSender(domain);
   }
 }
 
-async function write(
+async function writeMails(
   db: Db,
   project: ProjectAccess,
   domain: string,
-  { change: { patch, deletes, seen }, subscribed, limits }: Given,
+  { change: { patch, deletes, seen }, subscribed, limits }: ParsedInput,
   content: MailContent,
   mails: Mail[],
 ): Promise<AcceptedRow[]> {
   const fields = Object.keys(patch);
-  const ask = {
+  const request = {
     content: {
       domain,
       ...(fields.length > 0 && { fields }),
@@ -227,7 +219,7 @@ async function write(
       verified_at_version: knownSender(db, project.projectId, domain),
       ...contentColumns(content, seen),
     },
-    // Each address of a request is one contact, however often it is there; the first name given for it counts.
+    // Repeated addresses of a request are one contact, with the first name given.
     mails: mails.map(({ id, email, name }) => {
       const contact = {
         contact_id: newId(),
@@ -240,8 +232,8 @@ async function write(
       return { id, email, name, ...contact };
     }),
   };
-  if (mails.length === 1 && content.body.length < SMALL) return writeTogether(db, project, ask);
-  const [rows = []] = await writeAll(db, project, [ask]);
+  if (mails.length === 1 && content.body.length < SMALL_BODY) return writeCoalesced(db, project, request);
+  const [rows = []] = await writeRequests(db, project, [request]);
   return rows;
 }
 
@@ -252,18 +244,18 @@ const contentColumns = (content: MailContent, seen: Data) => ({
   subject: content.subject,
   html: content.body,
   type: content.type,
-  variables: filled(seen),
-  headers: filled(content.headers),
+  variables: undefinedIfEmpty(seen),
+  headers: undefinedIfEmpty(content.headers),
   attachment_set: content.attachmentSet,
   template_id: content.templateId,
 });
 
-function filled<T extends object>(object: T): T | undefined {
+function undefinedIfEmpty<T extends object>(object: T): T | undefined {
   for (const _ in object) return object;
   return undefined;
 }
 
-function present(mails: Mail[], rows: Pick<AcceptedRow, 'email_id' | 'contact_id' | 'created_at'>[]): Accepted {
+function toAccepted(mails: Mail[], rows: Pick<AcceptedRow, 'email_id' | 'contact_id' | 'created_at'>[]): Accepted {
   const contacts = new Map(rows.map((row) => [row.email_id, row.contact_id]));
   return {
     emails: mails.map(({ id, email }) => ({ contact: { id: contacts.get(id) ?? '', email }, email: id })),
@@ -271,8 +263,29 @@ function present(mails: Mail[], rows: Pick<AcceptedRow, 'email_id' | 'contact_id
   };
 }
 
-/** Undefined: nothing stands in its way any more. */
-async function refusalOf(db: Db, project: ProjectAccess, domain: string): Promise<ApiError | undefined> {
+/** Returns the reason of a refusal, or undefined if it no longer applies. */
+async function refusalReason(db: Db, project: ProjectAccess, domain: string): Promise<ApiError | undefined> {
   if (!(await isVerifiedSender(db, project.projectId, domain))) return unverifiedSender(domain);
   return (await isOpenProject(db, project)) ? undefined : refusal(db, project);
+}
+
+const MAX_LISTED = 5;
+
+/**
+ * Refuses MARKETING and HEADLESS mail to unsubscribed contacts. Runs after the contacts are written and in the same
+ * transaction, so that no contact can unsubscribe in between and a refusal rolls everything back.
+ */
+async function refuseUnsubscribed(trx: Db, { emails }: Accepted, type: TemplateType): Promise<void> {
+  const ids = [...new Set(emails.map(({ contact }) => contact.id))];
+  const unsubscribed = await Contact.query(trx)
+    .select('email')
+    .whereIn('id', ids)
+    .where({ subscribed: false })
+    .orderBy('email')
+    .limit(MAX_LISTED);
+  if (unsubscribed.length === 0) return;
+  const addresses = unsubscribed.map(({ email }) => email).join(', ');
+  throw badRequest(`A ${type} template reaches subscribed contacts only; not subscribed: ${addresses}.`, {
+    suggestion: 'Send `subscribed: true` when they have agreed, leave them out, or use a TRANSACTIONAL template.',
+  });
 }

@@ -3,10 +3,10 @@ import type { SigningKeys } from '../../platform/cursor.ts';
 import { openToken, signToken } from '../../platform/signed-token.ts';
 import { bytesOf, ID_BYTES, idOf } from './id-bytes.ts';
 
-/** Of one mail: the address of its pixel, and those that its links lead through. */
+/** The tracking URLs of one mail: its pixel and its links. */
 export interface TrackedMail {
   openUrl: string;
-  /** Undefined: this link is left as it is. */
+  /** Returns undefined for a link that is not tracked. */
   clickUrl(target: string): string | undefined;
 }
 
@@ -31,18 +31,18 @@ class SignedMail implements TrackedMail {
   }
 }
 
-const MAIL = 'mail';
-/** With the project in it: no tenant's links can be put into the events of another. */
-const targetOf = (projectId: string): string => `target ${projectId}`;
+const MAIL_PURPOSE = 'mail';
+/** The token's purpose contains the project, so that a tenant's links cannot appear in another tenant's events. */
+const targetPurpose = (projectId: string): string => `target ${projectId}`;
 
-/** In bytes; with a longer one the link would be too long for some mail programs. */
-const LONGEST_TARGET = 4_000;
+/** In bytes. Longer links would be too long for some mail clients. */
+const MAX_TARGET_BYTES = 4_000;
 const CACHE_CHARACTERS = 8 * 1024 * 1024;
-/** Pages of contacts, and what counts already. */
-const OURS = /^\/(?:unsubscribe|subscribe|manage|t)\//;
+/** The contact's pages and tracking URLs themselves. */
+const OWN_PATHS = /^\/(?:unsubscribe|subscribe|manage|t)\//;
 
-/** Without the blanks and controls at both ends, as browsers read an address. A loop: a pattern takes quadratic time. */
-function trimmed(address: string): string {
+/** Trims blanks and control characters as browsers do. A loop, because a regular expression takes quadratic time. */
+function trim(address: string): string {
   let [start, end] = [0, address.length];
   while (start < end && address.charCodeAt(start) <= SPACE) start++;
   while (end > start && address.charCodeAt(end - 1) <= SPACE) end--;
@@ -52,13 +52,13 @@ function trimmed(address: string): string {
 const SPACE = 0x20;
 
 /**
- * Addresses that count. The mail is signed once, and each target once for all mails of a project that lead there:
- * signing is most of what a link costs.
+ * Creates signed tracking URLs. Signs each mail once, and each target once per project, because signing is most of the
+ * cost of a link.
  */
 export class TrackedLinks {
   readonly baseUrl: string;
   private readonly keys: SigningKeys;
-  /** Empty: not to be counted. */
+  /** Tokens by project and target; empty for targets that are not tracked. */
   private readonly targets = new LRUCache<string, string>({
     maxSize: CACHE_CHARACTERS,
     sizeCalculation: (token, key) => token.length + key.length + 100,
@@ -70,54 +70,55 @@ export class TrackedLinks {
   }
 
   of({ id, projectId }: { id: string; projectId: string }): TrackedMail {
-    return new SignedMail(this, projectId, signToken(this.keys, MAIL, bytesOf(id, projectId)));
+    return new SignedMail(this, projectId, signToken(this.keys, MAIL_PURPOSE, bytesOf(id, projectId)));
   }
 
-  /** Empty: not to be counted. */
+  /** Returns an empty token for a target that is not tracked. */
   targetToken(projectId: string, target: string): string {
-    // Each contact has its own, which nobody else will ask for again.
-    if (this.isOurs(target)) return '';
+    // Not cached: every contact has its own pages.
+    if (this.isOwnUrl(target)) return '';
     const key = `${projectId} ${target}`;
     let token = this.targets.get(key);
     if (token === undefined) {
-      const address = this.countable(target);
-      token = address === undefined ? '' : signToken(this.keys, targetOf(projectId), address);
+      const address = this.trackableAddress(target);
+      token = address === undefined ? '' : signToken(this.keys, targetPurpose(projectId), address);
       this.targets.set(key, token);
     }
     return token;
   }
 
-  /** The address that a link leads to, where it leads into the web and is none of our own. */
-  private countable(target: string): string | undefined {
-    const address = trimmed(target);
-    if (Buffer.byteLength(address) > LONGEST_TARGET) return undefined;
+  /** Returns the trimmed URL if it is a web address and not our own. */
+  private trackableAddress(target: string): string | undefined {
+    const address = trim(target);
+    if (Buffer.byteLength(address) > MAX_TARGET_BYTES) return undefined;
     if (!/^https?:\/\/[^/]/i.test(address) || address.includes('{{') || !URL.canParse(address)) return undefined;
-    return this.isOurs(address) ? undefined : address;
+    return this.isOwnUrl(address) ? undefined : address;
   }
 
-  private isOurs(address: string): boolean {
-    return address.startsWith(this.baseUrl) && OURS.test(address.slice(this.baseUrl.length));
+  private isOwnUrl(address: string): boolean {
+    return address.startsWith(this.baseUrl) && OWN_PATHS.test(address.slice(this.baseUrl.length));
   }
 }
 
-interface ReadMail {
+interface MailToken {
   emailId: string;
   projectId: string;
 }
 
-function readMail(keys: SigningKeys, token: string): ReadMail | undefined {
-  const content = openToken(keys, MAIL, token);
+function readMailToken(keys: SigningKeys, token: string): MailToken | undefined {
+  const content = openToken(keys, MAIL_PURPOSE, token);
   if (content?.length !== 2 * ID_BYTES) return undefined;
   return { emailId: idOf(content), projectId: idOf(content.subarray(ID_BYTES)) };
 }
 
-/** The mail that was opened. */
-export const readOpenToken = (keys: SigningKeys, token: string): string | undefined => readMail(keys, token)?.emailId;
+/** Returns the id of the opened mail. */
+export const readOpenToken = (keys: SigningKeys, token: string): string | undefined =>
+  readMailToken(keys, token)?.emailId;
 
-/** The mail, and the address in it that was clicked. */
+/** Returns the mail and the clicked target. */
 export function readClickToken(keys: SigningKeys, token: string): { emailId: string; target: string } | undefined {
   const dot = token.indexOf('.');
-  const mail = dot === -1 ? undefined : readMail(keys, token.slice(0, dot));
-  const target = mail && openToken(keys, targetOf(mail.projectId), token.slice(dot + 1));
+  const mail = dot === -1 ? undefined : readMailToken(keys, token.slice(0, dot));
+  const target = mail && openToken(keys, targetPurpose(mail.projectId), token.slice(dot + 1));
   return target?.length ? { emailId: mail?.emailId ?? '', target: target.toString() } : undefined;
 }

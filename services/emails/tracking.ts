@@ -3,13 +3,13 @@ import { coalesced } from '../../platform/coalesce.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type Notice, recordNotices } from './notices.ts';
 
-/** How long somebody who clicked waits for us at most. */
-const PATIENCE_MS = 1_000;
-/** Beyond this the database is in such trouble that counting would only be more of it. */
-const MOST_WAITING = 5_000;
-const AT_ONCE = 200;
+/** The longest wait of a request for the write. */
+const MAX_WAIT_MS = 1_000;
+/** Drops opens and clicks beyond this, because the database is overloaded. */
+const MAX_WAITING = 5_000;
+const BATCH_SIZE = 200;
 
-/** Counts opens and clicks. They come in bursts, and share their writes then. */
+/** Records opens and clicks. Concurrent ones share a write, because they come in bursts. */
 export class Tracking {
   private readonly write: (notice: Notice) => Promise<void>;
   private readonly log: Logger;
@@ -22,24 +22,24 @@ export class Tracking {
         await recordNotices(db, notices);
         return notices.map(() => undefined);
       },
-      { maxItems: AT_ONCE },
+      { maxItems: BATCH_SIZE },
     );
   }
 
-  /** Never fails, and never takes long: whoever clicks wants to get there. */
+  /** Never fails and returns within MAX_WAIT_MS, because the recipient waits for the redirect. */
   async count(notice: Notice): Promise<void> {
-    if (this.waiting >= MOST_WAITING) return;
+    if (this.waiting >= MAX_WAITING) return;
     this.waiting++;
     const written = this.write({ ...notice, at: new Date() })
-      .catch((err: unknown) => this.log.warn({ err, kind: notice.kind }, 'an open or click could not be counted'))
+      .catch((err: unknown) => this.log.warn({ err, kind: notice.kind }, 'open or click could not be recorded'))
       .finally(() => this.waiting--);
-    await withPatience(written);
+    await waitBriefly(written);
   }
 }
 
-function withPatience(work: Promise<unknown>): Promise<void> {
+function waitBriefly(work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, PATIENCE_MS);
+    const timer = setTimeout(resolve, MAX_WAIT_MS);
     void work.then(() => {
       clearTimeout(timer);
       resolve();
@@ -47,7 +47,7 @@ function withPatience(work: Promise<unknown>): Promise<void> {
   });
 }
 
-/** Where a click leads: into the web, and nowhere else. */
+/** Returns the URL of a click target if it is http or https. */
 export function webAddress(target: string): string | undefined {
   if (!URL.canParse(target)) return undefined;
   const { protocol, href } = new URL(target);

@@ -4,41 +4,41 @@ import { addSuppressions, type NewSuppression } from '../suppressions/add.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 import { type MailEvent, type MailFacts, recordMailEvents } from './mail-events.ts';
 
-/** A contact that a mail could not reach for good, or who complained of it. */
+/** A contact whose mail bounced permanently, or who complained about it. */
 export interface UndeliverableContact {
   mail: MailFacts;
   reason: 'bounce' | 'complaint';
-  /** That the mail went to; null once it is erased. */
+  /** The address that the mail was sent to; null once erased. */
   address: string | null;
-  /** Whether it still is the contact's. */
+  /** Whether the contact still has this address. */
   isCurrent: boolean;
 }
 
 const unsubscribe = statement<{ id: string }>(
-  'lost-unsubscribe',
+  'undeliverable-unsubscribe',
   `update contacts set subscribed = false, updated_at = now() where id = any ($1::uuid[]) and subscribed returning id`,
 );
 
-/** Hard bounces and complaints end the subscription and put the address on the list, under the contact's lock. */
-export async function unsubscribeUndeliverable(trx: Db, losses: UndeliverableContact[]): Promise<void> {
-  if (losses.length === 0) return;
-  // Whoever has another address by now is still there; whoever complained does not want to hear from us anywhere.
-  const ending = losses.filter(({ reason, isCurrent }) => reason === 'complaint' || isCurrent);
-  const rows = await unsubscribe(trx, [ending.map(({ mail }) => mail.contact_id)]);
+/** Unsubscribes contacts after hard bounces and complaints, and suppresses their addresses. Needs the contacts' locks. */
+export async function unsubscribeUndeliverable(trx: Db, contacts: UndeliverableContact[]): Promise<void> {
+  if (contacts.length === 0) return;
+  // A bounce of a former address keeps the subscription; a complaint ends it for any address.
+  const unsubscribed = contacts.filter(({ reason, isCurrent }) => reason === 'complaint' || isCurrent);
+  const rows = await unsubscribe(trx, [unsubscribed.map(({ mail }) => mail.contact_id)]);
   const events = rows.flatMap(({ id }): MailEvent[] => {
-    const loss = ending.find(({ mail }) => mail.contact_id === id);
-    if (!loss) return [];
-    const { mail, reason } = loss;
+    const contact = unsubscribed.find(({ mail }) => mail.contact_id === id);
+    if (!contact) return [];
+    const { mail, reason } = contact;
     const data = { reason, emailId: mail.id, campaignId: mail.campaign_id, workflowId: mail.workflow_id };
     return [{ name: 'contact.unsubscribed', mail, data }];
   });
   await recordMailEvents(trx, events);
-  await addSuppressions(trx, losses.flatMap(suppressionOf));
+  await addSuppressions(trx, contacts.flatMap(suppressionOf));
 }
 
 /**
- * One whose address is erased is written to no more anyway. Our own mail has no list: nobody could be taken off it, and
- * whoever lost a mailbox for a day would never get another link to log in with.
+ * Skips erased addresses, which get no mail anyway. Skips system mail too: nothing could remove such a suppression, and a
+ * user with a temporarily broken mailbox could never log in again.
  */
 const suppressionOf = ({ mail, reason, address }: UndeliverableContact): NewSuppression[] =>
   address === null || mail.project_id === SYSTEM_PROJECT_ID

@@ -10,24 +10,24 @@ export interface FieldViolation extends TemplateViolation {
   field: keyof TemplateTexts;
 }
 
-const MAX_FAULTS = 20;
+const MAX_VIOLATIONS = 20;
 
-/** What must be put right in a subject and a body before they can be rendered. */
+/** Returns the violations in a subject and a body, at most MAX_VIOLATIONS. */
 export function faultsIn(texts: TemplateTexts): FieldViolation[] {
   const fields = ['subject', 'body'] as const;
   return fields
-    .flatMap((field) => checkTemplate(texts[field] ?? '').map((fault) => ({ field, ...fault })))
-    .slice(0, MAX_FAULTS);
+    .flatMap((field) => checkTemplate(texts[field] ?? '').map((violation) => ({ field, ...violation })))
+    .slice(0, MAX_VIOLATIONS);
 }
 
-/** The same as items of an answer; a client that marks the place finds it in `details`. */
+/** Converts a violation to an item of an API error. `details.faults` has line and column for editors. */
 export const asViolation = ({ field, line, column, message }: FieldViolation): Fault => ({
   field,
   message: `Line ${line}, column ${column} of "${field}": ${message}`,
   code: 'custom',
 });
 
-export function requireNoFaults(texts: TemplateTexts): void {
+export function requireValidTemplate(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
   const errors = faults.map(asViolation);
   const [first] = errors;

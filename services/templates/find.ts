@@ -3,15 +3,15 @@ import { Template } from '../../db/models/template.ts';
 import { notFound } from '../../platform/errors.ts';
 
 export async function findTemplate(db: Db, projectId: string, id: string): Promise<Template> {
-  return found(await Template.query(db).findOne({ projectId, id }));
+  return requireTemplate(await Template.query(db).findOne({ projectId, id }));
 }
 
-/** For one who is going to remove it: nobody can begin to use it meanwhile. */
+/** Locks the row for its removal, so that no transaction can begin to use it. */
 export async function lockTemplate(trx: Db, projectId: string, id: string): Promise<Template> {
-  return found(await Template.query(trx).findOne({ projectId, id }).forUpdate());
+  return requireTemplate(await Template.query(trx).findOne({ projectId, id }).forUpdate());
 }
 
-export function found(template: Template | undefined): Template {
+export function requireTemplate(template: Template | undefined): Template {
   if (!template) throw notFound('template', 'TEMPLATE_NOT_FOUND');
   return template;
 }

@@ -41,8 +41,8 @@ const texts: Record<Language, { why: string; unsubscribe: string; manage: string
 const style = 'margin:24px 0 0;font:12px/1.5 Arial,sans-serif;color:#666;text-align:center';
 
 /**
- * What MARKETING mail ends with, as a template: the contact's links are filled in with the rest of the mail. In the
- * contact's language where it is one of ours, else in the project's, else in English.
+ * Returns the footer of MARKETING mail as a template, which is rendered with the mail. In the contact's language if
+ * available, else in the project's, else in English.
  */
 export function footerFor(locale: unknown, projectLanguage: string): string {
   const language = languageOf(locale, projectLanguage);

@@ -6,7 +6,7 @@ export interface TemplatesQuery {
   page: number;
   pageSize: number;
   type?: TemplateType | undefined;
-  /** A part of the name, the description or the subject. */
+  /** Searched in name, description and subject. */
   search?: string | undefined;
   sort: 'name' | 'createdAt' | 'updatedAt';
   dir: 'asc' | 'desc';

@@ -8,19 +8,19 @@ import { requireOpenProject } from '../access/open-project.ts';
 import { requireRoom } from '../access/room.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
-import { requireNoFaults } from './check.ts';
-import { findTemplate, found } from './find.ts';
+import { requireValidTemplate } from './check.ts';
+import { findTemplate, requireTemplate } from './find.ts';
 
 export { templateTypes } from '../../db/models/template.ts';
 
-/** What is left out stays; null takes away. */
+/** Undefined keeps a field, null clears it. */
 export interface TemplateChange {
   name?: string | undefined;
   description?: string | null | undefined;
   subject?: string | undefined;
   body?: string | undefined;
   type?: TemplateType | undefined;
-  /** Its name is the sender's, unless `fromName` says otherwise. */
+  /** Its name is the sender's name unless `fromName` is given. */
   from?: Address | null | undefined;
   fromName?: string | null | undefined;
   replyTo?: string | null | undefined;
@@ -34,9 +34,9 @@ export async function createTemplate(
   input: NewTemplate,
   { templates: max } = UNLIMITED,
 ): Promise<Template> {
-  requireNoFaults(input);
+  requireValidTemplate(input);
   const { projectId } = project;
-  return writing(db, project, input, async (trx) => {
+  return writeTemplate(db, project, input, async (trx) => {
     await requireRoom(trx, { what: 'templates', projectId, max });
     return Template.query(trx)
       .insert({ ...columnsOf(input), id: newId(), projectId })
@@ -51,28 +51,28 @@ export async function updateTemplate(
   change: TemplateChange,
 ): Promise<Template> {
   const { projectId } = project;
-  // Somebody else's is not there, whatever is wrong with the change.
+  // A template of another project is 404, even when the change is invalid.
   await findTemplate(db, projectId, id);
-  requireNoFaults(change);
+  requireValidTemplate(change);
   const columns = columnsOf(change);
-  return writing(db, project, change, async (trx) => {
+  return writeTemplate(db, project, change, async (trx) => {
     if (Object.keys(columns).length === 0) return findTemplate(trx, projectId, id);
     const [updated] = await Template.query(trx)
       .where({ projectId, id })
       .patch({ ...columns, updatedAt: new Date() })
       .returning('*');
-    return found(updated);
+    return requireTemplate(updated);
   });
 }
 
-/** The copy is as good as what it was made from: nothing about it is checked again. */
+/** Copies a template without validating its content again. */
 export async function duplicateTemplate(
   db: Db,
   project: ProjectAccess,
   id: string,
   { templates: max } = UNLIMITED,
 ): Promise<Template> {
-  return writing(db, project, {}, async (trx) => {
+  return writeTemplate(db, project, {}, async (trx) => {
     const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
     await requireRoom(trx, { what: 'templates', projectId: project.projectId, max });
     return Template.query(trx)
@@ -81,7 +81,7 @@ export async function duplicateTemplate(
   });
 }
 
-function writing<T>(
+function writeTemplate<T>(
   db: Db,
   project: ProjectAccess,
   { from }: TemplateChange,

@@ -3,20 +3,20 @@ import type { Data } from '../contacts/data.ts';
 
 export interface VariableSources {
   contact: { id: string; email: string; subscribed: boolean; createdAt: Date; data: Data };
-  /** Values that were sent along for this mail alone; they win over the contact's. */
+  /** Values for this mail only; they take precedence over the contact's data. */
   passing?: Data;
-  /** The pages of the contact; without them where the template names none. */
+  /** The contact's pages; omitted when the template uses none. */
   links?: { unsubscribeUrl: string; subscribeUrl: string; manageUrl: string };
-  /** The project's. */
+  /** The project's language, the default locale. */
   language: string;
-  /** What `event.*` stands for in workflow mail. Its values go by their own names, too, where the contact has none. */
+  /** The event of a workflow mail, as `event.*`. Its values are also available by name unless the contact has them. */
   event?: unknown;
 }
 
-/** What a template sees. */
+/** Returns the variables of a template. */
 export function variablesOf({ contact, passing, links, language, event }: VariableSources): Variables {
   const { id, email, subscribed, createdAt } = contact;
-  const data = { ...valuesOf(event), ...contact.data, ...passing };
+  const data = { ...objectOrEmpty(event), ...contact.data, ...passing };
   const builtIn = {
     id,
     email,
@@ -31,5 +31,5 @@ export function variablesOf({ contact, passing, links, language, event }: Variab
   return { data, builtIn };
 }
 
-const valuesOf = (event: unknown): Data =>
+const objectOrEmpty = (event: unknown): Data =>
   typeof event === 'object' && event !== null && !Array.isArray(event) ? (event as Data) : {};

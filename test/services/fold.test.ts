@@ -8,7 +8,7 @@ import { NO_PROJECT } from '../../services/outbox/ids.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('folding mail into batches', () => {
+describe('batching due mail', () => {
   let world: World;
   let db: Db;
 
@@ -19,15 +19,15 @@ describe('folding mail into batches', () => {
   after(() => world.close());
   beforeEach(() => db.raw('truncate emails, email_contents, delivery_batches, outbox'));
 
-  const folded = () => db('emails').whereNotNull('batchId').pluck('id');
+  const batchedMail = () => db('emails').whereNotNull('batchId').pluck('id');
 
-  it('makes a batch, and the intent to deliver it, of a single mail', async () => {
+  it('creates a batch and its outbox message for a single mail', async () => {
     const mail = await addMail(db, { project: newId() });
     expect(await foldDueMail(db, 0)).to.equal(1);
     const { batchId } = await mailById(db, mail);
     expect(await db('delivery_batches').pluck('id')).to.deep.equal([batchId]);
-    const [intent] = await claimOutboxMessages(db, 'mail', 10);
-    expect(intent).to.deep.include({
+    const [message] = await claimOutboxMessages(db, 'mail', 10);
+    expect(message).to.deep.include({
       action: 'start',
       workflowType: 'delivery',
       workflowId: `delivery/${batchId}`,
@@ -36,13 +36,13 @@ describe('folding mail into batches', () => {
     });
   });
 
-  it('makes nothing of nothing', async () => {
+  it('creates nothing without due mail', async () => {
     expect(await foldDueMail(db, 0)).to.equal(0);
     expect(await db('delivery_batches')).to.deep.equal([]);
     expect(await db('outbox')).to.deep.equal([]);
   });
 
-  it('takes only mail that is PENDING, due and in no batch', async () => {
+  it('batches only mail that is PENDING, due and in no batch', async () => {
     const project = newId();
     const due = await addMail(db, { project });
     await addMail(db, { project, dueAt: new Date(Date.now() + 60_000) });
@@ -53,28 +53,28 @@ describe('folding mail into batches', () => {
     expect((await mailById(db, due)).batchId).to.be.a('string');
   });
 
-  it('keeps mail of workflows apart from transactional mail, and leaves what is neither', async () => {
+  it('batches workflow and transactional mail separately, and no campaign mail', async () => {
     const project = newId();
     const transactional = await addMail(db, { project });
     const workflow = await addMail(db, { project, sourceType: 'WORKFLOW', priority: 1 });
     await addMail(db, { project, sourceType: 'CAMPAIGN', priority: 2 });
     expect(await foldDueMail(db, 0)).to.equal(1);
-    expect(await folded()).to.deep.equal([transactional]);
+    expect(await batchedMail()).to.deep.equal([transactional]);
     expect(await foldDueMail(db, 1)).to.equal(1);
-    expect(await folded()).to.have.members([transactional, workflow]);
+    expect(await batchedMail()).to.have.members([transactional, workflow]);
     expect(await db('delivery_batches').orderBy('priority').pluck('priority')).to.deep.equal([0, 1]);
   });
 
-  it('lets projects take turns when there is more mail than a batch holds', async () => {
+  it('serves projects round-robin when there is more mail than fits into a batch', async () => {
     const [big, small] = [newId(), newId()];
     await addMails(db, MAX_BATCH + 20, { project: big });
     const late = await addMails(db, 3, { project: small });
     expect(await foldDueMail(db, 0)).to.equal(MAX_BATCH);
-    expect(await folded()).to.include.members(late);
+    expect(await batchedMail()).to.include.members(late);
     expect(await foldDueMail(db, 0)).to.equal(23);
   });
 
-  it('leaves mail in the ledger while there are enough batches of its kind', async () => {
+  it('creates no batch at the limit of batches of its priority', async () => {
     const project = newId();
     const batches: string[] = [];
     for (let n = 0; n < MAX_BATCHES; n++) batches.push(await addBatch(db, { priority: 0 }));
@@ -82,14 +82,14 @@ describe('folding mail into batches', () => {
     await addMail(db, { project });
     await addMail(db, { project, priority: 1 });
     expect(await foldDueMail(db, 0)).to.equal(0);
-    expect(await foldDueMail(db, 1), 'the other kind goes on').to.equal(1);
+    expect(await foldDueMail(db, 1), 'the other priority is not limited').to.equal(1);
     await db('delivery_batches')
       .where({ id: batches[1] ?? '' })
       .del();
     expect(await foldDueMail(db, 0)).to.equal(1);
   });
 
-  it('has room left for projects that have no mail under way, however much others have', async () => {
+  it('reserves batches for projects without mail in a batch when others fill the limit', async () => {
     const [busy, newcomer] = [newId(), newId()];
     for (let n = 0; n < MAX_BATCHES; n++) await addMail(db, { project: busy, batchId: await addBatch(db) });
     await addMails(db, 5, { project: busy });
@@ -97,36 +97,36 @@ describe('folding mail into batches', () => {
     expect(await foldDueMail(db, 0)).to.equal(2);
     for (const id of its) expect((await mailById(db, id)).batchId).to.be.a('string');
     await addMail(db, { project: newcomer });
-    expect(await foldDueMail(db, 0), 'now it has mail under way as well').to.equal(0);
+    expect(await foldDueMail(db, 0), 'its mail is in a batch now').to.equal(0);
     for (let n = MAX_BATCHES + 1; n < MAX_WITH_NEWCOMERS; n++) await addBatch(db);
     await addMail(db, { project: newId() });
-    expect(await foldDueMail(db, 0), 'there is an end to it').to.equal(0);
+    expect(await foldDueMail(db, 0), 'the reserve is limited too').to.equal(0);
   });
 
-  it('puts every mail into one batch alone when several relays fold at once', async () => {
+  it('puts every mail into exactly one batch when 6 relays run', async () => {
     for (const project of [newId(), newId(), newId()]) await addMails(db, 10, { project });
     const counts = await Promise.all(Array.from({ length: 6 }, () => foldDueMail(db, 0)));
     expect(counts.reduce((sum, count) => sum + count)).to.equal(30);
-    expect(await folded()).to.have.length(30);
+    expect(await batchedMail()).to.have.length(30);
     expect(await db('delivery_batches')).to.have.length(counts.filter(Boolean).length);
     expect(await db('outbox')).to.have.length(counts.filter(Boolean).length);
   });
 
-  describe('of batches that nobody works on', () => {
+  describe('stale batches', () => {
     const stale = { leaseUntil: '-infinity', createdAt: new Date(Date.now() - 3_600_000) };
-    const takeApart = () => takeApartStale(db, newId());
+    const dissolve = () => takeApartStale(db, newId());
 
-    it('takes them apart, so that their mail is folded again', async () => {
+    it('are dissolved, so that their mail is batched again', async () => {
       const batchId = await addBatch(db);
       await db('delivery_batches').update(stale);
       const mail = await addMail(db, { project: newId(), batchId });
-      expect(await takeApart()).to.equal(1);
+      expect(await dissolve()).to.equal(1);
       expect(await mailById(db, mail)).to.include({ status: 'PENDING', batchId: null, attempts: 0 });
       expect(await db('delivery_batches')).to.deep.equal([]);
       expect(await foldDueMail(db, 0)).to.equal(1);
     });
 
-    it('counts mail found SENDING as an unknown outcome', async () => {
+    it('count an unknown outcome for mail in status SENDING', async () => {
       const batchId = await addBatch(db);
       await db('delivery_batches').update(stale);
       const lost = { project: newId(), batchId, status: 'SENDING', attempts: 1 } as const;
@@ -136,14 +136,14 @@ describe('folding mail into batches', () => {
         await addMail(db, { ...lost, sourceType: 'CAMPAIGN', priority: 2 }),
         await addMail(db, { ...lost, status: 'SENT' }),
       ];
-      expect(await takeApart()).to.equal(1);
+      expect(await dissolve()).to.equal(1);
       expect(await mailById(db, first)).to.include({ status: 'PENDING', unknownOutcomes: 1, batchId: null });
       expect(await mailById(db, second)).to.include({ status: 'UNKNOWN', unknownOutcomes: 2 });
       expect(await mailById(db, campaign)).to.include({ status: 'UNKNOWN', unknownOutcomes: 1 });
       expect(await mailById(db, sent)).to.include({ status: 'SENT', unknownOutcomes: 0 });
     });
 
-    it('leaves those that are new, leased, or wait for Temporal', async () => {
+    it('are kept while new, leased or waiting in the outbox', async () => {
       await addBatch(db);
       const leased = await addBatch(db);
       await db('delivery_batches')
@@ -153,9 +153,9 @@ describe('folding mail into batches', () => {
       await foldDueMail(db, 0);
       const [waiting] = await db('outbox');
       await db('delivery_batches').where({ id: waiting.payload.resourceId }).update(stale);
-      expect(await takeApart()).to.equal(0);
+      expect(await dissolve()).to.equal(0);
       await db('outbox').update({ parkedAt: db.fn.now() });
-      expect(await takeApart(), 'a parked intent does not hold its mail').to.equal(1);
+      expect(await dissolve(), 'a parked message does not keep its batch').to.equal(1);
     });
   });
 });

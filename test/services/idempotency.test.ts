@@ -28,7 +28,7 @@ describe('an Idempotency-Key', () => {
       (error) => error,
     );
 
-  it('lets the work through once, and tells a repeat what became of it', async () => {
+  it('accepts the first request and answers a repeat with 409 and the original response', async () => {
     const first = await track('k');
     const error = await refusal(track('k'));
     expect(error).to.be.instanceOf(ApiError).and.include({ status: 409, code: 'IDEMPOTENCY_KEY_REUSED' });
@@ -41,19 +41,19 @@ describe('an Idempotency-Key', () => {
     expect(await eventCount()).to.equal(1);
   });
 
-  it('without one, a repeat is new work', async () => {
+  it('is optional: requests without one are all accepted', async () => {
     await track(undefined);
     await track(undefined);
     expect(await eventCount()).to.equal(2);
   });
 
-  it('lets exactly one of twenty concurrent requests through', async () => {
+  it('accepts exactly one of 20 concurrent requests', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => track('same')));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1);
     expect(await eventCount()).to.equal(1);
   });
 
-  it('tells a request that comes while the first is at work that nothing is known yet', async () => {
+  it('answers a repeat during the first request with 409 and no original status', async () => {
     let finish = () => {};
     const begun = new Promise<void>((begin) => {
       const keyed = { projectId: project.id, key: 'slow', request: 'POST /v1/track', ttlHours: 24 };
@@ -71,7 +71,7 @@ describe('an Idempotency-Key', () => {
     expect(error.extras.details).to.include({ key: 'slow', originalStatusCode: null });
   });
 
-  it('stays free when the work is refused', async () => {
+  it('stays unused when the request is refused', async () => {
     await world.db('projects').where({ id: project.id }).update({ disabled: true });
     expect((await refusal(track('again'))).status).to.equal(403);
     await world.db('projects').where({ id: project.id }).update({ disabled: false });
@@ -79,11 +79,11 @@ describe('an Idempotency-Key', () => {
     expect(await eventCount()).to.equal(1);
   });
 
-  it('stays free when the process dies before the commit, and the work is undone', async () => {
+  it('stays unused when the process dies before the commit', async () => {
     const keyed = { projectId: project.id, key: 'crash', request: 'POST /v1/track', ttlHours: 24 };
     const death = once(world.db, keyed, async (trx) => {
       const result = await trackEvent(trx, project.access, { email: 'ann@example.com', event: 'e' });
-      // What Postgres sees of a process that is killed: its connection is gone.
+      // Simulates a killed process: Postgres loses its connection.
       const { rows } = await trx.raw('select pg_backend_pid() as pid');
       await world.db.raw('select pg_terminate_backend(?)', [rows[0].pid]);
       return { result, statusCode: 200, response: {} };
@@ -94,14 +94,14 @@ describe('an Idempotency-Key', () => {
     expect(await eventCount()).to.equal(1);
   });
 
-  it('belongs to its project', async () => {
+  it('is separate per project', async () => {
     const other = await makeProject(world.db);
     await track('k', project);
     await track('k', other);
     expect(await eventCount(other)).to.equal(1);
   });
 
-  it('counts no longer after its time, and is swept', async () => {
+  it('expires after its lifetime and is deleted', async () => {
     await track('old');
     await world.db('idempotencyKeys').update({ createdAt: world.db.raw("now() - interval '25 hours'") });
     await track('old');
@@ -112,7 +112,7 @@ describe('an Idempotency-Key', () => {
   });
 
   for (const key of ['', 'x'.repeat(256), 'ü', 'a\tb'])
-    it(`of the wrong form is refused: ${JSON.stringify(key.slice(0, 10))}`, async () => {
+    it(`is rejected with 400 when invalid: ${JSON.stringify(key.slice(0, 10))}`, async () => {
       expect(await refusal(track(key))).to.include({ status: 400, code: 'BAD_REQUEST' });
       expect(await eventCount()).to.equal(0);
     });

@@ -11,12 +11,12 @@ describe('the backlog of mail', () => {
   });
   after(() => world.close());
 
-  it('is nothing when there is no mail', async () => {
-    const nothing = { due: 0, later: 0, sending: 0, batches: 0, oldest: 0 };
-    expect(await mailBacklog(world.db)).to.deep.equal(nothing);
+  it('is zero without mail', async () => {
+    const empty = { due: 0, later: 0, sending: 0, batches: 0, oldest: 0 };
+    expect(await mailBacklog(world.db)).to.deep.equal(empty);
   });
 
-  it('counts what is due, in a batch or not, what comes later and what is on the wire, and nothing else', async () => {
+  it('counts due, later and sending mail, in a batch or not, and no finished mail', async () => {
     const { db } = world;
     const [project, batchId] = [newId(), await addBatch(db)];
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);

@@ -21,15 +21,15 @@ describe('notices of mail', () => {
   after(() => world.close());
   beforeEach(() => world.db.raw('truncate emails, email_contents, email_notices, unpublished_email_results, events'));
 
-  /** A mail that the relay took, and that is told so. */
-  const sent = async (state: Partial<Email> = {}): Promise<Email> => {
-    const mail = await accepted({ status: 'SENT', sentAt: new Date(), ...state });
+  /** A mail with status SENT whose result is published. */
+  const sentMail = async (state: Partial<Email> = {}): Promise<Email> => {
+    const mail = await acceptMail({ status: 'SENT', sentAt: new Date(), ...state });
     await leaveResults(world.db);
     await publishResults(world.db);
     await world.db('events').where({ emailId: mail.id }).del();
     return mail;
   };
-  const accepted = async (state: Partial<Email> = {}): Promise<Email> => {
+  const acceptMail = async (state: Partial<Email> = {}): Promise<Email> => {
     const { emails } = await sendEmails(world.db, project.access, {
       to: [{ email: `p${++people}@example.com` }],
       from: { email: `hello@${project.senderDomain}` },
@@ -41,7 +41,7 @@ describe('notices of mail', () => {
     if (Object.keys(state).length > 0) await world.db('emails').where({ id }).update(state);
     return mailById(world.db, id);
   };
-  const hear = async (mail: Email, ...notices: Omit<Notice, 'mail'>[]): Promise<void> => {
+  const apply = async (mail: Email, ...notices: Omit<Notice, 'mail'>[]): Promise<void> => {
     await recordNotices(
       world.db,
       notices.map((notice) => ({ mail: { id: mail.id }, ...notice })),
@@ -62,10 +62,10 @@ describe('notices of mail', () => {
   ];
 
   for (const [kind, status, column] of steps)
-    it(`take a mail to ${status}, with its time and one event that says what is known`, async () => {
-      const mail = await sent();
+    it(`set status ${status} with its time and record one event with the mail’s data`, async () => {
+      const mail = await sentMail();
       const at = new Date(Date.now() - 60_000);
-      await hear(mail, { kind, at });
+      await apply(mail, { kind, at });
       const after = await mailById(world.db, mail.id);
       expect(after.status).to.equal(status);
       expect(after[column]).to.deep.equal(at);
@@ -87,34 +87,34 @@ describe('notices of mail', () => {
       expect(await waiting()).to.deep.equal([]);
     });
 
-  it('never take a mail backwards, whatever order they come in', async () => {
-    const mail = await sent();
+  it('never move the status backwards, in any order', async () => {
+    const mail = await sentMail();
     for (const [kind, status] of [...steps].reverse()) {
-      await hear(mail, { kind });
+      await apply(mail, { kind });
       expect((await mailById(world.db, mail.id)).status, `${kind} ${status}`).to.equal('COMPLAINED');
     }
     const after = await mailById(world.db, mail.id);
     for (const [, , column] of steps) expect(after[column], column).to.be.instanceOf(Date);
   });
 
-  it('count once, however often they come, in one go or in several', async () => {
-    const mail = await sent();
+  it('record one event when repeated in the same or in later batches', async () => {
+    const mail = await sentMail();
     const at = new Date(Date.now() - 5_000);
     for (let n = 0; n < 3; n++)
-      await hear(mail, ...Array.from({ length: 2 }, () => ({ kind: 'delivery', at: n ? new Date() : at }) as const));
-    await hear(mail, { kind: 'complaint' }, { kind: 'complaint' });
-    await hear(mail, { kind: 'complaint' });
+      await apply(mail, ...Array.from({ length: 2 }, () => ({ kind: 'delivery', at: n ? new Date() : at }) as const));
+    await apply(mail, { kind: 'complaint' }, { kind: 'complaint' });
+    await apply(mail, { kind: 'complaint' });
     expect(await names(mail)).to.deep.equal(['email.delivery', 'email.complaint', 'contact.unsubscribed']);
     expect((await mailById(world.db, mail.id)).deliveredAt).to.deep.equal(at);
   });
 
-  it('tell every open and every click with its link, and which was the first', async () => {
-    const mail = await sent();
-    await hear(mail, { kind: 'open' }, { kind: 'open' });
-    await hear(mail, { kind: 'click', link: 'https://a.example/' }, { kind: 'click', link: 'https://b.example/' });
-    await hear(mail, { kind: 'click', link: 'https://a.example/' });
-    const told = (await events(mail)).map(({ name, data }) => [name, data.link, data.isFirst]);
-    expect(told).to.deep.equal([
+  it('record every open and click with its link and mark the first', async () => {
+    const mail = await sentMail();
+    await apply(mail, { kind: 'open' }, { kind: 'open' });
+    await apply(mail, { kind: 'click', link: 'https://a.example/' }, { kind: 'click', link: 'https://b.example/' });
+    await apply(mail, { kind: 'click', link: 'https://a.example/' });
+    const recorded = (await events(mail)).map(({ name, data }) => [name, data.link, data.isFirst]);
+    expect(recorded).to.deep.equal([
       ['email.open', undefined, true],
       ['email.open', undefined, false],
       ['email.click', 'https://a.example/', true],
@@ -123,11 +123,11 @@ describe('notices of mail', () => {
     ]);
   });
 
-  it('of a workflow’s mail are as deep as what it causes', async () => {
+  it('record events of workflow mail one level deeper than its execution', async () => {
     const executionId = newId();
     const ids = { id: executionId, projectId: project.id, workflowId: newId(), contactId: newId() };
     await world.db('executions').insert({ ...ids, version: 1, afterPosition: 0, depth: 3, oncePerContact: false });
-    const mail = await accepted({
+    const mail = await acceptMail({
       status: 'SENT',
       sentAt: new Date(),
       executionId,
@@ -136,7 +136,7 @@ describe('notices of mail', () => {
     });
     await leaveResults(world.db);
     await publishResults(world.db);
-    await hear(mail, { kind: 'open' });
+    await apply(mail, { kind: 'open' });
     const recorded = await world.db('events').where({ contactId: mail.contactId }).orderBy('position');
     expect(recorded.map(({ name, depth, data }) => [name, depth, data.workflowId])).to.deep.equal([
       ['email.sent', 4, ids.workflowId],
@@ -144,51 +144,51 @@ describe('notices of mail', () => {
     ]);
   });
 
-  it('fill no table when somebody reloads a link for ever', async () => {
-    const mail = await sent();
+  it('record at most 10 clicks on the same link in one batch', async () => {
+    const mail = await sentMail();
     const clicks = Array.from({ length: 300 }, () => ({ kind: 'click', link: 'https://a.example/' }) as const);
-    await hear(mail, ...clicks);
+    await apply(mail, ...clicks);
     expect(await events(mail)).to.have.length(10);
     expect(await waiting()).to.deep.equal([]);
   });
 
-  it('are stored whatever characters they have', async () => {
-    const mail = await sent();
+  it('are stored with NUL and lone surrogates replaced', async () => {
+    const mail = await sentMail();
     const odd = 'https://a.example/\0\ud800\u2028"\\';
-    await hear(mail, { kind: 'click', link: odd }, { kind: 'bounce', reason: '550 \0 no' });
+    await apply(mail, { kind: 'click', link: odd }, { kind: 'bounce', reason: '550 \0 no' });
     const [click, bounce] = await events(mail);
     expect(click?.data.link).to.equal('https://a.example/\ufffd\u2028"\\');
     expect(bounce?.data.reason).to.equal('550  no');
   });
 
-  it('find a mail by the id that the relay gave it', async () => {
-    const mail = await sent({ providerMessageId: 'ses-1' });
+  it('find a mail by the relay’s id', async () => {
+    const mail = await sentMail({ providerMessageId: 'ses-1' });
     await recordNotices(world.db, [{ mail: { providerMessageId: 'ses-1' }, kind: 'delivery' }]);
     await applyNotices(world.db);
     expect(await mailById(world.db, mail.id)).to.include({ status: 'DELIVERED' });
   });
 
-  it('wait for a mail whose result is not written yet, and come after email.sent', async () => {
-    const mail = await accepted({ status: 'SENDING', attempts: 1 });
-    await hear(mail, { kind: 'open' });
+  it('wait for an unfinished mail and are recorded after email.sent', async () => {
+    const mail = await acceptMail({ status: 'SENDING', attempts: 1 });
+    await apply(mail, { kind: 'open' });
     expect(await mailById(world.db, mail.id)).to.include({ status: 'SENDING', openedAt: null });
     await world.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
     await leaveResults(world.db);
-    const settle = async () => {
+    const applyNow = async () => {
       await world.db('email_notices').update({ dueAt: new Date(0) });
       await applyNotices(world.db);
     };
-    await settle();
-    expect(await names(mail), 'email.sent is not told yet').to.deep.equal([]);
+    await applyNow();
+    expect(await names(mail), 'email.sent is not published yet').to.deep.equal([]);
     await publishResults(world.db);
-    await settle();
+    await applyNow();
     expect(await names(mail)).to.deep.equal(['email.sent', 'email.open']);
     expect(await mailById(world.db, mail.id)).to.include({ status: 'OPENED' });
   });
 
-  it('make a result known of which nobody knew', async () => {
-    const mail = await accepted({ status: 'UNKNOWN', unknownOutcomes: 1, reason: 'the outcome is unknown' });
-    await hear(mail, { kind: 'delivery' });
+  it('set a mail of unknown outcome to SENT', async () => {
+    const mail = await acceptMail({ status: 'UNKNOWN', unknownOutcomes: 1, reason: 'the outcome is unknown' });
+    await apply(mail, { kind: 'delivery' });
     expect(await mailById(world.db, mail.id)).to.include({ status: 'SENT', reason: null });
     await publishResults(world.db);
     await world.db('email_notices').update({ dueAt: new Date(0) });
@@ -198,14 +198,14 @@ describe('notices of mail', () => {
   });
 
   for (const status of ['FAILED', 'CANCELLED', 'SKIPPED'] as const)
-    it(`leave ${status} mail alone`, async () => {
-      const mail = await accepted({ status });
-      await hear(mail, { kind: 'open' });
+    it(`are discarded for ${status} mail`, async () => {
+      const mail = await acceptMail({ status });
+      await apply(mail, { kind: 'open' });
       expect(await mailById(world.db, mail.id)).to.include({ status, openedAt: null });
       expect(await waiting()).to.deep.equal([]);
     });
 
-  it('of a mail that is nowhere are given up after a while', async () => {
+  it('are discarded after an hour when the mail does not exist', async () => {
     await recordNotices(world.db, [{ mail: { id: newId() }, kind: 'open' }]);
     await applyNotices(world.db);
     expect(await waiting()).to.have.length(1);
@@ -217,10 +217,10 @@ describe('notices of mail', () => {
   const isSubscribed = async ({ contactId }: Email) =>
     (await world.db('contacts').where({ id: contactId }).first()).subscribed;
 
-  it('of a hard bounce unsubscribe the contact, once', async () => {
-    const mail = await sent();
-    await hear(mail, { kind: 'bounce', bounceType: 'Permanent', reason: '550 no such user' });
-    await hear(mail, { kind: 'bounce', bounceType: 'Permanent' });
+  it('of hard bounces unsubscribe the contact once', async () => {
+    const mail = await sentMail();
+    await apply(mail, { kind: 'bounce', bounceType: 'Permanent', reason: '550 no such user' });
+    await apply(mail, { kind: 'bounce', bounceType: 'Permanent' });
     expect(await isSubscribed(mail)).to.equal(false);
     expect(await mailById(world.db, mail.id)).to.include({ bounceType: 'Permanent', reason: '550 no such user' });
     const [bounce, unsubscribed, ...others] = await events(mail);
@@ -231,9 +231,9 @@ describe('notices of mail', () => {
   });
 
   for (const bounceType of ['Transient', 'Undetermined', undefined] as const)
-    it(`of a bounce that is ${bounceType ?? 'not said to be permanent'} leave the contact subscribed`, async () => {
-      const mail = await sent();
-      await hear(mail, { kind: 'bounce', bounceType });
+    it(`of a bounce of type ${bounceType ?? '(none)'} keep the contact subscribed`, async () => {
+      const mail = await sentMail();
+      await apply(mail, { kind: 'bounce', bounceType });
       expect(await isSubscribed(mail)).to.equal(true);
       expect(await mailById(world.db, mail.id)).to.include({
         status: 'BOUNCED',
@@ -241,46 +241,46 @@ describe('notices of mail', () => {
       });
     });
 
-  it('of a hard bounce after a soft one are news', async () => {
-    const mail = await sent();
-    await hear(mail, { kind: 'bounce', bounceType: 'Transient' });
-    await hear(mail, { kind: 'bounce', bounceType: 'Permanent' });
-    await hear(mail, { kind: 'bounce', bounceType: 'Transient' });
+  it('of a hard bounce after a soft one record another event and unsubscribe', async () => {
+    const mail = await sentMail();
+    await apply(mail, { kind: 'bounce', bounceType: 'Transient' });
+    await apply(mail, { kind: 'bounce', bounceType: 'Permanent' });
+    await apply(mail, { kind: 'bounce', bounceType: 'Transient' });
     expect(await names(mail)).to.deep.equal(['email.bounce', 'email.bounce', 'contact.unsubscribed']);
     expect((await mailById(world.db, mail.id)).bounceType).to.equal('Permanent');
     expect(await isSubscribed(mail)).to.equal(false);
   });
 
-  it('of a complaint unsubscribe the contact, and say so', async () => {
-    const mail = await sent();
-    await hear(mail, { kind: 'complaint' });
+  it('of a complaint unsubscribe the contact with reason complaint', async () => {
+    const mail = await sentMail();
+    await apply(mail, { kind: 'complaint' });
     expect(await isSubscribed(mail)).to.equal(false);
     const [, unsubscribed] = await events(mail);
     expect(unsubscribed?.data).to.include({ reason: 'complaint', emailId: mail.id });
   });
 
-  it('of an address that the contact no longer has leave it subscribed', async () => {
-    const mail = await sent();
+  it('of a bounce of a former address keep the contact subscribed', async () => {
+    const mail = await sentMail();
     await world
       .db('contacts')
       .where({ id: mail.contactId })
       .update({ email: `moved${mail.id}@example.com` });
-    await hear(mail, { kind: 'bounce', bounceType: 'Permanent' });
+    await apply(mail, { kind: 'bounce', bounceType: 'Permanent' });
     expect(await isSubscribed(mail)).to.equal(true);
     expect(await names(mail)).to.deep.equal(['email.bounce']);
   });
 
-  it('of a contact that is deleted keep the count, and nothing that was said', async () => {
-    const mail = await sent();
+  it('of a deleted contact are recorded without personal data', async () => {
+    const mail = await sentMail();
     await deleteContacts(world.db, project.id, [mail.contactId]);
-    await hear(mail, { kind: 'click', link: 'https://a.example/?who=ann' }, { kind: 'complaint' });
+    await apply(mail, { kind: 'click', link: 'https://a.example/?who=ann' }, { kind: 'complaint' });
     const [click] = await events(mail);
     expect(click?.data).to.include({ emailId: mail.id, subject: null, from: null, messageId: null, link: null });
     expect(await mailById(world.db, mail.id)).to.include({ status: 'COMPLAINED' });
   });
 
-  it('are each dealt with once, however many are at it', async () => {
-    const mails = await Promise.all(Array.from({ length: 20 }, () => accepted()));
+  it('are applied once each when 8 workers run', async () => {
+    const mails = await Promise.all(Array.from({ length: 20 }, () => acceptMail()));
     await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
     await recordNotices(
       world.db,

@@ -8,7 +8,7 @@ import { deleteContacts } from '../../services/removal/contact.ts';
 import { leaveResults } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
-describe('telling results', () => {
+describe('publishing results', () => {
   let world: World;
   let project: TestProject;
 
@@ -30,13 +30,13 @@ describe('telling results', () => {
     });
     return emails;
   };
-  const become = async (id: string, state: Partial<Email>) => {
+  const setState = async (id: string, state: Partial<Email>) => {
     await world.db('emails').where({ id }).update(state);
     await leaveResults(world.db);
   };
   const events = () => world.db('events').orderBy('id');
 
-  it('records email.sent and email.failed with what is known of the mail, and nothing of what is not finished', async () => {
+  it('records email.sent and email.failed with the mail’s data, and nothing for unfinished mail', async () => {
     const [sent, failed, pending, unknown] = await accept(
       'a@example.com',
       'b@example.com',
@@ -44,9 +44,9 @@ describe('telling results', () => {
       'd@example.com',
     );
     const sentAt = new Date();
-    await become(sent?.email ?? '', { status: 'SENT', sentAt, providerMessageId: 'q1' });
-    await become(failed?.email ?? '', { status: 'FAILED', reason: '550 no', updatedAt: new Date(0) });
-    await become(unknown?.email ?? '', { status: 'UNKNOWN' });
+    await setState(sent?.email ?? '', { status: 'SENT', sentAt, providerMessageId: 'q1' });
+    await setState(failed?.email ?? '', { status: 'FAILED', reason: '550 no', updatedAt: new Date(0) });
+    await setState(unknown?.email ?? '', { status: 'UNKNOWN' });
     expect(await publishResults(world.db)).to.equal(2);
     expect(await publishResults(world.db)).to.equal(0);
     const shared = {
@@ -88,65 +88,65 @@ describe('telling results', () => {
         },
       },
     ]);
-    expect(pending, 'still to come').to.be.an('object');
+    expect(pending, 'not finished').to.be.an('object');
   });
 
-  it('tells each once, however many are at it', async () => {
+  it('records each result once when 12 workers run', async () => {
     const emails = await accept(...Array.from({ length: 120 }, (_, n) => `c${n}@example.com`));
     await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
     await leaveResults(world.db);
-    const told = await Promise.all(Array.from({ length: 12 }, () => publishResults(world.db, 20)));
+    const counts = await Promise.all(Array.from({ length: 12 }, () => publishResults(world.db, 20)));
     while ((await publishResults(world.db, 20)) > 0);
-    expect(Math.max(...told)).to.be.at.most(20);
+    expect(Math.max(...counts)).to.be.at.most(20);
     expect((await events()).map(({ emailId }) => emailId)).to.have.members(emails.map(({ email }) => email));
   });
 
-  it('waits for a contact that somebody has locked, and passes over what another has in hand', async () => {
-    const [first] = await accept('held@example.com');
-    await become(first?.email ?? '', { status: 'SENT', sentAt: new Date() });
-    let telling: Promise<number> | undefined;
+  it('waits for a locked contact', async () => {
+    const [first] = await accept('locked@example.com');
+    await setState(first?.email ?? '', { status: 'SENT', sentAt: new Date() });
+    let publishing: Promise<number> | undefined;
     await inTransaction(world.db, async (trx) => {
       await trx('contacts').where({ id: first?.contact.id }).forUpdate();
-      telling = publishResults(world.db);
+      publishing = publishResults(world.db);
       await trx('contacts').where({ id: first?.contact.id }).update({ data: '{"a":1}' });
       expect(await events()).to.deep.equal([]);
     });
-    expect(await telling).to.equal(1);
+    expect(await publishing).to.equal(1);
     expect(await events()).to.have.length(1);
   });
 
-  it('misses no result that is being written while one from before is still to be told', async () => {
+  it('loses no result that is written while an earlier one is still queued', async () => {
     const [mail] = await accept('late@example.com');
     const id = mail?.email ?? '';
-    await become(id, { status: 'FAILED', reason: '550 no' });
+    await setState(id, { status: 'FAILED', reason: '550 no' });
     await inTransaction(world.db, async (trx) => {
       await trx.raw(
         `with sent as (update emails set status = 'SENT', sent_at = now() where id = ? returning *) ${queueingResults('sent')}`,
         [id],
       );
-      expect(await publishResults(world.db), 'it is in hand').to.equal(0);
+      expect(await publishResults(world.db), 'the queued result is locked').to.equal(0);
     });
     expect(await publishResults(world.db)).to.equal(1);
     expect((await events()).map(({ name }) => name)).to.deep.equal(['email.sent']);
   });
 
-  it('tells of a contact that is deleted without what was said to it', async () => {
+  it('records the result of a deleted contact’s mail without personal data', async () => {
     const [mail] = await accept('gone@example.com');
-    await become(mail?.email ?? '', { status: 'SENT', sentAt: new Date() });
+    await setState(mail?.email ?? '', { status: 'SENT', sentAt: new Date() });
     await deleteContacts(world.db, project.id, [mail?.contact.id ?? '']);
     expect(await publishResults(world.db)).to.equal(1);
     const [event] = await events();
     expect(event.data).to.include({ emailId: mail?.email, subject: null, from: null, messageId: null });
   });
 
-  it('tells what came of a mail that is sent again', async () => {
+  it('records the result of a mail that is sent again', async () => {
     const [mail] = await accept('again@example.com');
     const id = mail?.email ?? '';
-    await become(id, { status: 'FAILED', reason: '550 no' });
+    await setState(id, { status: 'FAILED', reason: '550 no' });
     await publishResults(world.db);
     await resendEmail(world.db, project.access, id);
     expect(await publishResults(world.db)).to.equal(0);
-    await become(id, { status: 'SENT', sentAt: new Date() });
+    await setState(id, { status: 'SENT', sentAt: new Date() });
     expect(await publishResults(world.db)).to.equal(1);
     expect((await events()).map(({ name }) => name)).to.deep.equal(['email.failed', 'email.sent']);
   });

@@ -14,50 +14,50 @@ describe('the send rate', () => {
   after(() => world.close());
   beforeEach(() => db.raw('truncate send_rate'));
 
-  /** When each of so many mails was given leave, by several workers at once. */
-  const leaves = async (workers: SendPace[], each: number): Promise<number[]> => {
+  /** Returns the sorted times at which concurrent workers were allowed to send. */
+  const sendTimes = async (workers: SendPace[], each: number): Promise<number[]> => {
     const at: number[] = [];
-    const lane = async (worker: SendPace) => {
+    const sendAll = async (worker: SendPace) => {
       for (let n = 0; n < each; n++) {
         await worker.next(each - n);
         at.push(performance.now());
       }
     };
-    await Promise.all(workers.map(lane));
+    await Promise.all(workers.map(sendAll));
     return at.sort((a, b) => a - b);
   };
 
-  it('is kept by several workers together', async () => {
+  it('is enforced over several workers', async () => {
     const rate = 50;
     const started = performance.now();
     const workers = [1, 2, 3].map(() => new SendPace(db, rate));
-    const at = await leaves(workers, 20);
+    const at = await sendTimes(workers, 20);
     expect(at).to.have.length(60);
-    // Places are 20 ms apart: however late anybody was, nobody was early.
+    // Slots are 20 ms apart; a mail may be late but never early.
     at.forEach((time, n) => {
       expect(time - started).to.be.at.least((n / rate) * 1_000 - 25);
     });
   });
 
-  it('gives out one line of time: every mail has a place of its own on it', async () => {
+  it('reserves a separate slot for each worker on one shared timeline', async () => {
     await Promise.all([new SendPace(db, 10).next(1), new SendPace(db, 10).next(1)]);
     const [row] = await db('send_rate').select(db.raw('next_at > now() as ahead'));
     expect(row).to.deep.equal({ ahead: true });
     expect(await db('send_rate')).to.have.length(1);
   });
 
-  it('saves nothing up: who has sent nothing for a while does not send the more', async () => {
+  it('does not save up unused slots after an idle hour', async () => {
     await db('send_rate').insert({ nextAt: new Date(Date.now() - 3_600_000) });
     const started = performance.now();
-    await leaves([new SendPace(db, 20)], 11);
+    await sendTimes([new SendPace(db, 20)], 11);
     expect(performance.now() - started).to.be.at.least(450);
   });
 
-  it('waits for a database that is away', async () => {
+  it('retries while the database is unavailable', async () => {
     let failures = 2;
     const flaky = new Proxy(db, {
       get: (target, name, receiver) => {
-        if (name === 'client' && failures-- > 0) throw new Error('the database is away');
+        if (name === 'client' && failures-- > 0) throw new Error('the database is unavailable');
         return Reflect.get(target, name, receiver);
       },
     });

@@ -19,7 +19,7 @@ describe('accepting mail', () => {
     ...input,
   });
 
-  it('writes contact, content and a due ledger row, and the new contact is not subscribed', async () => {
+  it('writes an unsubscribed contact, the content and a due ledger row', async () => {
     const project = await makeProject(world.db);
     const { access, id } = project;
     const { emails } = await sendEmails(world.db, access, mail(project, { reply: 'help@example.com' }));
@@ -32,7 +32,7 @@ describe('accepting mail', () => {
     expect((await world.db('contacts').where({ projectId: id }))[0]).to.include({ subscribed: false });
   });
 
-  it('gives every recipient a row of its own, and one address one contact', async () => {
+  it('writes one row per recipient and one contact per address', async () => {
     const project = await makeProject(world.db);
     const { access, id } = project;
     const to = [{ email: 'a@example.com', name: 'Ann' }, { email: 'b@example.com' }, { email: 'a@example.com' }];
@@ -46,7 +46,7 @@ describe('accepting mail', () => {
     ]);
   });
 
-  it('sets a name only where the contact has none', async () => {
+  it('sets the name only when the contact has none', async () => {
     const project = await makeProject(world.db);
     const { access, id } = project;
     for (const name of ['Ann', 'Other'])
@@ -54,7 +54,7 @@ describe('accepting mail', () => {
     expect((await world.db('contacts').where({ projectId: id }))[0].data).to.deep.equal({ name: 'Ann' });
   });
 
-  it('writes nothing at all from a domain that is not verified for this project', async () => {
+  it('rejects an unverified sender domain with 403 and writes nothing', async () => {
     const { access, id } = await makeProject(world.db);
     const other = await makeProject(world.db);
     const refused = await sendEmails(world.db, access, mail(other)).catch((error) => error);
@@ -64,7 +64,7 @@ describe('accepting mail', () => {
     expect(await world.db('emails').where({ projectId: id })).to.deep.equal([]);
   });
 
-  it('accepts all mail that many requests send to the same new contacts in any order', async () => {
+  it('accepts 30 concurrent requests to the same new contacts without deadlocks', async () => {
     const project = await makeProject(world.db);
     const { access, id } = project;
     const to = Array.from({ length: 10 }, (_, n) => ({ email: `c${n}@example.com` }));

@@ -11,9 +11,9 @@ import { createTemplate } from '../../services/templates/save.ts';
 import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
-describe('who may send from where', () => {
+describe('the rule for sender domains', () => {
   let world: World;
-  // Each with a memory of its own, like processes.
+  // Each has its own cache, like separate processes.
   let here: Db;
   let there: Db;
   let project: TestProject;
@@ -54,38 +54,38 @@ describe('who may send from where', () => {
   const domain = (name = project.senderDomain) => Domain.query(world.db).findOne({ domain: name }).throwIfNotFound();
   const setStatus = (status: Domain['status'], db: Db = world.db) =>
     db('domains').where({ domain: project.senderDomain }).update({ status });
-  const written = async () => {
+  const rowCounts = async () => {
     const tables = ['emails', 'emailContents', 'contacts'];
     const counts = tables.map((table) => world.db(table).where({ projectId: project.id }).count().first());
     return (await Promise.all(counts)).map((row) => Number(row?.count));
   };
-  /** As nobody can: what depends on the change is not told. */
-  const unnoticed = (work: (trx: Db) => Promise<unknown>) =>
+  /** Runs `work` without triggers, so that caches are not invalidated. */
+  const withoutTriggers = (work: (trx: Db) => Promise<unknown>) =>
     world.db.transaction(async (trx) => {
       await trx.raw('set local session_replication_role = replica');
       await work(trx);
     });
 
   describe('in every process', () => {
-    it('follows a domain that is lost and verified again, from one mail to the next', async () => {
+    it('applies a lost and a regained verification to the next mail', async () => {
       for (let round = 0; round < 3; round++) {
         for (const db of [here, there]) await send(db);
         await setStatus('PENDING');
-        const before = await written();
+        const before = await rowCounts();
         for (const db of [there, here]) await expectUnverified(send(db));
-        expect(await written()).to.deep.equal(before);
+        expect(await rowCounts()).to.deep.equal(before);
         await setStatus('VERIFIED');
       }
       for (const db of [there, here]) expect((await send(db)).emails).to.have.length(1);
     });
 
-    it('ends with the deletion of the domain, and begins again for whoever adds it', async () => {
+    it('rejects mail after the domain is deleted, and accepts it for the project that adds it again', async () => {
       const other = await makeProject(world.db);
       for (const db of [here, there]) await send(db);
       await deleteDomain(here, project.access, (await domain()).id);
-      const before = await written();
+      const before = await rowCounts();
       for (const db of [there, here]) await expectUnverified(send(db, { to: [{ email: 'new@example.com' }] }));
-      expect(await written()).to.deep.equal(before);
+      expect(await rowCounts()).to.deep.equal(before);
       const row = { id: newId(), projectId: other.id, domain: project.senderDomain, status: 'VERIFIED' } as const;
       await Domain.query(there).insert(row);
       await expectUnverified(send(there));
@@ -93,7 +93,7 @@ describe('who may send from where', () => {
       for (const db of [there, here]) expect((await send(db)).emails).to.have.length(1);
     });
 
-    it('is the same for mail from a template, with a file, to several, and inside a transaction', async () => {
+    it('applies to mail with a template, with a file, to several recipients and inside a transaction', async () => {
       const from = { email: `hello@${project.senderDomain}` };
       const content = { name: 'T', subject: 'S', body: 'B', type: 'TRANSACTIONAL' as const };
       const { id: template } = await createTemplate(world.db, project.access, content);
@@ -111,14 +111,14 @@ describe('who may send from where', () => {
       ];
       for (const kind of kinds) await kind(there);
       await setStatus('PENDING', here);
-      const before = await written();
+      const before = await rowCounts();
       for (const kind of kinds) await expectUnverified(kind(there));
-      expect(await written()).to.deep.equal(before);
+      expect(await rowCounts()).to.deep.equal(before);
       await setStatus('VERIFIED', here);
       for (const kind of kinds) await kind(there);
     });
 
-    it('accepts nothing any more once a deletion is answered, whatever was on its way', async () => {
+    it('accepts no mail after a deletion returned, under concurrent sends', async () => {
       const { id } = await domain();
       await Promise.all([send(here), send(there)]);
       let isGone = false;
@@ -148,24 +148,24 @@ describe('who may send from where', () => {
       expect(mails.filter(({ createdAt }) => createdAt > rows[0].now)).to.deep.equal([]);
     });
 
-    it('lets mail of a domain through that is verified between a refusal and its reason', async () => {
+    it('accepts mail when the domain is verified between the refusal and the query for its reason', async () => {
       await setStatus('PENDING');
       const narrow = connectDb({ databaseUrl: world.url, poolSize: 1 });
       const waiting = (count: number) => eventually(() => narrow.client.pool.numPendingAcquires() === count);
-      const held = await narrow.transaction();
-      // They get the one connection in turn: the statement, the change, the question why.
+      const blocker = await narrow.transaction();
+      // The single connection serves them in order: the send, the change, the query for the reason.
       const sent = send(narrow);
       await waiting(1);
       const changed = setStatus('VERIFIED', narrow).then();
       await waiting(2);
-      await held.rollback();
+      await blocker.rollback();
       await changed;
       expect((await sent).emails).to.have.length(1);
       await narrow.destroy();
     });
   });
 
-  describe('is told by its own reason', () => {
+  describe('other refusals', () => {
     const changes: [string, () => Promise<unknown>, number, string][] = [
       ['a key that was replaced', () => regenerateKeys(world.db, project.id), 401, 'INVALID_API_KEY'],
       [
@@ -176,21 +176,21 @@ describe('who may send from where', () => {
       ],
     ];
     for (const [what, change, status, code] of changes)
-      it(`after ${what}, of a domain that is known`, async () => {
+      it(`returns ${status} ${code} for ${what}, with a cached domain`, async () => {
         await send(here);
         await change();
         for (const db of [here, there]) expect(await refusalOf(send(db))).to.include({ status, code });
-        expect(await written()).to.deep.equal([1, 1, 1]);
+        expect(await rowCounts()).to.deep.equal([1, 1, 1]);
       });
   });
 
-  describe('from memory', () => {
-    it('is answered without a look at the domains, for as long as they are the same', async () => {
+  describe('the cache', () => {
+    it('is used without reading the domains until they change', async () => {
       await send(here);
-      await unnoticed((trx) => trx('domains').where({ domain: project.senderDomain }).del());
+      await withoutTriggers((trx) => trx('domains').where({ domain: project.senderDomain }).del());
       expect((await send(here)).emails).to.have.length(1);
       await expectUnverified(send(there));
-      // Any change of the project's domains has every one of them looked at again.
+      // Any change of the project's domains invalidates all of its cached domains.
       await Domain.query(world.db).insert({
         id: newId(),
         projectId: project.id,
@@ -200,7 +200,7 @@ describe('who may send from where', () => {
       await expectUnverified(send(here));
     });
 
-    it('is answered for one domain and one project, not for their neighbours', async () => {
+    it('applies to one domain of one project only', async () => {
       await send(here);
       await expectUnverified(send(here, { from: { email: 'a@unknown.example' } }), 'unknown.example');
       const own = project;
@@ -209,17 +209,17 @@ describe('who may send from where', () => {
       await expectUnverified(send(here, { from: { email: `a@${own.senderDomain}` } }), own.senderDomain);
     });
 
-    it('is not answered with what was never committed', async () => {
+    it('ignores a verification that was rolled back', async () => {
       await setStatus('PENDING');
-      const undone = new Error('undone');
+      const rollback = new Error('rolled back');
       const attempt = here.transaction(async (trx) => {
         await setStatus('VERIFIED', trx);
         await send(trx);
-        throw undone;
+        throw rollback;
       });
-      expect(await attempt.catch((error: unknown) => error)).to.equal(undone);
+      expect(await attempt.catch((error: unknown) => error)).to.equal(rollback);
       for (const db of [here, there]) await expectUnverified(send(db));
-      // Another change, as many as the one that was undone.
+      // One more change, so that the number of changes equals the one that was rolled back.
       await Domain.query(world.db).insert({
         id: newId(),
         projectId: project.id,
@@ -227,7 +227,7 @@ describe('who may send from where', () => {
         status: 'VERIFIED',
       });
       for (const db of [here, there]) await expectUnverified(send(db));
-      expect(await written()).to.deep.equal([0, 0, 0]);
+      expect(await rowCounts()).to.deep.equal([0, 0, 0]);
     });
   });
 });

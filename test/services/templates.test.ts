@@ -18,7 +18,7 @@ describe('saving templates', () => {
   });
   after(() => world.close());
 
-  it('writes nothing with a key that was replaced meanwhile', async () => {
+  it('rejects a key that was replaced meanwhile with 401 and writes nothing', async () => {
     const { access, id } = await makeProject(world.db);
     const template = await createTemplate(world.db, access, minimal);
     await regenerateKeys(world.db, id);
@@ -33,7 +33,7 @@ describe('saving templates', () => {
     expect(rows.map(({ name }) => name)).to.deep.equal(['Welcome']);
   });
 
-  it('keeps the domain of the sender from being deleted until it is saved', async () => {
+  it('locks the sender domain against deletion until the commit', async () => {
     const { access, id, senderDomain } = await makeProject(world.db);
     const trx = await world.db.transaction();
     await createTemplate(trx, access, { ...minimal, from: { email: `a@${senderDomain}` } });
@@ -47,7 +47,7 @@ describe('saving templates', () => {
   });
 });
 
-describe('what a template sees', () => {
+describe('template variables', () => {
   const contact = {
     id: 'c1',
     email: 'ann@example.com',
@@ -57,7 +57,7 @@ describe('what a template sees', () => {
   };
   const links = { unsubscribeUrl: 'https://e/u', subscribeUrl: 'https://e/s', manageUrl: 'https://e/m' };
 
-  it('is the data of the contact, and names of the service that no data can replace', () => {
+  it('contain the contact’s data, and built-in variables that data cannot override', () => {
     expect(variablesOf({ contact, links, language: 'de' })).to.deep.equal({
       data: contact.data,
       builtIn: {
@@ -73,7 +73,7 @@ describe('what a template sees', () => {
     });
   });
 
-  it('is what was sent along for this mail before what is stored', () => {
+  it('prefer values of this mail to stored data', () => {
     const { data, builtIn } = variablesOf({
       contact,
       links,
@@ -87,14 +87,14 @@ describe('what a template sees', () => {
 });
 
 describe('the footer', () => {
-  it('speaks the language of the contact, else that of the project, else English', () => {
+  it('is in the contact’s language, else the project’s, else English', () => {
     expect(footerFor('de-AT', 'fr')).to.contain('Abmelden');
     expect(footerFor('tlh', 'fr')).to.contain('Se désabonner');
     expect(footerFor(undefined, 'it')).to.contain('Annulla iscrizione');
     expect(footerFor(null, 'xx')).to.contain('Unsubscribe');
   });
 
-  it('is there in every language, as a template with both links', () => {
+  it('is a valid template with both links in every language', () => {
     const footers = languages.map((language) => footerFor(language, 'en'));
     expect(new Set(footers)).to.have.property('size', 7);
     for (const footer of footers) {
@@ -103,7 +103,7 @@ describe('the footer', () => {
     }
   });
 
-  it('understands languages however they are written', () => {
+  it('accepts language tags in any case and with regions', () => {
     expect(['DE', 'de_CH', ' pt-BR ', 'nl'].map((wish) => languageOf(wish))).to.deep.equal(['de', 'de', 'pt', 'nl']);
     for (const nonsense of [undefined, null, 5, {}, '', '-', 'constructor'])
       expect(languageOf(nonsense)).to.equal('en');

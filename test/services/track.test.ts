@@ -15,7 +15,7 @@ describe('tracking an event', () => {
   const eventsOf = (projectId: string) => world.db('events').where({ projectId }).orderBy('id');
   const contactsOf = (projectId: string) => world.db('contacts').where({ projectId });
 
-  it('creates the contact, subscribed, and records the event without a subscription event', async () => {
+  it('creates a subscribed contact and records the event without a subscription event', async () => {
     const { access, id } = await makeProject(world.db);
     const tracked = await trackEvent(world.db, access, {
       email: 'ann@example.com',
@@ -30,7 +30,7 @@ describe('tracking an event', () => {
     expect(events[0]).to.include({ id: tracked.eventId, name: 'signup', contactId: tracked.contactId });
   });
 
-  it('patches data: null deletes, an empty string says nothing, a passing value reaches the event only', async () => {
+  it('patches data: null deletes, an empty string is ignored, a non-persistent value reaches the event only', async () => {
     const { access, id } = await makeProject(world.db);
     const email = 'ann@example.com';
     await trackEvent(world.db, access, {
@@ -49,7 +49,7 @@ describe('tracking an event', () => {
     expect(second.data).to.deep.equal({ code: 7, tier: 'gold' });
   });
 
-  it('keeps an unsubscribed contact as it is unless it is told otherwise, and announces each change once', async () => {
+  it('keeps a subscription unless `subscribed` is given, and records each change once', async () => {
     const { access, id } = await makeProject(world.db);
     const email = 'ann@example.com';
     for (const subscribed of [false, undefined, false, true, undefined, true])
@@ -59,7 +59,7 @@ describe('tracking an event', () => {
     expect((await contactsOf(id))[0]).to.include({ subscribed: true });
   });
 
-  it('loses no key and no event when many track one new contact at once', async () => {
+  it('keeps all keys and events of 50 concurrent calls for one new contact', async () => {
     const { access, id } = await makeProject(world.db);
     const many = Array.from({ length: 50 }, (_, n) => n);
     await Promise.all(
@@ -71,7 +71,7 @@ describe('tracking an event', () => {
     expect(await eventsOf(id)).to.have.lengthOf(50);
   });
 
-  it('announces exactly as many changes of subscription as there were, under concurrency', async () => {
+  it('records exactly the subscription changes of 40 concurrent calls', async () => {
     const { access, id } = await makeProject(world.db);
     const email = 'flip@example.com';
     await trackEvent(world.db, access, { email, event: 'e', subscribed: false });
@@ -88,7 +88,7 @@ describe('tracking an event', () => {
     expect(on).to.be.greaterThan(0);
   });
 
-  it('leaves a contact untouched that it does not change', async () => {
+  it('does not update a contact that stays the same', async () => {
     const { access, id } = await makeProject(world.db);
     await trackEvent(world.db, access, { email: 'ann@example.com', event: 'e', data: { a: 1 } });
     const [before] = await contactsOf(id);
@@ -96,7 +96,7 @@ describe('tracking an event', () => {
     expect((await contactsOf(id))[0]).to.deep.equal(before);
   });
 
-  it('writes nothing with a key that was replaced meanwhile', async () => {
+  it('rejects a key that was replaced meanwhile with 401 and writes nothing', async () => {
     const { access, id } = await makeProject(world.db);
     await regenerateKeys(world.db, id);
     const refused = await trackEvent(world.db, access, { email: 'a@example.com', event: 'e' }).catch((error) => error);
@@ -104,7 +104,7 @@ describe('tracking an event', () => {
     expect(await contactsOf(id)).to.deep.equal([]);
   });
 
-  it('writes nothing into a project that was disabled meanwhile', async () => {
+  it('rejects a project that was disabled meanwhile with 403 and writes nothing', async () => {
     const { access, id } = await makeProject(world.db);
     await world.db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
     const refused = await trackEvent(world.db, access, { email: 'a@example.com', event: 'e' }).catch((error) => error);
@@ -112,7 +112,7 @@ describe('tracking an event', () => {
     expect(await contactsOf(id)).to.deep.equal([]);
   });
 
-  it('keeps the contacts of two projects apart', async () => {
+  it('creates separate contacts for the same address in two projects', async () => {
     const [one, two] = [await makeProject(world.db), await makeProject(world.db)];
     for (const { access } of [one, two]) await trackEvent(world.db, access, { email: 'same@example.com', event: 'e' });
     const [[a], [b]] = [await contactsOf(one.id), await contactsOf(two.id)];

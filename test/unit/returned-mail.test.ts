@@ -10,11 +10,11 @@ const keys = ['the current secret key', 'the one before it'] as const;
 const id = newId();
 const token = returnToken(keys, id);
 const path = returnPath(token, 'bounce.shop.example');
-const desk = 'abuse@bounce.shop.example';
+const complaintAddress = 'abuse@bounce.shop.example';
 const read = (to: string, raw: string) => readReturnedMail(keys, to, Buffer.from(raw));
 
-describe('the sender of an envelope', () => {
-  it('says which mail has come back, in any case and under an older key', () => {
+describe('the return path', () => {
+  it('contains the mail’s id, in any letter case and with an older key', () => {
     expect(path).to.match(/^b-[0-9a-f]{32}-[0-9a-f]{20}@bounce\.shop\.example$/);
     expect(path.split('@')[0]?.length).to.be.at.most(64);
     expect(openReturnPath(keys, path.toUpperCase())).to.equal(id);
@@ -22,7 +22,7 @@ describe('the sender of an envelope', () => {
     expect(openReturnPath(keys, returnPath(returnToken([keys[1]], id), 'x.example'))).to.equal(id);
   });
 
-  it('stands in every mail, and in its envelope where bounces have a place', () => {
+  it('is set when a bounce subdomain is configured; the header token always', () => {
     const links = { baseUrl: '', secretKeys: keys };
     const mail = { id, from: 'a@zürich.example' };
     expect(new MailLinks(links).marksOf(mail)).to.deep.equal({ mark: token, envelopeFrom: undefined });
@@ -32,8 +32,8 @@ describe('the sender of an envelope', () => {
     });
   });
 
-  it('cannot be made up', () => {
-    const forged = returnToken(['the secret key of somebody else'], id);
+  it('is rejected when forged', () => {
+    const forged = returnToken(['the secret key of another installation'], id);
     const others = [forged, `${newId().replaceAll('-', '')}${token.slice(32)}`, token.slice(0, -1), '', 'b-', id, '-'];
     for (const other of others) expect(openReturnToken(keys, other), other).to.equal(undefined);
     fc.assert(fc.property(fc.string(), (text) => openReturnPath(keys, text) === undefined));
@@ -41,14 +41,14 @@ describe('the sender of an envelope', () => {
 });
 
 describe('returned mail', () => {
-  it('is taken for our mails and for complaints, and for nobody else', () => {
-    for (const address of [path, path.toUpperCase(), desk, 'FBL@x.example'])
+  it('is accepted for valid return paths and complaint addresses only', () => {
+    for (const address of [path, path.toUpperCase(), complaintAddress, 'FBL@x.example'])
       expect(takesReturnedMail(keys, address)).to.equal(true);
     for (const address of ['ann@x.example', 'b-123@x.example', '', '@', 'b-@x.example'])
       expect(takesReturnedMail(keys, address), address).to.equal(false);
   });
 
-  it('is a bounce, with what the other server said', async () => {
+  it('is read as a bounce with the diagnostic of the server', async () => {
     expect(await read(path, bounceReport({ to: path }))).to.deep.equal([
       {
         mail: { id },
@@ -59,29 +59,31 @@ describe('returned mail', () => {
     ]);
   });
 
-  it('is read where its lines are folded, or end without a CR', async () => {
+  it('is read with folded lines and with bare LF line ends', async () => {
     const folded = bounceReport({ to: path, diagnostic: 'smtp;\r\n 550 5.1.1\r\n\tunknown' });
     const [notice] = await read(path, folded.replaceAll('\r\n', '\n'));
     expect(notice).to.include({ kind: 'bounce', bounceType: 'Permanent' });
     expect(notice?.reason).to.match(/^smtp; 550 5\.1\.1\s+unknown$/);
   });
 
-  it('is found by the head that came back with it', async () => {
+  it('is matched by the returned X-Everpost-Id header', async () => {
     const headers = `From: a@shop.example\r\nX-Everpost-Id: ${token}`;
     expect((await read('postmaster@x.example', bounceReport({ to: 'x', headers })))[0]).to.deep.include({
       mail: { id },
     });
   });
 
-  it('is a complaint', async () => {
+  it('is read as a complaint', async () => {
     const expected = [{ mail: { id }, kind: 'complaint', reason: 'abuse' }];
     expect(await read(path, complaintReport({ to: path }))).to.deep.equal(expected);
-    expect(await read(desk, complaintReport({ to: desk, originalFrom: path }))).to.deep.equal(expected);
+    expect(await read(complaintAddress, complaintReport({ to: complaintAddress, originalFrom: path }))).to.deep.equal(
+      expected,
+    );
     const headers = `X-EVERPOST-ID: ${token}\r\nSubject: Hello`;
-    expect(await read(desk, complaintReport({ to: desk, headers }))).to.deep.equal(expected);
+    expect(await read(complaintAddress, complaintReport({ to: complaintAddress, headers }))).to.deep.equal(expected);
   });
 
-  it('means nothing where it is no report, or one that says nothing bad', async () => {
+  it('is ignored when it is no report or reports no failure', async () => {
     const plain = `To: ${path}\r\nSubject: Re: Hello\r\n\r\nThanks!`;
     const vacation = `To: ${path}\r\nAuto-Submitted: auto-replied\r\nSubject: Away\r\n\r\nI am away.`;
     const harmless = [
@@ -98,19 +100,22 @@ describe('returned mail', () => {
     ]);
   });
 
-  it('means nothing where no token of ours is in it', async () => {
-    const forged = returnToken(['the secret key of somebody else'], id);
+  it('is ignored without a valid token', async () => {
+    const forged = returnToken(['the secret key of another installation'], id);
     const headers = `X-Everpost-Id: ${forged}`;
-    expect(await read(desk, complaintReport({ to: desk, headers }))).to.deep.equal([]);
+    expect(await read(complaintAddress, complaintReport({ to: complaintAddress, headers }))).to.deep.equal([]);
     const originalFrom = returnPath(forged, 'bounce.shop.example');
-    expect(await read(desk, complaintReport({ to: desk, originalFrom }))).to.deep.equal([]);
+    expect(await read(complaintAddress, complaintReport({ to: complaintAddress, originalFrom }))).to.deep.equal([]);
     expect(await read(originalFrom, bounceReport({ to: originalFrom }))).to.deep.equal([]);
-    // In the text of the mail anybody can write anything.
-    const body = complaintReport({ to: desk }).replace('Hello\r\n--report--', `X-Everpost-Id: ${token}\r\n--report--`);
-    expect(await read(desk, body)).to.deep.equal([]);
+    // The text of the mail is not trusted.
+    const body = complaintReport({ to: complaintAddress }).replace(
+      'Hello\r\n--report--',
+      `X-Everpost-Id: ${token}\r\n--report--`,
+    );
+    expect(await read(complaintAddress, body)).to.deep.equal([]);
   });
 
-  it('is no trouble, whatever it is', async () => {
+  it('is ignored when malformed or huge', async () => {
     const nested = `${'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n'.repeat(500)}`;
     const monsters = [
       nested,
@@ -144,7 +149,7 @@ describe('the type of a bounce', () => {
     ['', '', 'Undetermined'],
   ];
   for (const [status, diagnostic, type] of cases)
-    it(`of ${status || 'nothing'} ${diagnostic} is ${type}`, () => {
+    it(`is ${type} for status ${status || '(none)'} ${diagnostic}`, () => {
       expect(bounceTypeOf(status, diagnostic)).to.equal(type);
     });
 });

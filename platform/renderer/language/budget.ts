@@ -1,6 +1,6 @@
 export type LimitReason = 'time' | 'size';
 
-/** A template asked for more than a mail may cost. */
+/** Thrown when a template exceeds the budget of a mail. */
 export class LimitError extends Error {
   readonly reason: LimitReason;
 
@@ -11,9 +11,9 @@ export class LimitError extends Error {
   }
 }
 
-/** A tenth of a second or two at the worst; a usual mail takes a thousandth of it. */
+/** At worst 0.2 seconds of work; a usual mail takes a thousandth of it. */
 const WORK = 1_000_000;
-/** Of one value, and of what a template makes beyond what was written. */
+/** The longest value, and the most output beyond the length of the source. */
 const MAX_TEXT = 2 * 1024 * 1024;
 const CHARACTERS_PER_STEP = 16;
 const MAX_NESTED_CALLS = 50;
@@ -21,12 +21,12 @@ const MAX_NESTED_CALLS = 50;
 const tooLarge = () => new LimitError('size', 'the template makes a text larger than a mail may be');
 
 /**
- * What one rendering may still do. Everything that repeats or grows pays here, in proportion to the time and memory it
- * takes, before it is done; so a hostile template ends after a fixed amount of work, on any machine.
+ * The work and memory that one rendering may still use. Every operation that repeats or grows spends from it beforehand,
+ * in proportion to its cost, so that a hostile template ends after a fixed amount of work on any machine.
  */
 export class Budget {
-  private left = WORK;
-  private calls = 0;
+  private remaining = WORK;
+  private depth = 0;
   private readonly maxOutput: number;
 
   constructor(sourceLength: number) {
@@ -34,27 +34,27 @@ export class Budget {
   }
 
   spend(steps: number): void {
-    this.left -= steps;
-    if (this.left < 0) throw new LimitError('time', 'the template does more work than a mail may take');
+    this.remaining -= steps;
+    if (this.remaining < 0) throw new LimitError('time', 'the template does more work than a mail may take');
   }
 
-  /** Text is about to be gone through. */
+  /** Pays for reading a text of this length. */
   scan(length: number): void {
     this.spend(1 + length / CHARACTERS_PER_STEP);
   }
 
-  /** One text is about to be searched for in another: in the worst case it is compared at each place. */
+  /** Pays for searching one text in another: in the worst case it is compared at each position. */
   search(length: number, wanted: number): void {
     this.scan(length + (length * wanted) / CHARACTERS_PER_STEP);
   }
 
-  /** `added` characters are about to be written after `length` others. */
+  /** Pays for writing `added` characters after `length` others. */
   write(length: number, added: number): void {
     if (length + added > this.maxOutput) throw tooLarge();
     this.scan(added);
   }
 
-  /** A value of this length is about to be made, or to be worked on. */
+  /** Pays for creating or processing a value of this length. */
   make(length: number): void {
     if (length > MAX_TEXT) throw tooLarge();
     this.scan(length);
@@ -66,12 +66,12 @@ export class Budget {
   }
 
   nested<T>(work: () => T): T {
-    if (++this.calls > MAX_NESTED_CALLS)
+    if (++this.depth > MAX_NESTED_CALLS)
       throw new LimitError('time', 'macros of the template call each other endlessly');
     try {
       return work();
     } finally {
-      this.calls--;
+      this.depth--;
     }
   }
 }

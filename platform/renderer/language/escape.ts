@@ -9,5 +9,5 @@ const entities: Record<string, string> = {
   '\\': '&#92;',
 };
 
-/** As nunjucks does it. */
+/** Escapes the same characters as nunjucks. */
 export const escapeHtml = (text: string): string => text.replace(SPECIAL, (char) => entities[char] ?? char);

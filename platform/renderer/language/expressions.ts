@@ -1,20 +1,20 @@
-import type { Compiler } from './compiler.ts';
 import { filters } from './filters.ts';
+import type { CompiledExpression, NodeCompiler } from './node-compiler.ts';
 import type * as ast from './nunjucks.ts';
-import { type Binary, binary, joining, numeric, products, sums } from './operators.ts';
+import { binary, concatenation, numeric, type Operands, product, sum } from './operators.ts';
 import { range } from './range.ts';
-import type { Run } from './run.ts';
+import { Macro } from './run.ts';
 import { tests } from './tests.ts';
-import { Callable, compare, contains, isTrue, lookUp, numberOf } from './values.ts';
+import { compare, contains, isTrue, lookUp, numberOf } from './values.ts';
 
-/** An expression, ready to be worked out. */
-export type Evaluate = (run: Run) => unknown;
-
-type Compilers = {
-  [T in ast.Expression['typename']]: (node: Extract<ast.Expression, { typename: T }>, compiler: Compiler) => Evaluate;
+type ExpressionCompilers = {
+  [T in ast.Expression['typename']]: (
+    node: Extract<ast.Expression, { typename: T }>,
+    compiler: NodeCompiler,
+  ) => CompiledExpression;
 };
 
-export const expressions: Compilers = {
+export const expressions: ExpressionCompilers = {
   Literal:
     ({ value }) =>
     () =>
@@ -64,55 +64,61 @@ export const expressions: Compilers = {
     return (run) => numberOf(value(run), run.budget);
   },
   In: binary((key, value, { budget }) => contains(value, key, budget)),
-  Add: sums,
-  Sub: sums,
-  Mul: products,
-  Div: products,
-  Mod: products,
-  Concat: joining,
+  Add: sum,
+  Sub: sum,
+  Mul: product,
+  Div: product,
+  Mod: product,
+  Concat: concatenation,
   FloorDiv: binary(numeric((a, b) => Math.floor(a / b))),
   Pow: binary(numeric((a, b) => a ** b)),
 };
 
-const nothing: Evaluate = () => undefined;
+const noValue: CompiledExpression = () => undefined;
 
-function listOf(children: ast.Expression[], compiler: Compiler): Evaluate {
+function listOf(children: ast.Expression[], compiler: NodeCompiler): CompiledExpression {
   const items = children.map((child) => compiler.expression(child));
   return (run) => items.map((item) => item(run));
 }
 
-function compileGroup(node: Extract<ast.Expression, { typename: 'Group' }>, compiler: Compiler): Evaluate {
+function compileGroup(
+  node: Extract<ast.Expression, { typename: 'Group' }>,
+  compiler: NodeCompiler,
+): CompiledExpression {
   const [only, ...more] = node.children;
   if (only && more.length === 0) return compiler.expression(only);
-  return compiler.fault(node, 'one expression is expected between the parentheses', nothing);
+  return compiler.report(node, 'one expression is expected between the parentheses', noValue);
 }
 
-function compileDict({ children }: Extract<ast.Expression, { typename: 'Dict' }>, compiler: Compiler): Evaluate {
+function compileDict(
+  { children }: Extract<ast.Expression, { typename: 'Dict' }>,
+  compiler: NodeCompiler,
+): CompiledExpression {
   const entries = children.map((pair) => {
     const { key } = pair;
     const name = (key.typename === 'Symbol' || key.typename === 'Literal') && key.value;
-    if (typeof name !== 'string') compiler.fault(key, 'a key must be a name or a text', nothing);
+    if (typeof name !== 'string') compiler.report(key, 'a key must be a name or a text', noValue);
     return [String(name), compiler.expression(pair.value)] as const;
   });
-  // fromEntries defines own properties whatever their names, `__proto__` included.
+  // fromEntries defines own properties, `__proto__` included.
   return (run) => Object.fromEntries(entries.map(([key, value]) => [key, value(run)]));
 }
 
-function compileLookup(node: ast.Lookup, compiler: Compiler): Evaluate {
-  if (!node.val) return compiler.fault(node, 'a name or number is expected between the brackets', nothing);
+function compileLookup(node: ast.Lookup, compiler: NodeCompiler): CompiledExpression {
+  if (!node.val) return compiler.report(node, 'a name or number is expected between the brackets', noValue);
   const value = compiler.expression(node.target);
   const key = compiler.expression(node.val);
   return (run) => lookUp(value(run), key(run));
 }
 
-function compileInlineIf(node: ast.InlineIf, compiler: Compiler): Evaluate {
+function compileInlineIf(node: ast.InlineIf, compiler: NodeCompiler): CompiledExpression {
   const condition = compiler.expression(node.cond);
   const then = compiler.expression(node.body);
-  const otherwise = node.else_ ? compiler.expression(node.else_) : nothing;
+  const otherwise = node.else_ ? compiler.expression(node.else_) : noValue;
   return (run) => (isTrue(condition(run)) ? then(run) : otherwise(run));
 }
 
-function compileCompare(node: ast.Compare, compiler: Compiler): Evaluate {
+function compileCompare(node: ast.Compare, compiler: NodeCompiler): CompiledExpression {
   const first = compiler.expression(node.expr);
   const rest = node.ops.map(({ type, expr }) => ({ type, value: compiler.expression(expr) }));
   return (run) => {
@@ -122,17 +128,17 @@ function compileCompare(node: ast.Compare, compiler: Compiler): Evaluate {
   };
 }
 
-function compileCall(node: ast.Call, compiler: Compiler): Evaluate {
+function compileCall(node: ast.Call, compiler: NodeCompiler): CompiledExpression {
   const { name: called } = node;
   if (called.typename !== 'Symbol')
-    return compiler.fault(node, 'methods cannot be called in templates; use a filter', nothing);
+    return compiler.report(node, 'methods cannot be called in templates; use a filter', noValue);
   const name = called.value;
   compiler.expectMacro(called);
   const { positional, named } = compiler.args(node.args);
   return (run) => {
     const found = run.find(name);
     const args = positional.map((arg) => arg(run));
-    if (found instanceof Callable) {
+    if (found instanceof Macro) {
       const names = new Map(named.map(([key, value]) => [key, value(run)]));
       return run.budget.nested(() => found.call(run, args, names));
     }
@@ -140,35 +146,35 @@ function compileCall(node: ast.Call, compiler: Compiler): Evaluate {
   };
 }
 
-function compileFilter(node: ast.Filter, compiler: Compiler): Evaluate {
+function compileFilter(node: ast.Filter, compiler: NodeCompiler): CompiledExpression {
   const { value: name } = node.name;
   const filter = filters.get(name);
-  if (!filter) return compiler.fault(node, `there is no filter "${name}"`, nothing);
+  if (!filter) return compiler.report(node, `there is no filter "${name}"`, noValue);
   const { positional, named } = compiler.args(node.args);
-  const [input = nothing, ...rest] = positional;
-  const args: (Evaluate | undefined)[] = rest;
+  const [input = noValue, ...rest] = positional;
+  const args: (CompiledExpression | undefined)[] = rest;
   for (const [key, value] of named) {
-    const place = filter.parameters.indexOf(key);
-    if (place === -1) return compiler.fault(node, `the filter "${name}" has no argument "${key}"`, nothing);
-    args[place] = value;
+    const index = filter.parameters.indexOf(key);
+    if (index === -1) return compiler.report(node, `the filter "${name}" has no argument "${key}"`, noValue);
+    args[index] = value;
   }
   const { apply } = filter;
   return (run) => {
     const values: unknown[] = [];
-    for (let place = 0; place < args.length; place++) values.push(args[place]?.(run));
+    for (let index = 0; index < args.length; index++) values.push(args[index]?.(run));
     return apply(input(run), values, run.budget);
   };
 }
 
-/** `value is even`, `value is divisibleby(3)`; the words `none` and `null` come as the value that they mean. */
-function compileTest(node: Binary & { lineno: number; colno: number }, compiler: Compiler): Evaluate {
+/** `value is even`, `value is divisibleby(3)`; the parser gives `none` and `null` as literals. */
+function compileTest(node: Operands & { lineno: number; colno: number }, compiler: NodeCompiler): CompiledExpression {
   const { right } = node;
   const call = right.typename === 'FunCall' ? right : undefined;
   const named = call ? call.name : right;
   const name = named.typename === 'Symbol' ? named.value : named.typename === 'Literal' ? String(named.value) : '';
   const test = tests.get(name);
-  if (!test) return compiler.fault(right, `there is no test "${name}"`, nothing);
+  if (!test) return compiler.report(right, `there is no test "${name}"`, noValue);
   const value = compiler.expression(node.left);
-  const [argument = nothing] = call ? compiler.args(call.args).positional : [];
+  const [argument = noValue] = call ? compiler.args(call.args).positional : [];
   return (run) => test(value(run), argument(run), run.budget);
 }

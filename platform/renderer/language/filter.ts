@@ -1,8 +1,8 @@
 import type { Budget } from './budget.ts';
 
-/** Filters never fail: what is of the wrong kind is taken for what comes nearest, or for empty. */
+/** Filters never fail: a value of the wrong type is converted, or treated as empty. */
 export interface Filter {
-  /** Names of the arguments after the value itself. */
+  /** Names of the arguments after the input value. */
   parameters: string[];
   apply(value: unknown, args: unknown[], budget: Budget): unknown;
 }

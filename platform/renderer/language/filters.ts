@@ -4,7 +4,7 @@ import { FALLBACK } from './parser.ts';
 import { textFilters } from './text-filters.ts';
 import { valueFilters } from './value-filters.ts';
 
-/** Those of nunjucks, and the one that `??` stands for. */
+/** The filters of nunjucks, and the one for `??`. */
 export const filters = new Map<string, Filter>(
   Object.entries({
     ...textFilters,

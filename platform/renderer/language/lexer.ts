@@ -1,9 +1,8 @@
 import type { Token, Tokens } from './nunjucks.ts';
 import { TemplateSyntaxError } from './syntax-error.ts';
 
-// A lexer of our own for nunjucks' parser, for three reasons: it knows `??` and names with spaces; it takes time in
-// proportion to the text, whatever the text is (nunjucks' own backtracks on long runs of blanks); and no word that it
-// lets through can be anything but letters, digits, `_` and `$`.
+// Replaces the lexer of nunjucks for three reasons: it supports `??` and names with spaces; it takes linear time for any
+// text (nunjucks' own backtracks on long runs of blanks); and its words consist of letters, digits, `_` and `$` only.
 
 const BLANK = /[ \n\t\r\xA0]+/y;
 const WORD = /[\p{L}\p{M}\p{N}_$]+/uy;
@@ -26,14 +25,14 @@ const types: Record<string, string> = {
 
 /** Words that cannot be part of a name with spaces. */
 const KEYWORDS = new Set(['and', 'or', 'not', 'in', 'is', 'if', 'else', 'true', 'false', 'none', 'null']);
-/** Where one of these stands a value must follow, and `is` and `in` can only be the beginning of a name there. */
+/** After these a value must follow, so `is` and `in` can only begin a name there. */
 const BEFORE_VALUES = new Set(['and', 'or', 'if', 'elif', 'elseif', 'else']);
 const TYPES_BEFORE_VALUES = new Set(['variable-start', 'operator', 'left-paren', 'left-bracket', 'comma', 'tilde']);
-/** Ten times what a long newsletter has: more would only be there to keep us busy. */
+/** Ten times the tokens of a long newsletter; bounds the work on hostile templates. */
 const MAX_TOKENS = 20_000;
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r' };
 
-/** A tag in the making. */
+/** The tag being read. */
 interface Tag {
   kind: 'block' | 'variable';
   start: number;
@@ -43,14 +42,14 @@ export class Lexer implements Tokens {
   readonly tags = { VARIABLE_START: '{{', VARIABLE_END: '}}', COMMENT_START: '{#', COMMENT_END: '#}' };
   private readonly source: string;
   private readonly tokens: Token[] = [];
-  private made = 0;
-  private read = 0;
+  private tokenCount = 0;
+  private nextRead = 0;
   private index = 0;
   private line = 0;
   private lineStart = 0;
   private lineEnd: number;
   private trimNext = false;
-  /** The last name that was put together from several words. */
+  /** The last name that was joined from several words. */
   private joined: Token | undefined;
 
   constructor(source: string) {
@@ -60,10 +59,10 @@ export class Lexer implements Tokens {
   }
 
   nextToken(): Token | null {
-    return this.tokens[this.read++] ?? null;
+    return this.tokens[this.nextRead++] ?? null;
   }
 
-  /** Text up to the next tag, then that tag. */
+  /** Reads the text up to the next tag, then that tag. */
   private readText(): void {
     OPENING.lastIndex = this.index;
     const opening = OPENING.exec(this.source);
@@ -86,12 +85,12 @@ export class Lexer implements Tokens {
 
   private skipComment(): void {
     const end = this.source.indexOf('#}', this.index + 2);
-    if (end === -1) throw this.fault('this comment is never closed: "#}" is missing', this.index);
+    if (end === -1) throw this.syntaxError('this comment is never closed: "#}" is missing', this.index);
     this.trimNext = this.source[end - 1] === '-';
     this.index = end + 2;
   }
 
-  /** What stands between raw and endraw is text. */
+  /** Reads everything between `raw` and `endraw` as text. */
   private readRaw(): boolean {
     RAW.lastIndex = this.index;
     const raw = RAW.exec(this.source);
@@ -101,7 +100,7 @@ export class Lexer implements Tokens {
     const start = this.index + opening.length;
     closing.lastIndex = start;
     const closed = closing.exec(this.source);
-    if (!closed) throw this.fault(`"${name}" is never closed: "{% end${name} %}" is missing`, this.index);
+    if (!closed) throw this.syntaxError(`"${name}" is never closed: "{% end${name} %}" is missing`, this.index);
     this.trimNext = opening.endsWith('-%}');
     this.text(start, closed.index, closed[1] === '-');
     this.trimNext = closed[2] === '-';
@@ -126,7 +125,7 @@ export class Lexer implements Tokens {
     const { source } = this;
     if (at >= source.length) {
       const missing = tag.kind === 'block' ? '%}' : '}}';
-      throw this.fault(`this tag is never closed: "${missing}" is missing`, tag.start);
+      throw this.syntaxError(`this tag is never closed: "${missing}" is missing`, tag.start);
     }
     if (this.endTag(tag)) return 'end';
     const char = source[at];
@@ -137,7 +136,8 @@ export class Lexer implements Tokens {
     const word = this.skip(WORD);
     if (word) return this.word(word, at);
     const sign = this.skip(SIGN);
-    if (!sign) throw this.fault(`unexpected character "${String.fromCodePoint(source.codePointAt(at) ?? 0)}"`, at);
+    if (!sign)
+      throw this.syntaxError(`unexpected character "${String.fromCodePoint(source.codePointAt(at) ?? 0)}"`, at);
     this.push(types[sign] ?? 'operator', sign, at);
     return 'other';
   }
@@ -155,7 +155,7 @@ export class Lexer implements Tokens {
 
   private word(word: string, at: number): 'word' | 'other' {
     if (word === 'r' && this.source[this.index] === '/')
-      throw this.fault('regular expressions are not available in templates', at);
+      throw this.syntaxError('regular expressions are not available in templates', at);
     if (/^[0-9]+$/.test(word)) {
       const fraction = /\.[0-9]*/y;
       const rest = this.skip(fraction);
@@ -168,29 +168,29 @@ export class Lexer implements Tokens {
     return 'word';
   }
 
-  /** `first name` is one name: a word, not a keyword, directly after another one that is none either. */
+  /** Joins `first name` into one name: two adjacent words that are no keywords. */
   private joinNames(): void {
     const last = this.tokens.at(-1);
     const before = this.tokens.at(-2);
     if (!last || before?.type !== 'symbol' || KEYWORDS.has(last.value)) return;
-    // Not asked of a name that was joined before: each look at it would copy all of its words once more.
+    // Skipped for a joined name: reading its value would copy all its words each time (quadratic).
     if (before !== this.joined && KEYWORDS.has(before.value) && !this.beginsName(before.value)) return;
-    // The first word of a block says what it is, and is never part of a name.
+    // The first word of a block names the tag and is never part of a variable name.
     if (this.tokens.at(-3)?.type === 'block-start') return;
     this.tokens.pop();
     before.value += this.blanksBefore(last) + last.value;
     this.joined = before;
   }
 
-  /** The `is` of `is active`, where no comparison can be. */
+  /** Whether this is the `is` of a name such as `is active`, where no comparison is possible. */
   private beginsName(word: string): boolean {
-    const ahead = this.tokens.at(-3);
-    if (!ahead || (word !== 'is' && word !== 'in')) return false;
-    if (ahead.type !== 'symbol') return TYPES_BEFORE_VALUES.has(ahead.type);
-    return BEFORE_VALUES.has(ahead.value) || (word === 'is' && ahead.value === 'not');
+    const previous = this.tokens.at(-3);
+    if (!previous || (word !== 'is' && word !== 'in')) return false;
+    if (previous.type !== 'symbol') return TYPES_BEFORE_VALUES.has(previous.type);
+    return BEFORE_VALUES.has(previous.value) || (word === 'is' && previous.value === 'not');
   }
 
-  /** A key may have two spaces in a row; a line break in a tag is only how it is written. */
+  /** Keeps repeated spaces, which a key may have; a line break counts as one space. */
   private blanksBefore(last: Token): string {
     const end = this.index - last.value.length;
     let start = end;
@@ -214,7 +214,7 @@ export class Lexer implements Tokens {
       from = at + 2;
       at++;
     }
-    throw this.fault('this text is never closed: a quotation mark is missing', start);
+    throw this.syntaxError('this text is never closed: a quotation mark is missing', start);
   }
 
   private skip(pattern: RegExp): string {
@@ -225,12 +225,12 @@ export class Lexer implements Tokens {
   }
 
   private push(type: string, value: string, at: number): void {
-    if (++this.made > MAX_TOKENS) throw this.fault('the template has too many parts', at);
-    this.tokens.push({ type, value, ...this.place(at) });
+    if (++this.tokenCount > MAX_TOKENS) throw this.syntaxError('the template has too many parts', at);
+    this.tokens.push({ type, value, ...this.positionOf(at) });
   }
 
-  /** Called with rising positions, so that every line break is looked for once. */
-  private place(at: number): { lineno: number; colno: number } {
+  /** Positions must not decrease between calls, so that every line break is searched for once. */
+  private positionOf(at: number): { lineno: number; colno: number } {
     while (this.lineEnd < at) {
       this.line++;
       this.lineStart = this.lineEnd + 1;
@@ -244,7 +244,7 @@ export class Lexer implements Tokens {
     return end === -1 ? this.source.length : end;
   }
 
-  private fault(message: string, at: number): TemplateSyntaxError {
+  private syntaxError(message: string, at: number): TemplateSyntaxError {
     const before = this.source.slice(0, at);
     const line = before.split('\n').length;
     return new TemplateSyntaxError(message, line, at - before.lastIndexOf('\n'));

@@ -19,7 +19,7 @@ const MAX_PATH = 20;
 
 type Change = (list: unknown[], args: unknown[], budget: Budget) => unknown;
 
-/** A text is the list of its characters; what is no list is an empty one. */
+/** Treats a text as the list of its characters, and any other value as an empty list. */
 const ofList = (parameters: string[], change: Change): Filter =>
   filter(parameters, (value, args, budget) => {
     const list = listOf(value, budget);
@@ -61,9 +61,9 @@ export const listFilters: Record<string, Filter> = {
   }),
   slice: ofList(['slices', 'fill_with'], slice),
   sort: ofList(['reverse', 'case_sensitive', 'attribute'], (list, [reversed, caseSensitive, name], budget) => {
-    const inOrder = order(isTrue(caseSensitive), budget);
+    const comparator = order(isTrue(caseSensitive), budget);
     const get = attribute(name);
-    const sorted = [...list].sort((a, b) => inOrder(get(a), get(b)));
+    const sorted = [...list].sort((a, b) => comparator(get(a), get(b)));
     return isTrue(reversed) ? sorted.reverse() : sorted;
   }),
   sum: ofList(['attribute', 'start'], (list, [name, start = 0], budget) =>
@@ -71,7 +71,7 @@ export const listFilters: Record<string, Filter> = {
   ),
 };
 
-/** `a.b` goes into nested objects. Without a name it is the item itself. */
+/** Returns a getter for `a.b` in nested objects; without a path it returns the item itself. */
 function attribute(path: unknown): (item: unknown) => unknown {
   const name = plain(path);
   if (name === undefined || name === null || name === '') return (item) => item;
@@ -84,7 +84,7 @@ function passes([name = 'truthy', argument]: unknown[], wanted: boolean, budget:
   return (item) => test?.(item, argument, budget) === wanted;
 }
 
-/** Texts without regard to case, unless it is wanted; every comparison is paid for. */
+/** Compares texts without regard to case by default, and pays for each comparison. */
 function order(caseSensitive: boolean, budget: Budget): (a: unknown, b: unknown) => number {
   const key = (value: unknown): unknown => {
     const given = plain(value);
@@ -100,11 +100,11 @@ function order(caseSensitive: boolean, budget: Budget): (a: unknown, b: unknown)
 
 function dictSort(value: unknown, [caseSensitive, by]: unknown[], budget: Budget): unknown[] {
   if (!isPlainObject(value)) return [];
-  const place = plain(by) === 'value' ? 1 : 0;
-  const inOrder = order(isTrue(caseSensitive), budget);
+  const column = plain(by) === 'value' ? 1 : 0;
+  const comparator = order(isTrue(caseSensitive), budget);
   const entries = Object.entries(value);
   budget.spend(entries.length);
-  return entries.sort((a, b) => inOrder(a[place], b[place]));
+  return entries.sort((a, b) => comparator(a[column], b[column]));
 }
 
 function groupBy(list: unknown[], [name]: unknown[], budget: Budget): Record<string, unknown[]> {

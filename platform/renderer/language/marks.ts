@@ -1,37 +1,39 @@
-// Around the number of a value. No text has them; and beside others that are Latin, texts are half as long to a computer.
+// A placeholder is the number of a value between these. Control characters do not occur in mail text, and being Latin-1
+// they let V8 store the text with one byte per character.
 const OPEN = '\x02';
 const CLOSE = '\x03';
-const MARK = new RegExp(`${OPEN}([0-9]+)${CLOSE}`);
-const MARKS = new RegExp(MARK, 'g');
-const ANY_MARK = new RegExp(`[${OPEN}${CLOSE}]`);
-export const hasMarks = (text: string): boolean => ANY_MARK.test(text);
-/** Text that an HTML reader takes over as it is has no blanks but single ones between words. */
+const PLACEHOLDER = new RegExp(`${OPEN}([0-9]+)${CLOSE}`);
+const ALL_PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g');
+const DELIMITER = new RegExp(`[${OPEN}${CLOSE}]`);
+
+export const hasPlaceholders = (text: string): boolean => DELIMITER.test(text);
+/** HTML-to-text conversion changes nothing in words separated by single spaces. */
 const WORD = `[^\\s\\u200b${OPEN}${CLOSE}]+`;
 const PLAIN = new RegExp(`^${WORD}(?: ${WORD})*$`);
 
-/** Half a character: the other half may be the beginning of what comes next. */
-const LONE = /\p{Surrogate}/u;
-/** What comes next belongs to the name of a tag or an entity. */
-const UNFINISHED = /(?:<[^\s>]*|&[#\w]*)$/;
+/** Half a surrogate pair: the other half may begin the next text. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+/** The text after this would belong to the name of a tag or an entity. */
+const UNFINISHED_TAG = /(?:<[^\s>]*|&[#\w]*)$/;
 const MAX_LENGTH = 500;
 
 /**
- * Beside its HTML, a rendering writes an outline: the same with a mark in place of each value. All mails of a campaign
- * that take the same way through their template have the same outline; so it is turned into text once for all of them,
- * and the values are put into that text. Turning HTML into text takes a hundred times as long as rendering it.
+ * Collects the values of a rendering. Beside its HTML, a rendering writes an outline: the same with a placeholder for
+ * each value. Mails of a campaign that take the same branches of the template share one outline, which is converted to
+ * text once; converting HTML to text takes a hundred times as long as rendering it.
  */
-export class Marks {
+export class Placeholders {
   private readonly numbers = new Map<string, number>();
-  /** Somebody else's text has our marks in it. */
-  private spoiled: boolean;
+  /** A text or value contains the placeholder characters itself, so the outline cannot be used. */
+  private unusable: boolean;
 
-  constructor(spoiled = false) {
-    this.spoiled = spoiled;
+  constructor(unusable = false) {
+    this.unusable = unusable;
   }
 
-  /** What stands in the outline for `value`, which is written as `html` after `before`. */
-  mark(value: string, html: string, before: string): string {
-    if (value.length > MAX_LENGTH || !PLAIN.test(value) || LONE.test(value) || UNFINISHED.test(before))
+  /** Returns what the outline gets for `value`, which is written as `html` after `before`. */
+  add(value: string, html: string, before: string): string {
+    if (value.length > MAX_LENGTH || !PLAIN.test(value) || LONE_SURROGATE.test(value) || UNFINISHED_TAG.test(before))
       return this.plain(html);
     let number = this.numbers.get(value);
     if (number === undefined) {
@@ -41,18 +43,18 @@ export class Marks {
     return OPEN + number + CLOSE;
   }
 
-  /** HTML that was written elsewhere and has an outline of its own, in which nobody knew what it would come after. */
+  /** Returns what the outline gets for captured HTML, whose own outline does not know the text before it. */
   piece(html: string, outline: string, before: string): string {
-    return outline === html || UNFINISHED.test(before) ? this.plain(html) : outline;
+    return outline === html || UNFINISHED_TAG.test(before) ? this.plain(html) : outline;
   }
 
   plain(html: string): string {
-    if (hasMarks(html)) this.spoiled = true;
+    if (hasPlaceholders(html)) this.unusable = true;
     return html;
   }
 
   get usable(): boolean {
-    return !this.spoiled;
+    return !this.unusable;
   }
 
   /** The values in the order of their numbers. */
@@ -61,23 +63,23 @@ export class Marks {
   }
 }
 
-/** A text with marks, taken apart: pieces of text and, at every odd place, the number of a value. */
-export const takeApart = (text: string): string[] => text.split(MARK);
+/** Splits a text at its placeholders: every odd item is the number of a value. */
+export const takeApart = (text: string): string[] => text.split(PLACEHOLDER);
 
-/** Where a mark stands in an outline. */
-export interface Mark {
+/** The position of a placeholder in an outline. */
+export interface Placeholder {
   start: number;
   end: number;
 }
 
-export const marksIn = (outline: string): Mark[] =>
-  [...outline.matchAll(MARKS)].map(({ 0: { length }, index }) => ({ start: index, end: index + length }));
+export const marksIn = (outline: string): Placeholder[] =>
+  [...outline.matchAll(ALL_PLACEHOLDERS)].map(({ 0: { length }, index }) => ({ start: index, end: index + length }));
 
 export function putTogether(pieces: string[], values: string[]): string {
   let text = '';
-  for (let place = 0; place < pieces.length; place++) {
-    const piece = pieces[place] ?? '';
-    text += place % 2 === 0 ? piece : (values[Number(piece)] ?? '');
+  for (let index = 0; index < pieces.length; index++) {
+    const piece = pieces[index] ?? '';
+    text += index % 2 === 0 ? piece : (values[Number(piece)] ?? '');
   }
   return text;
 }

@@ -1,93 +1,93 @@
-// What we use of nunjucks: its grammar. The types that its own declarations leave out.
+// Types of the parts of nunjucks that we use (its parser), which its own declarations leave out.
 import nunjucks from 'nunjucks';
 
-interface Place {
+interface Position {
   lineno: number;
   colno: number;
 }
 
-interface Of<Name extends string> extends Place {
+interface Node<Name extends string> extends Position {
   typename: Name;
 }
 
-interface Listing<Name extends string, Item = Expression> extends Of<Name> {
+interface ListNode<Name extends string, Item = Expression> extends Node<Name> {
   children: Item[];
 }
 
-interface Binary<Name extends string> extends Of<Name> {
+interface BinaryNode<Name extends string> extends Node<Name> {
   left: Expression;
   right: Expression;
 }
 
-interface Unary<Name extends string> extends Of<Name> {
+interface UnaryNode<Name extends string> extends Node<Name> {
   target: Expression;
 }
 
-export interface Literal extends Of<'Literal'> {
+export interface Literal extends Node<'Literal'> {
   value: unknown;
 }
 
-export interface Name extends Of<'Symbol'> {
+export interface Name extends Node<'Symbol'> {
   value: string;
 }
 
-export interface Pair extends Of<'Pair'> {
+export interface Pair extends Node<'Pair'> {
   key: Expression;
   value: Expression;
 }
 
-export interface Lookup extends Of<'LookupVal'> {
+export interface Lookup extends Node<'LookupVal'> {
   target: Expression;
   val: Expression;
 }
 
-export interface Call extends Of<'FunCall'> {
+export interface Call extends Node<'FunCall'> {
   name: Expression;
   args: Arguments;
 }
 
-export interface Filter extends Of<'Filter'> {
+export interface Filter extends Node<'Filter'> {
   name: Name;
   args: Arguments;
 }
 
-export type Arguments = Listing<'NodeList', Expression | KeywordArgs>;
-export type KeywordArgs = Listing<'KeywordArgs', Pair>;
+export type Arguments = ListNode<'NodeList', Expression | KeywordArgs>;
+export type KeywordArgs = ListNode<'KeywordArgs', Pair>;
 
-export interface InlineIf extends Of<'InlineIf'> {
+export interface InlineIf extends Node<'InlineIf'> {
   cond: Expression;
   body: Expression;
   else_: Expression | null;
 }
 
-export interface Compare extends Of<'Compare'> {
+export interface Compare extends Node<'Compare'> {
   expr: Expression;
   ops: { type: string; expr: Expression }[];
 }
 
-export interface Caller extends Of<'Caller'> {
+export interface Caller extends Node<'Caller'> {
   args: Arguments;
   body: Body;
 }
 
-export interface Capture extends Of<'Capture'> {
+export interface Capture extends Node<'Capture'> {
   body: Body;
 }
 
 export type Arithmetic =
-  | Binary<'Sub'>
-  | Binary<'Mul'>
-  | Binary<'Div'>
-  | Binary<'FloorDiv'>
-  | Binary<'Mod'>
-  | Binary<'Pow'>;
+  | BinaryNode<'Sub'>
+  | BinaryNode<'Mul'>
+  | BinaryNode<'Div'>
+  | BinaryNode<'FloorDiv'>
+  | BinaryNode<'Mod'>
+  | BinaryNode<'Pow'>;
 
 export type Expression =
   | Literal
   | Name
-  | Listing<'Group'>
-  | Listing<'Array'>
-  | Listing<'Dict', Pair>
+  | ListNode<'Group'>
+  | ListNode<'Array'>
+  | ListNode<'Dict', Pair>
   | Lookup
   | Call
   | Filter
@@ -96,57 +96,57 @@ export type Expression =
   | Caller
   | Capture
   | Arithmetic
-  | Binary<'And'>
-  | Binary<'Or'>
-  | Binary<'In'>
-  | Binary<'Is'>
-  | Binary<'Add'>
-  | Binary<'Concat'>
-  | Unary<'Not'>
-  | Unary<'Neg'>
-  | Unary<'Pos'>;
+  | BinaryNode<'And'>
+  | BinaryNode<'Or'>
+  | BinaryNode<'In'>
+  | BinaryNode<'Is'>
+  | BinaryNode<'Add'>
+  | BinaryNode<'Concat'>
+  | UnaryNode<'Not'>
+  | UnaryNode<'Neg'>
+  | UnaryNode<'Pos'>;
 
-export interface TemplateData extends Of<'TemplateData'> {
+export interface TemplateData extends Node<'TemplateData'> {
   value: string;
 }
 
-export type Output = Listing<'Output', Expression | TemplateData>;
+export type Output = ListNode<'Output', Expression | TemplateData>;
 
-export interface If extends Of<'If'> {
+export interface If extends Node<'If'> {
   cond: Expression;
   body: Body;
   else_: Body | If | null;
 }
 
-export interface For extends Of<'For'> {
+export interface For extends Node<'For'> {
   arr: Expression;
-  name: Name | Listing<'Array'>;
+  name: Name | ListNode<'Array'>;
   body: Body;
   else_: Body | null;
 }
 
-export interface Set extends Of<'Set'> {
+export interface Set extends Node<'Set'> {
   targets: Expression[];
   value: Expression | null;
-  /** In place of a value: `{% set x %}...{% endset %}`. */
+  /** Instead of a value: `{% set x %}...{% endset %}`. */
   body?: Capture;
 }
 
-export interface Macro extends Of<'Macro'> {
+export interface Macro extends Node<'Macro'> {
   name: Expression;
   args: Arguments;
   body: Body;
 }
 
-export interface Switch extends Of<'Switch'> {
+export interface Switch extends Node<'Switch'> {
   expr: Expression;
   cases: { cond: Expression; body: Body }[];
   default: Body | null;
 }
 
 export type Statement = Output | If | For | Set | Macro | Switch;
-export type Body = Listing<'NodeList', Statement>;
-export type Root = Listing<'Root', Statement>;
+export type Body = ListNode<'NodeList', Statement>;
+export type Root = ListNode<'Root', Statement>;
 
 export interface Token {
   type: string;
@@ -155,7 +155,7 @@ export interface Token {
   colno: number;
 }
 
-/** What a parser reads from. */
+/** The interface of a lexer, as the parser reads from it. */
 export interface Tokens {
   nextToken(): Token | null;
   tags: { VARIABLE_START: string; VARIABLE_END: string; COMMENT_START: string; COMMENT_END: string };

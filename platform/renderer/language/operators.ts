@@ -1,64 +1,66 @@
-import type { Compiler } from './compiler.ts';
-import type { Evaluate } from './expressions.ts';
+import type { CompiledExpression, NodeCompiler } from './node-compiler.ts';
 import type * as ast from './nunjucks.ts';
-import type { Run } from './run.ts';
+import type { RenderRun } from './run.ts';
 import { add, concat, numberOf } from './values.ts';
 
-export type Binary = { left: ast.Expression; right: ast.Expression };
+/** The operands of a binary operator. */
+export type Operands = { left: ast.Expression; right: ast.Expression };
 
 export const binary =
-  (work: Operation) =>
-  (node: Binary, compiler: Compiler): Evaluate => {
+  (apply: Operation) =>
+  (node: Operands, compiler: NodeCompiler): CompiledExpression => {
     const left = compiler.expression(node.left);
     const right = compiler.expression(node.right);
-    return (run) => work(left(run), right(run), run);
+    return (run) => apply(left(run), right(run), run);
   };
 
 export const numeric =
-  (work: (a: number, b: number) => number) =>
-  (a: unknown, b: unknown, { budget }: Run) =>
-    work(numberOf(a, budget), numberOf(b, budget));
+  (apply: (a: number, b: number) => number) =>
+  (a: unknown, b: unknown, { budget }: RenderRun) =>
+    apply(numberOf(a, budget), numberOf(b, budget));
 
-type Operation = (left: unknown, right: unknown, run: Run) => unknown;
+type Operation = (left: unknown, right: unknown, run: RenderRun) => unknown;
 
 interface Term {
-  /** Joins it to what stands before. */
+  /** Joins the operand to the terms before it; empty for the first. */
   operator: string;
   operand: ast.Expression;
 }
 
-/** Operators that are worked out from left to right, as they stand; nunjucks' parser groups some of them otherwise. */
-function inOrder(operations: Record<string, Operation>): (node: ast.Expression, compiler: Compiler) => Evaluate {
+/** Evaluates a chain of operators from left to right; nunjucks' parser groups some of them differently. */
+function leftToRight(
+  operations: Record<string, Operation>,
+): (node: ast.Expression, compiler: NodeCompiler) => CompiledExpression {
   return (node, compiler) => {
     const [first, ...rest] = termsOf(node, operations).map(({ operator, operand }) => ({
-      work: operations[operator],
+      apply: operations[operator],
       value: compiler.expression(operand),
     }));
     return (run) => {
       let result = first?.value(run);
-      for (const { work, value } of rest) result = work?.(result, value(run), run);
+      for (const { apply, value } of rest) result = apply?.(result, value(run), run);
       return result;
     };
   };
 }
 
 function termsOf(node: ast.Expression, operations: Record<string, Operation>): Term[] {
-  const chain: (Binary & { typename: string })[] = [];
+  const chain: (Operands & { typename: string })[] = [];
   let leftmost = node;
-  for (; Object.hasOwn(operations, leftmost.typename); leftmost = (leftmost as Binary & ast.Expression).left)
-    chain.push(leftmost as Binary & ast.Expression);
+  for (; Object.hasOwn(operations, leftmost.typename); leftmost = (leftmost as Operands & ast.Expression).left)
+    chain.push(leftmost as Operands & ast.Expression);
   const terms: Term[] = [{ operator: '', operand: leftmost }];
   for (const { typename, right } of chain.reverse())
-    for (const [place, term] of termsOf(right, operations).entries())
-      terms.push(place === 0 ? { ...term, operator: typename } : term);
+    for (const [index, term] of termsOf(right, operations).entries())
+      terms.push(index === 0 ? { ...term, operator: typename } : term);
   return terms;
 }
 
-export const products = inOrder({
+export const product = leftToRight({
   Mul: numeric((a, b) => a * b),
   Div: numeric((a, b) => a / b),
   Mod: numeric((a, b) => a % b),
 });
-export const sums = inOrder({ Add: (a, b, { budget }) => add(a, b, budget), Sub: numeric((a, b) => a - b) });
+export const sum = leftToRight({ Add: (a, b, { budget }) => add(a, b, budget), Sub: numeric((a, b) => a - b) });
 
-export const joining = inOrder({ Concat: (a, b, { budget }) => concat(a, b, budget) });
+export const concatenation = leftToRight({ Concat: (a, b, { budget }) => concat(a, b, budget) });

@@ -1,4 +1,4 @@
-import { hasMarks } from './marks.ts';
+import { hasPlaceholders } from './marks.ts';
 import type { Template } from './template.ts';
 import { lookUp } from './values.ts';
 
@@ -18,18 +18,18 @@ interface Reference {
 }
 
 /**
- * What is left of a template that cannot be read as one: `{{name}}`, `{{profile.tier}}` and `{{name ?? "text"}}` are
- * replaced, everything else stays as it was written.
+ * The fallback for an invalid template: replaces `{{name}}`, `{{profile.tier}}` and `{{name ?? "text"}}`, and keeps
+ * everything else.
  */
 export function replacementTemplate(source: string): Template {
-  const pieces = source.split(VARIABLE).map((piece, place) => (place % 2 === 0 ? piece : readReference(piece)));
+  const pieces = source.split(VARIABLE).map((piece, index) => (index % 2 === 0 ? piece : readReference(piece)));
   return {
     source,
-    marked: hasMarks(source),
+    containsPlaceholders: hasPlaceholders(source),
     write: (run) => {
       run.budget.spend(pieces.length);
-      for (const [place, piece] of pieces.entries())
-        if (typeof piece === 'string') run.write(place % 2 === 0 ? piece : `{{${piece}}}`);
+      for (const [index, piece] of pieces.entries())
+        if (typeof piece === 'string') run.write(index % 2 === 0 ? piece : `{{${piece}}}`);
         else {
           const value = piece.keys.reduce((within, key) => lookUp(within, key), run.find(piece.name));
           run.print(value ?? piece.fallback);
@@ -38,7 +38,7 @@ export function replacementTemplate(source: string): Template {
   };
 }
 
-/** The text itself where it is no reference. */
+/** Returns the text itself when it is no reference. */
 function readReference(text: string): Reference | string {
   const take = (pattern: RegExp, from: number) => {
     pattern.lastIndex = from;

@@ -1,13 +1,13 @@
 import type { Budget } from './budget.ts';
 import { escapeHtml } from './escape.ts';
-import type { Marks } from './marks.ts';
-import { SafeText, textOf } from './values.ts';
+import type { Placeholders } from './marks.ts';
+import { Callable, SafeText, textOf } from './values.ts';
 
-/** Names that a template sets itself. Loops and calls have a scope of their own, below that of the whole template. */
+/** Variables that a template sets. Loops and calls have scopes of their own, below that of the template. */
 export class Scope {
   private readonly names = new Map<string, unknown>();
   private readonly parent: Scope | undefined;
-  /** What is set here stays here. */
+  /** Assignments do not reach the parent scopes. */
   private readonly closed: boolean;
 
   constructor(parent?: Scope, closed = false) {
@@ -20,7 +20,7 @@ export class Scope {
     return own === undefined ? this.parent?.get(name) : own;
   }
 
-  /** Changes the name where it is known, or else makes it here. */
+  /** Assigns in the scope that has the name, else in this one. */
   set(name: string, value: unknown): void {
     (this.owner(name) ?? this).names.set(name, value);
   }
@@ -35,32 +35,32 @@ export class Scope {
   }
 }
 
-const TAIL = 20;
+const TAIL_LENGTH = 20;
 
-export interface RunOptions {
-  /** Without a prototype: what is not in it is not there. */
+export interface RenderRunOptions {
+  /** Without a prototype, so that inherited names are undefined. */
   variables: Record<string, unknown>;
   budget: Budget;
-  /** Given for HTML: values are escaped, and marked in the outline. */
-  marks?: Marks;
+  /** Given for HTML: values are escaped, and replaced by placeholders in the outline. */
+  placeholders?: Placeholders;
 }
 
-/** One rendering: what is written so far, and what it is written from. */
-export class Run {
+/** The state of one rendering: output, scopes and budget. */
+export class RenderRun {
   out = '';
   outline = '';
-  /** The last of the outline; to ask that itself for its end would copy it each time. */
+  /** The end of the outline, kept because reading it from `outline` would flatten the string each time. */
   private tail = '';
   readonly root = new Scope();
   scope = this.root;
   readonly budget: Budget;
   private readonly variables: Record<string, unknown>;
-  private readonly marks: Marks | undefined;
+  private readonly placeholders: Placeholders | undefined;
 
-  constructor({ variables, budget, marks }: RunOptions) {
+  constructor({ variables, budget, placeholders }: RenderRunOptions) {
     this.variables = variables;
     this.budget = budget;
-    this.marks = marks;
+    this.placeholders = placeholders;
   }
 
   find(name: string): unknown {
@@ -68,39 +68,39 @@ export class Run {
     return own === undefined ? this.variables[name] : own;
   }
 
-  /** Text of the template. */
+  /** Writes text of the template. */
   write(text: string): void {
     this.append(text, text);
   }
 
-  /** A value: in HTML it is escaped, unless it says that it is HTML itself. */
+  /** Writes a value, escaped in HTML unless it is SafeText. */
   print(value: unknown): void {
-    const { marks } = this;
+    const { placeholders } = this;
     if (value instanceof SafeText) {
-      this.append(value.text, marks ? marks.piece(value.text, value.outline, this.tail) : value.outline);
+      this.append(value.text, placeholders ? placeholders.piece(value.text, value.outline, this.tail) : value.outline);
       return;
     }
     const text = this.budget.text(textOf(value, this.budget));
-    const html = marks ? escapeHtml(text) : text;
-    this.append(html, marks && text !== '' ? marks.mark(text, html, this.tail) : html);
+    const html = placeholders ? escapeHtml(text) : text;
+    this.append(html, placeholders && text !== '' ? placeholders.add(text, html, this.tail) : html);
   }
 
   private append(text: string, outline: string): void {
     this.budget.write(this.out.length, text.length);
     this.out += text;
-    if (!this.marks) return;
+    if (!this.placeholders) return;
     this.outline += outline;
-    this.tail = (outline.length < TAIL ? this.tail + outline : outline).slice(-TAIL);
+    this.tail = (outline.length < TAIL_LENGTH ? this.tail + outline : outline).slice(-TAIL_LENGTH);
   }
 
-  /** What `work` writes becomes a text of its own. */
+  /** Returns what `work` writes instead of appending it to the output. */
   capture(work: () => void): SafeText {
     const { out, outline, tail } = this;
     this.out = '';
     this.outline = '';
     this.tail = '';
     work();
-    const captured = new SafeText(this.out, this.marks && this.outline);
+    const captured = new SafeText(this.out, this.placeholders && this.outline);
     this.out = out;
     this.outline = outline;
     this.tail = tail;
@@ -112,5 +112,17 @@ export class Run {
     this.scope = scope;
     work();
     this.scope = before;
+  }
+}
+
+type CallMacro = (run: RenderRun, args: unknown[], named: ReadonlyMap<string, unknown>) => SafeText;
+
+/** The value that a `macro` or a `call` block defines. */
+export class Macro extends Callable {
+  readonly call: CallMacro;
+
+  constructor(call: CallMacro) {
+    super();
+    this.call = call;
   }
 }

@@ -2,7 +2,7 @@ import { isTrue } from './values.ts';
 
 const TAG_NAME = /\/?[a-z][a-z0-9]*/iy;
 
-/** Text without its tags and comments; what only looks like one stays. Each part is looked at once. */
+/** Removes tags and comments, and keeps a `<` that begins neither. Takes linear time. */
 export function stripTags(html: string, [keepLineBreaks]: unknown[]): string {
   const text = withoutTags(html).trim();
   if (!isTrue(keepLineBreaks)) return text.replace(/\s+/g, ' ');
@@ -16,7 +16,7 @@ export function stripTags(html: string, [keepLineBreaks]: unknown[]): string {
 function withoutTags(html: string): string {
   let text = '';
   let from = 0;
-  // Once there is no end ahead, there is none for anything that begins later.
+  // Once no end is found, later tags have none either; searching again would be quadratic.
   let tagEndAhead = true;
   let commentEndAhead = true;
   for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at + 1)) {

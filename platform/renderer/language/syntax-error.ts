@@ -1,17 +1,17 @@
-/** What is wrong with a template, and where: both count from 1, in the text as its author wrote it. */
+/** What is wrong with a template, and where. Line and column count from 1 in the source. */
 export interface TemplateViolation {
   line: number;
   column: number;
   message: string;
 }
 
-/** Thrown where reading cannot go on. */
+/** Thrown where parsing cannot continue. */
 export class TemplateSyntaxError extends Error {
-  readonly fault: TemplateViolation;
+  readonly violation: TemplateViolation;
 
   constructor(message: string, line: number, column: number) {
     super(message);
-    this.name = 'FaultError';
-    this.fault = { line, column, message };
+    this.name = 'TemplateSyntaxError';
+    this.violation = { line, column, message };
   }
 }

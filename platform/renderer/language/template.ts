@@ -1,29 +1,36 @@
-import { Compiler, type Write } from './compiler.ts';
-import { hasMarks } from './marks.ts';
+import { Compiler } from './compiler.ts';
+import { hasPlaceholders } from './marks.ts';
+import type { CompiledStatement } from './node-compiler.ts';
 import { parse } from './parser.ts';
 import { TemplateSyntaxError, type TemplateViolation } from './syntax-error.ts';
 
 export interface Template {
   source: string;
-  write: Write;
-  /** Its text looks like the marks that we make ourselves. */
-  marked: boolean;
+  write: CompiledStatement;
+  /** Its source contains placeholder characters, so it has no outline. */
+  containsPlaceholders: boolean;
 }
 
-export type Compiled = { template: Template; faults: [] } | { template: undefined; faults: TemplateViolation[] };
+export type Compiled =
+  | { template: Template; violations: [] }
+  | { template: undefined; violations: TemplateViolation[] };
 
-/** Never throws and runs nothing; takes time in proportion to the text. */
+/** Never throws, runs nothing, and takes linear time. */
 export function compileTemplate(source: string): Compiled {
   const compiler = new Compiler();
   try {
     const write = compiler.template(parse(source));
-    if (compiler.faults.length === 0) return { template: { source, write, marked: hasMarks(source) }, faults: [] };
+    if (compiler.violations.length === 0)
+      return { template: { source, write, containsPlaceholders: hasPlaceholders(source) }, violations: [] };
   } catch (error) {
     if (!(error instanceof TemplateSyntaxError)) throw error;
-    compiler.faults.push(error.fault);
+    compiler.violations.push(error.violation);
   }
-  return { template: undefined, faults: compiler.faults.sort((a, b) => a.line - b.line || a.column - b.column) };
+  return {
+    template: undefined,
+    violations: compiler.violations.sort((a, b) => a.line - b.line || a.column - b.column),
+  };
 }
 
-/** What must be put right before this can be a template; empty when nothing must. */
-export const checkTemplate = (source: string): TemplateViolation[] => compileTemplate(source).faults;
+/** Returns the violations that keep a source from being a valid template. */
+export const checkTemplate = (source: string): TemplateViolation[] => compileTemplate(source).violations;

@@ -3,14 +3,14 @@ import { Callable, compare, isPlainObject, isText, isTrue, numberOf, plain, Safe
 
 export type Test = (value: unknown, argument: unknown, budget: Budget) => boolean;
 
-const comparing =
+const comparison =
   (operator: string): Test =>
   (a, b, budget) =>
     compare(operator, a, b, budget);
 
 const remainder = (a: unknown, b: number, budget: Budget): number => numberOf(a, budget) % b;
 
-/** Those of nunjucks. */
+/** The tests of nunjucks (`value is even`). */
 export const tests = new Map<string, Test>(
   Object.entries({
     callable: (value) => value instanceof Callable,
@@ -21,16 +21,16 @@ export const tests = new Map<string, Test>(
     even: (value, _, budget) => remainder(value, 2, budget) === 0,
     odd: (value, _, budget) => remainder(value, 2, budget) === 1,
     escaped: (value) => value instanceof SafeText,
-    eq: comparing('==='),
-    equalto: comparing('==='),
-    sameas: comparing('==='),
-    ne: comparing('!=='),
-    ge: comparing('>='),
-    gt: comparing('>'),
-    greaterthan: comparing('>'),
-    le: comparing('<='),
-    lt: comparing('<'),
-    lessthan: comparing('<'),
+    eq: comparison('==='),
+    equalto: comparison('==='),
+    sameas: comparison('==='),
+    ne: comparison('!=='),
+    ge: comparison('>='),
+    gt: comparison('>'),
+    greaterthan: comparison('>'),
+    le: comparison('<='),
+    lt: comparison('<'),
+    lessthan: comparison('<'),
     truthy: (value) => isTrue(value),
     falsy: (value) => !isTrue(value),
     lower: (value, _, budget) => isText(value) && budget.text(textOf(value, budget)).toLowerCase() === plain(value),

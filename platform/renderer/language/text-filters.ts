@@ -5,12 +5,12 @@ import { stripTags } from './strip-tags.ts';
 import { urlize } from './urlize.ts';
 import { isPlainObject, isText, isTrue, numberOf, plain, SafeText, textOf } from './values.ts';
 
-/** Wider than any screen; what is wider is only there to fill memory. */
+/** Bounds the memory that padding can take. */
 const MAX_WIDTH = 1000;
 
 type Change = (text: string, args: unknown[], budget: Budget) => string;
 
-/** From text to text; HTML stays HTML. `weight` is for those that take much longer than copying. */
+/** A filter from text to text that keeps SafeText safe. `weight` is the cost relative to copying. */
 const changing = (parameters: string[], change: Change, weight = 1): Filter =>
   filter(parameters, (value, args, budget) => {
     const text = budget.text(textOf(value, budget));
@@ -19,7 +19,7 @@ const changing = (parameters: string[], change: Change, weight = 1): Filter =>
     return value instanceof SafeText ? new SafeText(changed) : changed;
   });
 
-/** The result is text that has to be escaped, whatever it was before. */
+/** A filter whose result must be escaped even if the input was SafeText. */
 const unsafe = (change: Change): Filter => {
   const { apply } = changing([], change);
   return filter([], (value, args, budget) => plain(apply(value, args, budget)));
@@ -85,7 +85,7 @@ function indent(text: string, [width, indentFirst]: unknown[], budget: Budget): 
   const space = ' '.repeat(Math.max(0, Math.ceil(widthOf(width, 4, budget))));
   const lines = text.split('\n');
   budget.make(text.length + lines.length * space.length);
-  return lines.map((line, place) => (place === 0 && !isTrue(indentFirst) ? line : space + line)).join('\n');
+  return lines.map((line, index) => (index === 0 && !isTrue(indentFirst) ? line : space + line)).join('\n');
 }
 
 function replace(text: string, [old, by, count]: unknown[], budget: Budget): string {
@@ -114,7 +114,7 @@ function truncate(text: string, [length, killWords, end]: unknown[], budget: Bud
   return text.slice(0, space === -1 ? max : space) + (end === undefined || end === null ? '...' : textOf(end, budget));
 }
 
-/** A text, or the pairs of an object or a list as a query. */
+/** Encodes a text, or the pairs of an object or list as a query string. */
 function urlEncode(value: unknown, _: unknown[], budget: Budget): string {
   const encode = (part: unknown): string => {
     const text = textOf(part, budget).replace(/\p{Surrogate}/gu, '\ufffd');

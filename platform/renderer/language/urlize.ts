@@ -6,10 +6,10 @@ const WRAPPED = /^(?:\(|<|&lt;)?(.*?)(?:\.|,|\)|\n|&gt;)?$/;
 const EMAIL = /^[\w.!#$%&'*+\-/=?^`{|}~]+@[a-z\d-]+(\.[a-z\d-]+)+$/i;
 const WITH_SCHEME = /^https?:\/\/.*$/;
 const WITHOUT_SCHEME = /^www\.|\.(?:org|net|com)(?::|\/|$)/;
-/** No link is longer, and the patterns above should not be tried on more. */
+/** Longer words are no links; bounds the time of the patterns above. */
 const MAX_WORD = 2000;
 
-/** Addresses become links. Unlike nunjucks' own the result is HTML, with everything in it escaped. */
+/** Turns URLs and e-mail addresses into links. Unlike nunjucks, escapes everything and returns SafeText. */
 export function urlize(value: unknown, [length, noFollow]: unknown[], budget: Budget): SafeText {
   const text = budget.text(textOf(value, budget));
   budget.spend(text.length * 3);

@@ -2,11 +2,11 @@ import type { Budget } from './budget.ts';
 import { type Filter, filter } from './filter.ts';
 import { Callable, isPlainObject, isText, isTrue, lookUp, numberOf, plain, textOf } from './values.ts';
 
-/** JSON has no wider one. */
+/** The widest indentation of JSON.stringify. */
 const MAX_INDENT = 10;
 const MAX_DEPTH = 50;
 
-/** Filters for numbers, and for values of any kind. */
+/** Filters for numbers and for values of any type. */
 export const valueFilters: Record<string, Filter> = {
   abs: filter([], (value, _, budget) => Math.abs(numberOf(value, budget))),
   default: filter(['default_value', 'boolean'], withDefault),
@@ -44,18 +44,17 @@ function withDefault(value: unknown, [otherwise, alsoFalsy]: unknown[]): unknown
   return value === undefined ? otherwise : value;
 }
 
-/** As JSON. */
 function dump(value: unknown, spaces: unknown, budget: Budget): string {
   const indent = typeof spaces === 'number' || typeof spaces === 'string' ? spaces : undefined;
-  return budget.text(JSON.stringify(unfold(value, 0, budget), null, indent) ?? '');
+  return budget.text(JSON.stringify(jsonCopy(value, 0, budget), null, indent) ?? '');
 }
 
-/** A list may hold the same thing many times over, so everything that is come across is paid for. */
-function unfold(value: unknown, depth: number, budget: Budget): unknown {
+/** Copies a value for JSON.stringify and pays for every item, because a list may contain the same value many times. */
+function jsonCopy(value: unknown, depth: number, budget: Budget): unknown {
   const given = plain(value);
   budget.make(typeof given === 'string' ? given.length : depth * MAX_INDENT + 32);
   if (depth === MAX_DEPTH) return undefined;
-  if (Array.isArray(given)) return given.map((item) => unfold(item, depth + 1, budget));
+  if (Array.isArray(given)) return given.map((item) => jsonCopy(item, depth + 1, budget));
   if (!isPlainObject(given)) return given instanceof Callable ? undefined : given;
-  return Object.fromEntries(Object.entries(given).map(([key, item]) => [key, unfold(item, depth + 1, budget)]));
+  return Object.fromEntries(Object.entries(given).map(([key, item]) => [key, jsonCopy(item, depth + 1, budget)]));
 }

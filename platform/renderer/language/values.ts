@@ -1,10 +1,9 @@
 import type { Budget } from './budget.ts';
-import type { Run } from './run.ts';
 
-// The values of a template are those of JSON, and the two below. Whatever else JavaScript would do with a value
-// (prototypes, methods, conversions that call them) is not reachable from here.
+// The values of a template are those of JSON and the two classes below. Prototypes, methods and implicit conversions of
+// JavaScript are not reachable.
 
-/** Text that is HTML already; `outline` is the same with its values marked (see marks.ts). */
+/** HTML that needs no escaping; `outline` is the same with placeholders for its values (see marks.ts). */
 export class SafeText {
   readonly text: string;
   readonly outline: string;
@@ -15,16 +14,10 @@ export class SafeText {
   }
 }
 
-/** What a `macro` or a `call` block defines. */
-export class Callable {
-  readonly call: (run: Run, args: unknown[], named: ReadonlyMap<string, unknown>) => SafeText;
+/** A value that can be called and has no data; `Macro` in run.ts is the only kind. */
+export abstract class Callable {}
 
-  constructor(call: Callable['call']) {
-    this.call = call;
-  }
-}
-
-/** Lists in lists deeper than this have no text. */
+/** Lists nested deeper than this render as empty. */
 const MAX_DEPTH = 10;
 
 export const isText = (value: unknown): value is string | SafeText =>
@@ -37,7 +30,7 @@ export const isPlainObject = (value: unknown): value is Record<string, unknown> 
   !(value instanceof SafeText) &&
   !(value instanceof Callable);
 
-/** Missing, null and what is no number are empty. */
+/** Converts a value to text; undefined, null and NaN become empty. */
 export function textOf(value: unknown, budget: Budget, depth = 0): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';
@@ -56,7 +49,7 @@ export function textOf(value: unknown, budget: Budget, depth = 0): string {
   return isPlainObject(value) ? '[object Object]' : '';
 }
 
-/** The only way to join: a list may hold the same long text many times. */
+/** Joins texts and pays for the result first, because a list may contain the same long text many times. */
 export function join(texts: string[], between: string, budget: Budget): string {
   let length = 0;
   for (const text of texts) length += text.length + between.length;
@@ -76,7 +69,7 @@ export function numberOf(value: unknown, budget: Budget): number {
   return isComposite(given) ? Number.NaN : Number(given);
 }
 
-/** `value.key`: what the value itself has, nothing that it inherits. */
+/** `value.key`: own properties only, nothing inherited. */
 export function lookUp(value: unknown, key: unknown): unknown {
   const name = plain(key);
   if (typeof name !== 'string' && typeof name !== 'number') return undefined;
@@ -100,7 +93,7 @@ export function compare(operator: string, left: unknown, right: unknown, budget:
   const a = plain(left);
   const b = plain(right);
   if (typeof a === 'string') budget.scan(a.length);
-  // Two lists or objects are equal when they are the same one; they have no order.
+  // Lists and objects are compared by identity and have no order.
   if (isComposite(a) || isComposite(b)) {
     if (operator === '==' || operator === '===') return a === b;
     return (operator === '!=' || operator === '!==') && a !== b;
@@ -108,7 +101,7 @@ export function compare(operator: string, left: unknown, right: unknown, budget:
   return comparePlain(operator, a as number, b as number);
 }
 
-/** Of numbers, texts, booleans and null, as nunjucks has it from JavaScript. */
+/** Compares numbers, texts, booleans and null with the semantics of JavaScript, as nunjucks does. */
 function comparePlain(operator: string, a: number, b: number): boolean {
   switch (operator) {
     case '==':
@@ -148,7 +141,7 @@ export function contains(value: unknown, key: unknown, budget: Budget): boolean 
   return isPlainObject(within) && typeof wanted === 'string' && Object.hasOwn(within, wanted);
 }
 
-/** What a loop over one name goes through: a list, or the characters of a text. */
+/** Returns what a loop over one name iterates: a list, or the characters of a text. */
 export function listOf(value: unknown, budget: Budget): unknown[] {
   const of = plain(value);
   if (Array.isArray(of)) return of;
@@ -157,7 +150,7 @@ export function listOf(value: unknown, budget: Budget): unknown[] {
   return of.split('');
 }
 
-/** What a loop over two names and more goes through: the keys and values of an object, or the rows of a list. */
+/** Returns what a loop over several names iterates: the entries of an object, or the rows of a list. */
 export function rowsOf(value: unknown, budget: Budget): unknown[][] {
   if (isPlainObject(value)) {
     const entries = Object.entries(value);

@@ -1,10 +1,10 @@
-import { type Span, type Unit, units } from '../instants.ts';
+import { type TimeSpan, type Unit, units } from '../instants.ts';
 import { FilterViolation, type RawFilter } from './operator.ts';
 
 export type Scalar = string | number | boolean;
 
 const MAX_LIST = 1_000;
-/** Longer spans than a hundred years say nothing, and dates have an end. */
+/** A hundred years: longer spans would leave the range of dates. */
 const MAX_AMOUNT: Record<Unit, number> = {
   minutes: 52_596_000,
   hours: 876_600,
@@ -14,9 +14,9 @@ const MAX_AMOUNT: Record<Unit, number> = {
 };
 const MAX_COUNT = 1_000_000;
 
-const wrong = (message: string) => new FilterViolation('value', message, 'invalid_type');
+const wrongType = (message: string) => new FilterViolation('value', message, 'invalid_type');
 
-/** Half of a surrogate pair, or a NUL, is no text that the database could compare with. */
+/** Postgres cannot store NUL or half a surrogate pair. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 function storable(text: string): string {
@@ -26,11 +26,11 @@ function storable(text: string): string {
 }
 
 export function text({ value }: RawFilter): string {
-  if (typeof value !== 'string') throw wrong('must be text');
+  if (typeof value !== 'string') throw wrongType('must be text');
   return storable(value);
 }
 
-/** A text to look for inside another. */
+/** A non-empty text to search for. */
 export function part(filter: RawFilter): string {
   const value = text(filter);
   if (value === '') throw new FilterViolation('value', 'must not be empty', 'too_small');
@@ -38,35 +38,35 @@ export function part(filter: RawFilter): string {
 }
 
 export function flag({ value }: RawFilter): boolean {
-  if (typeof value !== 'boolean') throw wrong('must be true or false');
+  if (typeof value !== 'boolean') throw wrongType('must be true or false');
   return value;
 }
 
 export function scalar({ value }: RawFilter): Scalar {
   if (typeof value === 'string') return storable(value);
   if (typeof value === 'boolean' || isNumber(value)) return value;
-  throw wrong('must be text, a number, true or false');
+  throw wrongType('must be text, a number, true or false');
 }
 
-/** What greaterThan and its kin compare with. */
+/** The argument of greaterThan, lessThan and so on. */
 export function comparable({ value }: RawFilter): string | number {
   if (typeof value === 'string') return storable(value);
   if (isNumber(value)) return value;
-  throw wrong('must be a number, a date or text');
+  throw wrongType('must be a number, a date or text');
 }
 
 export const listOf =
   <Item>(read: (filter: RawFilter) => Item) =>
   ({ value }: RawFilter): Item[] => {
-    if (!Array.isArray(value)) throw wrong('must be a list');
+    if (!Array.isArray(value)) throw wrongType('must be a list');
     if (value.length === 0) throw new FilterViolation('value', 'must have at least one item', 'too_small');
     if (value.length > MAX_LIST) throw new FilterViolation('value', `must have at most ${MAX_LIST} items`, 'too_big');
     return value.map((item) => read({ value: item }));
   };
 
-/** `value` and `unit` together. */
-export function span({ value, unit }: RawFilter): Span {
-  if (!isNumber(value)) throw wrong('must be a number');
+/** Reads `value` and `unit` as a time span. */
+export function span({ value, unit }: RawFilter): TimeSpan {
+  if (!isNumber(value)) throw wrongType('must be a number');
   if (value <= 0) throw new FilterViolation('value', 'must be greater than 0', 'too_small');
   if (unit === undefined || unit === null)
     throw new FilterViolation('unit', `is needed: ${units.join(', ')}`, 'required');
@@ -74,11 +74,11 @@ export function span({ value, unit }: RawFilter): Span {
   if (!known) throw new FilterViolation('unit', `must be one of ${units.join(', ')}`, 'invalid_enum');
   if (value > MAX_AMOUNT[known])
     throw new FilterViolation('value', `must be at most ${MAX_AMOUNT[known]} ${known}`, 'too_big');
-  if (known === 'months' && !Number.isInteger(value)) throw wrong('must be a whole number of months');
+  if (known === 'months' && !Number.isInteger(value)) throw wrongType('must be a whole number of months');
   return { amount: value, unit: known };
 }
 
-/** How often an event must have happened at least. */
+/** The least number of events; 1 by default. */
 export function count({ count: given }: RawFilter): number {
   if (given === undefined || given === null) return 1;
   if (!isNumber(given) || !Number.isInteger(given))
@@ -88,7 +88,7 @@ export function count({ count: given }: RawFilter): number {
   return given;
 }
 
-/** For operators that ask for nothing: what came with them is ignored. */
+/** For operators without argument; ignores any value. */
 export const nothing = (): undefined => undefined;
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);

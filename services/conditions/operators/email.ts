@@ -1,47 +1,47 @@
 import { sql } from '../fragment.ts';
 import { listOf, part, text } from './arguments.ts';
-import { type Entry, type Operators, operator, type RawFilter } from './operator.ts';
+import { type BindableOperator, type Operators, operator, type RawFilter } from './operator.ts';
 import { contains, endsWith, startsWith, type TextTest } from './texts.ts';
 
-// Addresses are stored in lower case: with the filter's text in lower case too, case does not matter and indexes serve.
+// Addresses are stored in lower case, so a lower-case argument matches any case and can use indexes.
 const address = (filter: RawFilter) => text(filter).trim().toLowerCase();
 const addresses = listOf(address);
-const piece = (filter: RawFilter) => part(filter).toLowerCase();
+const addressPart = (filter: RawFilter) => part(filter).toLowerCase();
 
-const finds = (test: TextTest): Entry<undefined> =>
+const textOperator = (test: TextTest): BindableOperator<undefined> =>
   operator({
-    read: piece,
+    read: addressPart,
     sql: (_, wanted) => sql`c.email like ${test.pattern(wanted)}`,
-    decide: (_, wanted, { contact }) => test.holds(contact.email, wanted),
+    evaluate: (_, wanted, { contact }) => test.matches(contact.email, wanted),
   });
 
 export const emailOperators: Operators<undefined> = {
   equals: operator({
     read: address,
     sql: (_, wanted) => sql`c.email = ${wanted}`,
-    decide: (_, wanted, { contact }) => contact.email === wanted,
+    evaluate: (_, wanted, { contact }) => contact.email === wanted,
   }),
   notEquals: operator({
     read: address,
     sql: (_, other) => sql`c.email <> ${other}`,
-    decide: (_, other, { contact }) => contact.email !== other,
+    evaluate: (_, other, { contact }) => contact.email !== other,
   }),
-  contains: finds(contains),
+  contains: textOperator(contains),
   notContains: operator({
-    read: piece,
+    read: addressPart,
     sql: (_, other) => sql`c.email not like ${contains.pattern(other)}`,
-    decide: (_, other, { contact }) => !contact.email.includes(other),
+    evaluate: (_, other, { contact }) => !contact.email.includes(other),
   }),
-  startsWith: finds(startsWith),
-  endsWith: finds(endsWith),
+  startsWith: textOperator(startsWith),
+  endsWith: textOperator(endsWith),
   in: operator({
     read: addresses,
     sql: (_, wanted) => sql`c.email = any (${wanted}::text[])`,
-    decide: (_, wanted, { contact }) => wanted.includes(contact.email),
+    evaluate: (_, wanted, { contact }) => wanted.includes(contact.email),
   }),
   notIn: operator({
     read: addresses,
     sql: (_, others) => sql`c.email <> all (${others}::text[])`,
-    decide: (_, others, { contact }) => !others.includes(contact.email),
+    evaluate: (_, others, { contact }) => !others.includes(contact.email),
   }),
 };

@@ -1,54 +1,54 @@
 import type { Fault } from '../../../platform/errors.ts';
 import { type Fragment, sql } from '../fragment.ts';
-import type { Predicate, Question, Subject, Window } from '../types.ts';
+import type { ConditionQuery, Predicate, Subject, Window } from '../types.ts';
 
-/** A filter as it was sent, of which field and operator are understood. */
+/** The arguments of a filter whose field and operator are valid, as received. */
 export interface RawFilter {
   value?: unknown;
   unit?: unknown;
   count?: unknown;
 }
 
-/** All there is to an operator on one kind of field: what it takes, and what it means to each of the two readers. */
-export interface Operator<Place, Argument> {
+/** An operator on one kind of field: how to read its argument and how to evaluate it, as SQL and in memory. */
+export interface Operator<Target, Argument> {
   /** Throws a FilterViolation. */
   read(filter: RawFilter): Argument;
-  sql(place: Place, argument: Argument, question: Question): Fragment;
-  decide(place: Place, argument: Argument, subject: Subject): boolean;
-  /** Where time alone can change the answer: selects the ids of the contacts for which it may have. */
-  drift?(place: Place, argument: Argument, window: Window, question: Question): Fragment;
-  /** To decide, the oldest events must be known; the newest alone will not do. */
-  oldest?: boolean;
+  sql(target: Target, argument: Argument, query: ConditionQuery): Fragment;
+  evaluate(target: Target, argument: Argument, subject: Subject): boolean;
+  /** For operators whose result changes with time: selects the ids of contacts for which it may have changed. */
+  drift?(target: Target, argument: Argument, window: Window, query: ConditionQuery): Fragment;
+  /** In-memory evaluation needs the oldest events, not only the newest. */
+  needsOldest?: boolean;
 }
 
-export interface Entry<Place> {
-  bind(place: Place, filter: RawFilter): Predicate;
+export interface BindableOperator<Target> {
+  bind(target: Target, filter: RawFilter): Predicate;
 }
 
-export type Operators<Place> = Record<string, Entry<Place>>;
+export type Operators<Target> = Record<string, BindableOperator<Target>>;
 
-export const operator = <Place, Argument>(own: Operator<Place, Argument>): Entry<Place> => ({
-  bind(place, filter) {
-    const argument = own.read(filter);
+export const operator = <Target, Argument>(definition: Operator<Target, Argument>): BindableOperator<Target> => ({
+  bind(target, filter) {
+    const argument = definition.read(filter);
     return {
-      sql: (question) => own.sql(place, argument, question),
-      decide: (subject) => own.decide(place, argument, subject),
-      drift: own.drift && ((window, question) => own.drift?.(place, argument, window, question) ?? nobody),
-      oldest: own.oldest ?? false,
+      sql: (query) => definition.sql(target, argument, query),
+      evaluate: (subject) => definition.evaluate(target, argument, subject),
+      drift: definition.drift && ((window, query) => definition.drift?.(target, argument, window, query) ?? noContacts),
+      needsOldest: definition.needsOldest ?? false,
     };
   },
 });
 
-export const nobody: Fragment = sql`select null::uuid where false`;
+export const noContacts: Fragment = sql`select null::uuid where false`;
 
-/** What is wrong with one filter, and in which of its parts. */
+/** Thrown for an invalid filter, with the part that is invalid. */
 export class FilterViolation extends Error {
   readonly part: 'field' | 'operator' | 'value' | 'unit' | 'count';
   readonly code: Fault['code'];
 
   constructor(part: FilterViolation['part'], message: string, code: Fault['code']) {
     super(message);
-    this.name = 'FilterFault';
+    this.name = 'FilterViolation';
     this.part = part;
     this.code = code;
   }

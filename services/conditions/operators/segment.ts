@@ -1,22 +1,22 @@
 import { type Fragment, sql } from '../fragment.ts';
 import { decides, toSql } from '../read.ts';
-import type { Question, Subject } from '../types.ts';
+import type { ConditionQuery, Subject } from '../types.ts';
 import { nothing } from './arguments.ts';
 import { type Operators, operator } from './operator.ts';
 
 export type SegmentId = string;
 
-/** Who is being asked about must not be asked about again: cycles are refused on save, and end here if one gets by. */
-const without = <Asked extends Question | Subject>(asked: Asked, id: SegmentId): Asked => {
-  const segments = new Map(asked.segments);
+/** Removes the segment that is being evaluated, so that a cycle ends here. Cycles are already refused on save. */
+const without = <Context extends ConditionQuery | Subject>(context: Context, id: SegmentId): Context => {
+  const segments = new Map(context.segments);
   segments.delete(id);
-  return { ...asked, segments };
+  return { ...context, segments };
 };
 
-function isMemberSql(id: SegmentId, question: Question): Fragment {
-  const segment = question.segments.get(id);
+function isMemberSql(id: SegmentId, query: ConditionQuery): Fragment {
+  const segment = query.segments.get(id);
   if (!segment) return sql`false`;
-  if (segment.condition) return toSql(segment.condition, without(question, id));
+  if (segment.condition) return toSql(segment.condition, without(query, id));
   return sql`exists (select 1 from segment_members m where m.segment_id = ${id} and m.contact_id = c.id)`;
 }
 
@@ -30,13 +30,13 @@ function isMember(id: SegmentId, subject: Subject): boolean {
 export const segmentOperators: Operators<SegmentId> = {
   memberOfSegment: operator({
     read: nothing,
-    sql: (id, _, question) => isMemberSql(id, question),
-    decide: (id, _, subject) => isMember(id, subject),
+    sql: (id, _, query) => isMemberSql(id, query),
+    evaluate: (id, _, subject) => isMember(id, subject),
   }),
   notMemberOfSegment: operator({
     read: nothing,
-    // A condition inside may come out as null, which means no; `not` alone would leave it null.
-    sql: (id, _, question) => sql`(${isMemberSql(id, question)}) is not true`,
-    decide: (id, _, subject) => !isMember(id, subject),
+    // IS NOT TRUE, because the nested condition may be null, and NOT NULL is null.
+    sql: (id, _, query) => sql`(${isMemberSql(id, query)}) is not true`,
+    evaluate: (id, _, subject) => !isMember(id, subject),
   }),
 };

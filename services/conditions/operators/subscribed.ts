@@ -6,11 +6,11 @@ export const subscribedOperators: Operators<undefined> = {
   equals: operator({
     read: flag,
     sql: (_, wanted) => sql`c.subscribed = ${wanted}`,
-    decide: (_, wanted, { contact }) => contact.subscribed === wanted,
+    evaluate: (_, wanted, { contact }) => contact.subscribed === wanted,
   }),
   notEquals: operator({
     read: flag,
     sql: (_, other) => sql`c.subscribed <> ${other}`,
-    decide: (_, other, { contact }) => contact.subscribed !== other,
+    evaluate: (_, other, { contact }) => contact.subscribed !== other,
   }),
 };

@@ -1,22 +1,22 @@
-/** Three ways of finding one text in another, as a LIKE pattern and as a test. */
+/** A text search, as a LIKE pattern and in memory. */
 export interface TextTest {
   pattern(part: string): string;
-  holds(text: string, part: string): boolean;
+  matches(text: string, part: string): boolean;
 }
 
-const literal = (part: string) => part.replace(/[\\%_]/g, '\\$&');
+const escapeLike = (part: string) => part.replace(/[\\%_]/g, '\\$&');
 
 export const contains: TextTest = {
-  pattern: (part) => `%${literal(part)}%`,
-  holds: (text, part) => text.includes(part),
+  pattern: (part) => `%${escapeLike(part)}%`,
+  matches: (text, part) => text.includes(part),
 };
 
 export const startsWith: TextTest = {
-  pattern: (part) => `${literal(part)}%`,
-  holds: (text, part) => text.startsWith(part),
+  pattern: (part) => `${escapeLike(part)}%`,
+  matches: (text, part) => text.startsWith(part),
 };
 
 export const endsWith: TextTest = {
-  pattern: (part) => `%${literal(part)}`,
-  holds: (text, part) => text.endsWith(part),
+  pattern: (part) => `%${escapeLike(part)}`,
+  matches: (text, part) => text.endsWith(part),
 };

@@ -10,9 +10,9 @@ import { subscribedOperators } from '../../../services/conditions/operators/subs
 import type { SegmentSource } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { openWorld, type World } from '../../support/world.ts';
-import { ago, ask, drift, type Person, populate, tree } from './population.ts';
+import { ago, drift, evaluateBoth, type Person, populate, tree } from './population.ts';
 
-// Small pools, so that filters and contacts meet often; what is rare in them is there because it is tricky.
+// Small pools of values, so that filters match often. Rare values are edge cases.
 
 const spans = [
   { value: 1, unit: 'days' },
@@ -20,7 +20,7 @@ const spans = [
   { value: 1, unit: 'months' },
 ];
 const DAY = 86_400_000;
-/** At the very ends of the spans above, and a millisecond beside them. */
+/** The limits of the spans above, and one millisecond on each side. */
 const ages = [90 * 60_000, DAY, 31 * DAY].flatMap((age) => [age - 1, age, age + 1]);
 const date = fc.constantFrom(...ages, 0, -1, -DAY).map(ago);
 const pastDate = fc.constantFrom(...ages, 0).map(ago);
@@ -79,7 +79,7 @@ const { value: dataValue } = fc.letrec<{ value: unknown; object: Data }>((tie) =
 }));
 const data: fc.Arbitrary<Data> = fc
   .array(fc.tuple(fc.constantFrom(...keys), dataValue), { maxLength: 4 })
-  // What JSON makes of it is what is stored: no -0.
+  // Normalises values as JSON storage does, for example -0.
   .map((entries) => JSON.parse(JSON.stringify(Object.fromEntries(entries))));
 
 const eventNames = ['signup', 'data.a', 'segment.vip.entry', 'email.sent', 'email.open', 'email.click', 'email.bounce'];
@@ -112,7 +112,7 @@ const isList = (operator: string) => operator === 'in' || operator === 'notIn';
 const isTextual = (operator: string) => ['contains', 'notContains', 'startsWith', 'endsWith'].includes(operator);
 const isOrder = (operator: string) => /^(greater|less)Than/.test(operator);
 
-/** Operators are taken from the tables themselves: one that is added is tested from then on. */
+/** Takes operators from their tables, so that a new operator is tested automatically. */
 function filter(
   field: fc.Arbitrary<string>,
   operators: object,
@@ -171,7 +171,7 @@ const treeOf = (one: fc.Arbitrary<object>): fc.Arbitrary<Record<string, unknown>
     }),
   })).tree;
 
-/** Segments are stored for good, so they know no execution: `event["a"]` means a value only in the tree itself. */
+/** Segments have no execution, so `event["a"]` is a value only in the evaluated tree itself. */
 const stored = treeOf(fc.oneof(...filters, segmentFilter(statics)).filter((one) => !isOfContext(one)));
 const trees = fc.array(treeOf(fc.oneof(...filters, segmentFilter([...statics, ...dynamics]))), {
   minLength: 10,
@@ -199,7 +199,7 @@ const windows = fc
   .tuple(fc.constantFrom(0, 1, -1), fc.constantFrom(1, 1_000, 2 * DAY, 40 * DAY))
   .map(([age, length]) => ({ from: ago(age + length), to: ago(age) }));
 
-describe('the two readers of a condition', () => {
+describe('SQL and in-memory evaluation of a condition', () => {
   let world: World;
 
   before(async () => {
@@ -207,7 +207,7 @@ describe('the two readers of a condition', () => {
   });
   after(() => world.close());
 
-  it('agree about every contact', async function () {
+  it('agree for every contact', async function () {
     this.timeout(120_000);
     const seen = { matched: 0, asked: 0 };
     const property = fc.asyncProperty(
@@ -219,19 +219,19 @@ describe('the two readers of a condition', () => {
       async (all, asked, first, second, context) => {
         const population = await populate(world.db, all, segmentsOf(first, second));
         for (const one of asked) {
-          const { bySql, byDecision } = await ask(world.db, population, one, context);
-          expect(bySql, JSON.stringify(one)).to.deep.equal(byDecision);
+          const { bySql, inMemory } = await evaluateBoth(world.db, population, one, context);
+          expect(bySql, JSON.stringify(one)).to.deep.equal(inMemory);
           seen.matched += bySql.length;
           seen.asked += all.length;
         }
       },
     );
     await fc.assert(property, { numRuns: 100 });
-    // A test in which everybody or nobody matches would find nothing.
+    // Guards against a test in which all or no contacts match.
     expect(seen.matched / seen.asked).to.be.within(0.15, 0.85);
   });
 
-  it('change their mind with time only about contacts that a sweep finds', async function () {
+  it('change with time only for contacts that a sweep selects', async function () {
     this.timeout(120_000);
     let changes = 0;
     const property = fc.asyncProperty(
@@ -243,8 +243,8 @@ describe('the two readers of a condition', () => {
       async (all, asked, first, second, window) => {
         const population = await populate(world.db, all, segmentsOf(first, second));
         for (const tree of asked) {
-          const { changed, named } = await drift(world.db, population, tree, window);
-          expect(named, JSON.stringify(tree)).to.include.members(changed);
+          const { changed, selected } = await drift(world.db, population, tree, window);
+          expect(selected, JSON.stringify(tree)).to.include.members(changed);
           changes += changed.length;
         }
       },

@@ -7,7 +7,7 @@ import type { Data } from '../../../services/contacts/data.ts';
 import { makeProject, openWorld, type World } from '../../support/world.ts';
 import { NOW, tree } from './population.ts';
 
-describe('deciding about one stored contact', () => {
+describe('evaluating a condition for one stored contact', () => {
   let world: World;
   let projectId: string;
   let contactId: string;
@@ -28,7 +28,7 @@ describe('deciding about one stored contact', () => {
     return decideFor(world.db, resolved, { projectId, contactId, now: NOW, context });
   }
 
-  it('reads the contact, and the context of the execution', async () => {
+  it('evaluates contact data and the context of the execution', async () => {
     expect(await decide({ field: 'data.plan', operator: 'equals', value: 'pro' })).to.equal(true);
     expect(await decide({ field: 'data.plan', operator: 'equals', value: 'free' })).to.equal(false);
     const large = { field: 'event.amount', operator: 'greaterThan', value: 5 };
@@ -36,7 +36,7 @@ describe('deciding about one stored contact', () => {
     expect(await decide(large, { amount: 5 })).to.equal(false);
   });
 
-  it('fetches as many events as the condition needs, old and new', async () => {
+  it('loads as many old and new events as the condition needs', async () => {
     const login = { field: 'login', unit: 'days' };
     expect(await decide({ ...login, operator: 'triggered', count: 6 })).to.equal(true);
     expect(await decide({ ...login, operator: 'triggered', count: 7 })).to.equal(false);
@@ -48,7 +48,7 @@ describe('deciding about one stored contact', () => {
     expect(await decide({ field: 'logout', operator: 'notTriggered' })).to.equal(true);
   });
 
-  it('follows references to static and dynamic segments, events inside them included', async () => {
+  it('evaluates referenced static and dynamic segments, including their events', async () => {
     const [fixed, active] = [newId(), newId()];
     const base = { projectId, name: 'x', memberCount: 0 };
     await world.db('segments').insert({ ...base, id: fixed, slug: 'fixed', type: 'STATIC' });
@@ -64,7 +64,7 @@ describe('deciding about one stored contact', () => {
     expect(await decide(member(newId()))).to.equal(false);
   });
 
-  it('says no about a contact of another project', async () => {
+  it('does not match a contact of another project', async () => {
     const resolved = await resolveCondition(
       world.db,
       projectId,

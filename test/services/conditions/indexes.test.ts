@@ -12,7 +12,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** What the index is called on a partition. */
+/** The name of the index on a partition. */
 const EVENTS_CONDITION = /^events_\w+_project_id_name_contact_id_created_at_idx$/;
 
 describe('indexes for conditions', () => {
@@ -72,11 +72,11 @@ describe('indexes for conditions', () => {
     ],
   ];
   for (const [what, index, filter] of served)
-    it(`${what} is answered by ${index}`, async () => {
+    it(`${what} uses ${index}`, async () => {
       expect(await indexesOf(filter)).to.include(index);
     });
 
-  it('whether something happened is looked up by name and contact', async () => {
+  it('event operators use the index on name and contact', async () => {
     const few = { field: 'data.city', operator: 'equals', value: 'city7' };
     for (const operator of ['triggered', 'notTriggered'])
       expect(await indexesOf(few, { field: 'event1', operator })).to.include('events_condition');

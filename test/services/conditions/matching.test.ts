@@ -6,13 +6,13 @@ import { resolveCondition } from '../../../services/conditions/resolve.ts';
 import { openWorld, type World } from '../../support/world.ts';
 import { tree } from './population.ts';
 
-describe('pages of those who match', () => {
+describe('pages of matching contacts', () => {
   let world: World;
   const projectId = newId();
 
   before(async () => {
     world = await openWorld();
-    // The newest 12,000 are free, the 6,000 before them pro; every tenth is unsubscribed, and two share each moment.
+    // The newest 12,000 are free, the 6,000 before them pro; every tenth is unsubscribed, and two share each timestamp.
     await world.db.raw(
       `insert into contacts (id, project_id, email, subscribed, data, created_at)
        select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', n % 10 > 0,
@@ -26,14 +26,14 @@ describe('pages of those who match', () => {
   after(() => world.close());
 
   const cases: [what: string, filter: object][] = [
-    ['many, near', { field: 'data.plan', operator: 'equals', value: 'free' }],
-    ['many, too far to walk to', { field: 'data.plan', operator: 'equals', value: 'pro' }],
+    ['many, near the start', { field: 'data.plan', operator: 'equals', value: 'free' }],
+    ['many, beyond the scan limit', { field: 'data.plan', operator: 'equals', value: 'pro' }],
     ['nearly all', { field: 'data.rare', operator: 'notEquals', value: 7 }],
     ['few', { field: 'data.rare', operator: 'equals', value: 7 }],
-    ['nobody', { field: 'data.rare', operator: 'equals', value: -1 }],
+    ['none', { field: 'data.rare', operator: 'equals', value: -1 }],
   ];
   for (const [what, filter] of cases)
-    it(`${what}: every page is what it should be`, async () => {
+    it(`returns the correct pages when the matches are ${what}`, async () => {
       const resolved = await resolveCondition(world.db, projectId, conditionOf(tree(filter)));
       const matching = await matchingOf(world.db, projectId, resolved);
       const expected = await world

@@ -8,15 +8,15 @@ import { segmentOperators } from '../../../services/conditions/operators/segment
 import { subscribedOperators } from '../../../services/conditions/operators/subscribed.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { openWorld, type World } from '../../support/world.ts';
-import { ago, ask, type Person, type Population, populate, tree } from './population.ts';
+import { ago, evaluateBoth, type Person, type Population, populate, tree } from './population.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** The first part of each address says what the contact is; a row of a table names those that shall match. */
+/** Contacts are named by the local part of their address; a row lists the names that match. */
 type Row = [operator: string, rest: { value?: unknown; unit?: string; count?: number }, ...names: string[]];
 
-describe('every operator, asked of SQL and decided in memory', () => {
+describe('every operator, as SQL and in memory', () => {
   let world: World;
 
   before(async () => {
@@ -26,20 +26,20 @@ describe('every operator, asked of SQL and decided in memory', () => {
 
   async function expectTable(population: Population, field: string, rows: Row[], context?: Data): Promise<void> {
     for (const [operator, rest, ...names] of rows) {
-      const { bySql, byDecision } = await ask(world.db, population, tree({ field, operator, ...rest }), context);
+      const { bySql, inMemory } = await evaluateBoth(world.db, population, tree({ field, operator, ...rest }), context);
       const wanted = [...names].sort();
       const what = `${field} ${operator} ${JSON.stringify(rest)}`;
       expect(bySql.map(nameOf), `${what} by SQL`).to.deep.equal(wanted);
-      expect(byDecision.map(nameOf), `${what} by decision`).to.deep.equal(wanted);
+      expect(inMemory.map(nameOf), `${what} in memory`).to.deep.equal(wanted);
     }
   }
 
   const nameOf = (email: string) => email.slice(0, email.indexOf('@'));
 
-  const covers = (rows: Row[], operators: object) =>
+  const expectCovered = (rows: Row[], operators: object) =>
     expect([...new Set(rows.map(([operator]) => operator))].sort()).to.deep.equal(Object.keys(operators).sort());
 
-  it('email, whatever the case', async () => {
+  it('matches email without regard to case', async () => {
     const population = await populate(world.db, [
       { email: 'ann@example.com' },
       { email: 'bob@example.com' },
@@ -59,11 +59,11 @@ describe('every operator, asked of SQL and decided in memory', () => {
       ['in', { value: ['Bob@example.com', 'nobody@example.com'] }, 'bob'],
       ['notIn', { value: ['Bob@example.com'] }, 'ann', 'a_b%c'],
     ];
-    covers(rows, emailOperators);
+    expectCovered(rows, emailOperators);
     await expectTable(population, 'email', rows);
   });
 
-  it('subscribed', async () => {
+  it('matches subscribed', async () => {
     const population = await populate(world.db, [
       { email: 'in@example.com', subscribed: true },
       { email: 'out@example.com', subscribed: false },
@@ -73,12 +73,12 @@ describe('every operator, asked of SQL and decided in memory', () => {
       ['equals', { value: false }, 'out'],
       ['notEquals', { value: true }, 'out'],
     ];
-    covers(rows, subscribedOperators);
+    expectCovered(rows, subscribedOperators);
     await expectTable(population, 'subscribed', rows);
   });
 
   for (const field of ['createdAt', 'updatedAt'] as const)
-    it(`${field}, to the millisecond that the API shows`, async () => {
+    it(`compares ${field} with millisecond precision`, async () => {
       const at = (name: string, date: string): Person => ({ email: `${name}@example.com`, [field]: new Date(date) });
       const population = await populate(world.db, [
         at('january', '2026-01-31T12:00:00.000Z'),
@@ -109,7 +109,7 @@ describe('every operator, asked of SQL and decided in memory', () => {
         ['olderThan', { value: 2, unit: 'months' }],
         ['olderThan', { value: 8, unit: 'weeks' }, 'january'],
       ];
-      covers(rows, dateOperators);
+      expectCovered(rows, dateOperators);
       await expectTable(population, field, rows);
     });
 
@@ -157,7 +157,7 @@ describe('every operator, asked of SQL and decided in memory', () => {
     ['endsWith', { value: 'plan' }, 'text'],
     ['greaterThan', { value: 1 }, 'ten'],
     ['greaterThan', { value: 'pro plan' }, 'rare'],
-    // In JavaScript's own order this character comes after the one in `rare`.
+    // JavaScript would order this character after the one in `rare`.
     ['greaterThan', { value: '\uff5e' }, 'rare'],
     ['greaterThan', { value: '2026-03-30' }, 'moment', 'offset', 'future'],
     ['greaterThanOrEqual', { value: 1 }, 'one', 'ten'],
@@ -190,12 +190,12 @@ describe('every operator, asked of SQL and decided in memory', () => {
     ['data.__proto__', (value) => Object.fromEntries([['__proto__', value]])],
   ];
   for (const [field, data] of places)
-    it(`${field}: match, no match, missing, null and wrong type`, async () => {
-      covers(dataRows, dataOperators);
+    it(`evaluates ${field} with matching, other, missing, null and mistyped values`, async () => {
+      expectCovered(dataRows, dataOperators);
       await expectTable(await populate(world.db, holders(data)), field, dataRows);
     });
 
-  it('data: a path does not lead into arrays, nor through anything that is no object', async () => {
+  it('follows a data path through objects only, not through arrays or scalars', async () => {
     const population = await populate(world.db, [
       { email: 'array@example.com', data: { a: [{ b: 1 }] } },
       { email: 'number@example.com', data: { a: 5 } },
@@ -212,7 +212,7 @@ describe('every operator, asked of SQL and decided in memory', () => {
     await expectTable(population, 'data.a.length', [['exists', {}]]);
   });
 
-  it('event.<key> reads the context of an execution, which is the same for every contact', async () => {
+  it('reads event.<key> from the context of the execution', async () => {
     const population = await populate(world.db, [{ email: 'ann@example.com' }]);
     for (const [name, value] of Object.entries(values)) {
       const rows = dataRows.map(
@@ -269,12 +269,12 @@ describe('every operator, asked of SQL and decided in memory', () => {
     ['email.failed', 'email.failed'],
   ];
   for (const [field, name] of recorded)
-    it(`${field}: how often and when`, async () => {
-      covers(eventRows, eventOperators);
+    it(`counts ${field} by number and time`, async () => {
+      expectCovered(eventRows, eventOperators);
       await expectTable(await populate(world.db, happened(name)), field, eventRows);
     });
 
-  it('segment.<id>: static, dynamic, through another one, and one that is gone', async () => {
+  it('matches members of static, dynamic, nested and deleted segments', async () => {
     const [fixed, dynamic, through, gone] = [newId(), newId(), newId(), newId()];
     const population = await populate(
       world.db,
@@ -300,12 +300,12 @@ describe('every operator, asked of SQL and decided in memory', () => {
         ['memberOfSegment', { value: true }, ...names],
         ['notMemberOfSegment', {}, ...['ann', 'bob', 'cid'].filter((name) => !names.includes(name))],
       ];
-      covers(rows, segmentOperators);
+      expectCovered(rows, segmentOperators);
       await expectTable(population, `segment.${id.toUpperCase()}`, rows);
     }
   });
 
-  it('a circle of segments, which cannot be saved, ends instead of going on for ever', async () => {
+  it('ends the evaluation of a cycle of segments', async () => {
     const [one, two] = [newId(), newId()];
     const population = await populate(
       world.db,
@@ -318,7 +318,7 @@ describe('every operator, asked of SQL and decided in memory', () => {
     await expectTable(population, `segment.${one}`, [['memberOfSegment', {}]]);
   });
 
-  it('logic joins groups; what is in a group must all hold, its nested condition too', async () => {
+  it('combines groups by logic, and requires all filters and the nested condition of a group', async () => {
     const population = await populate(world.db, [
       { email: 'a@example.com', data: { a: 1 } },
       { email: 'b@example.com', data: { b: 1 } },
@@ -345,9 +345,9 @@ describe('every operator, asked of SQL and decided in memory', () => {
       [{ logic: 'AND', groups: [{ conditions: { logic: 'OR', groups: [{ filters: [has('c')] }] } }] }, 'c'],
     ];
     for (const [given, ...names] of trees) {
-      const { bySql, byDecision } = await ask(world.db, population, given);
+      const { bySql, inMemory } = await evaluateBoth(world.db, population, given);
       expect(bySql.map(nameOf)).to.deep.equal([...names].sort());
-      expect(byDecision).to.deep.equal(bySql);
+      expect(inMemory).to.deep.equal(bySql);
     }
   });
 });

@@ -8,7 +8,7 @@ import type { Subject, Window } from '../../../services/conditions/types.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 
 export const NOW = new Date('2026-03-31T12:00:00.000Z');
-/** 2026-03-31T12:00:00Z less so many milliseconds. */
+/** NOW minus some milliseconds. */
 export const ago = (milliseconds: number): Date => new Date(NOW.getTime() - milliseconds);
 
 export interface Person {
@@ -18,11 +18,11 @@ export interface Person {
   createdAt?: Date;
   updatedAt?: Date;
   events?: { name: string; createdAt: Date }[];
-  /** Static segments that it is in. */
+  /** Ids of the static segments that contain the contact. */
   segments?: string[];
 }
 
-/** Contacts that stand in the database and in memory alike, so that either reader can be asked about them. */
+/** Contacts in the database and in memory, for both kinds of evaluation. */
 export interface Population {
   projectId: string;
   people: (Required<Person> & { id: string })[];
@@ -42,14 +42,14 @@ export async function populate(db: Db, people: Person[], segments: SegmentSource
     ...person,
   }));
   const population = { projectId, people: full, segments };
-  // Membership alone is asked of the table; the segments themselves come from memory.
+  // Segments exist in memory only; the table has just their members.
   await db.raw('alter table segment_members drop constraint if exists segment_members_segment_id_fkey');
   await insertPeople(db, projectId, full);
   return population;
 }
 
-/** Columns can be finer than what JavaScript knows of them; the readers must not disagree about the rest. */
-const finer = (date: Date, n: number): string => date.toISOString().replace('Z', n % 2 ? '789Z' : 'Z');
+/** Adds microseconds to half of the dates, which must not change the result of SQL evaluation. */
+const withMicroseconds = (date: Date, n: number): string => date.toISOString().replace('Z', n % 2 ? '789Z' : 'Z');
 
 async function insertPeople(db: Db, projectId: string, people: Population['people']): Promise<void> {
   const contacts = people.map(({ id, email, subscribed, data, createdAt, updatedAt }, n) => ({
@@ -58,8 +58,8 @@ async function insertPeople(db: Db, projectId: string, people: Population['peopl
     email,
     subscribed,
     data: JSON.stringify(data),
-    createdAt: finer(createdAt, n),
-    updatedAt: finer(updatedAt, n),
+    createdAt: withMicroseconds(createdAt, n),
+    updatedAt: withMicroseconds(updatedAt, n),
   }));
   const events = people.flatMap((person, n) =>
     person.events.map(({ name, createdAt }) => ({
@@ -67,7 +67,7 @@ async function insertPeople(db: Db, projectId: string, people: Population['peopl
       projectId,
       contactId: person.id,
       name,
-      createdAt: finer(createdAt, n),
+      createdAt: withMicroseconds(createdAt, n),
     })),
   );
   const members = people.flatMap(({ id, segments }) => segments.map((segmentId) => ({ segmentId, contactId: id })));
@@ -76,35 +76,35 @@ async function insertPeople(db: Db, projectId: string, people: Population['peopl
   if (members.length > 0) await db('segment_members').insert(members);
 }
 
-export interface Answers {
+export interface Results {
   bySql: string[];
-  byDecision: string[];
+  inMemory: string[];
 }
 
-/** Asks both readers about every contact; gives the addresses of those that match, in order. */
-export async function ask(
+/** Evaluates a condition as SQL and in memory, and returns the sorted addresses of matching contacts. */
+export async function evaluateBoth(
   db: Db,
   { projectId, people, segments }: Population,
   tree: unknown,
   context: Data = {},
-): Promise<Answers> {
+): Promise<Results> {
   const parsed = conditionOf(tree, { inExecution: true });
   const resolved = await resolveWith(parsed, async (ids) => segments.filter(({ id }) => ids.includes(id)));
-  const circumstances = { now: NOW, context, segments: resolved.segments };
-  const matching = toSql(resolved.condition, { ...circumstances, projectId });
+  const evaluationContext = { now: NOW, context, segments: resolved.segments };
+  const matching = toSql(resolved.condition, { ...evaluationContext, projectId });
   const rows = await run<{ email: string }>(
     db,
     sql`select c.email from contacts c where c.project_id = ${projectId} and ${matching}`,
   );
   const subjectOf = (contact: Population['people'][number]): Subject => ({
-    ...circumstances,
+    ...evaluationContext,
     contact,
     events: contact.events,
     staticSegments: new Set(contact.segments),
   });
   return {
     bySql: rows.map(({ email }) => email).sort(),
-    byDecision: people
+    inMemory: people
       .filter((person) => decides(resolved.condition, subjectOf(person)))
       .map(({ email }) => email)
       .sort(),
@@ -112,13 +112,13 @@ export async function ask(
 }
 
 export interface Drift {
-  /** Those about whom the decision is not the same at both ends of the window. */
+  /** Ids of contacts whose result differs between the ends of the window. */
   changed: string[];
-  /** Those that the filters name as possibly changed. */
-  named: string[];
+  /** Ids of contacts that the filters select as possibly changed. */
+  selected: string[];
 }
 
-/** Lets time pass, and nothing else. */
+/** Evaluates a condition at both ends of a window, with nothing but the time changed. */
 export async function drift(
   db: Db,
   { projectId, people, segments }: Population,
@@ -126,26 +126,26 @@ export async function drift(
   window: Window,
 ): Promise<Drift> {
   const resolved = await resolveWith(conditionOf(tree), async (ids) => segments.filter(({ id }) => ids.includes(id)));
-  const circumstances = { context: {}, segments: resolved.segments };
-  const question = { ...circumstances, projectId, now: window.to };
+  const evaluationContext = { context: {}, segments: resolved.segments };
+  const query = { ...evaluationContext, projectId, now: window.to };
   const selects = filtersOf(resolved.condition, resolved.segments).flatMap(
-    (filter) => filter.drift?.(window, question) ?? [],
+    (filter) => filter.drift?.(window, query) ?? [],
   );
   const rows = await run<{ id: string }>(
     db,
     selects.length > 0 ? joined(selects, ' union ') : sql`select null::uuid as id where false`,
   );
-  const decided = (contact: Population['people'][number], now: Date) =>
+  const matchesAt = (contact: Population['people'][number], now: Date) =>
     decides(resolved.condition, {
-      ...circumstances,
+      ...evaluationContext,
       now,
       contact,
       events: contact.events,
       staticSegments: new Set(contact.segments),
     });
   return {
-    changed: people.filter((one) => decided(one, window.from) !== decided(one, window.to)).map(({ id }) => id),
-    named: rows.flatMap((row) => Object.values(row) as string[]),
+    changed: people.filter((one) => matchesAt(one, window.from) !== matchesAt(one, window.to)).map(({ id }) => id),
+    selected: rows.flatMap((row) => Object.values(row) as string[]),
   };
 }
 

@@ -4,13 +4,13 @@ import { explain } from '../../../services/conditions/explain.ts';
 import { decides } from '../../../services/conditions/read.ts';
 import type { Condition, Group, Predicate, Subject } from '../../../services/conditions/types.ts';
 
-const nobody = {} as Subject;
-const says = (answer: boolean): Predicate => ({ decide: () => answer }) as unknown as Predicate;
-const answers = fc.boolean().map(says);
+const subject = {} as Subject;
+const predicate = (answer: boolean): Predicate => ({ evaluate: () => answer }) as unknown as Predicate;
+const predicates = fc.boolean().map(predicate);
 
 const { condition } = fc.letrec<{ condition: Condition; group: Group }>((tie) => ({
   group: fc.record({
-    filters: fc.array(answers, { minLength: 1, maxLength: 3 }),
+    filters: fc.array(predicates, { minLength: 1, maxLength: 3 }),
     condition: fc.option(tie('condition'), { nil: undefined, maxDepth: 2 }),
   }),
   condition: fc.record({
@@ -19,44 +19,44 @@ const { condition } = fc.letrec<{ condition: Condition; group: Group }>((tie) =>
   }),
 }));
 
-/** The same tree, in which every filter at one of these paths says the opposite. */
-const turned = (given: Condition, paths: Set<string>, at = ''): Condition => ({
+/** The same tree with the results of the filters at these paths negated. */
+const negated = (given: Condition, paths: Set<string>, at = ''): Condition => ({
   ...given,
   groups: given.groups.map((group, n) => ({
     filters: group.filters.map((filter, m) =>
-      says(filter.decide(nobody) !== paths.has(`${at}groups.${n}.filters.${m}`)),
+      predicate(filter.evaluate(subject) !== paths.has(`${at}groups.${n}.filters.${m}`)),
     ),
-    condition: group.condition && turned(group.condition, paths, `${at}groups.${n}.conditions.`),
+    condition: group.condition && negated(group.condition, paths, `${at}groups.${n}.conditions.`),
   })),
 });
 
-describe('why a condition holds, or does not', () => {
-  it('agrees with whether it does', () => {
+describe('explaining a condition', () => {
+  it('returns the same result as evaluation', () => {
     fc.assert(
       fc.property(condition, (tree) => {
-        expect(explain(tree, nobody).holds).to.equal(decides(tree, nobody));
+        expect(explain(tree, subject).holds).to.equal(decides(tree, subject));
       }),
     );
   });
 
-  it('names filters on which the answer hangs: all others may say what they like', () => {
+  it('marks filters as decisive such that negating the others never changes the result', () => {
     fc.assert(
       fc.property(condition, (tree) => {
-        const { holds, filters } = explain(tree, nobody);
+        const { holds, filters } = explain(tree, subject);
         expect(filters.some(({ decisive }) => decisive)).to.equal(true);
         const others = new Set(filters.filter(({ decisive }) => !decisive).map(({ path }) => path));
-        expect(decides(turned(tree, others), nobody)).to.equal(holds);
+        expect(decides(negated(tree, others), subject)).to.equal(holds);
       }),
     );
   });
 
-  it('names the first that fails where all must hold, and the first that holds where one is enough', () => {
+  it('marks the first failing part of AND and the first matching part of OR as decisive', () => {
     const of = (logic: Condition['logic'], ...given: boolean[]): Condition => ({
       logic,
-      groups: given.map((answer) => ({ filters: [says(answer)], condition: undefined })),
+      groups: given.map((answer) => ({ filters: [predicate(answer)], condition: undefined })),
     });
     const decisive = (tree: Condition) =>
-      explain(tree, nobody)
+      explain(tree, subject)
         .filters.filter((filter) => filter.decisive)
         .map(({ path }) => path);
     expect(decisive(of('AND', true, false, false))).to.deep.equal(['groups.1.filters.0']);

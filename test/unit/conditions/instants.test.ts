@@ -23,12 +23,12 @@ describe('dates in conditions', () => {
     ['', undefined],
   ];
   for (const [text, iso] of read)
-    it(`${JSON.stringify(text)} is ${iso ?? 'no date-time'}`, () => {
+    it(`parses ${JSON.stringify(text)} as ${iso ?? 'no date-time'}`, () => {
       const instant = instantOf(text);
       expect(instant === undefined ? undefined : new Date(instant).toISOString()).to.equal(iso);
     });
 
-  it('a bare date is the beginning of its UTC day, where one will do', () => {
+  it('parses a date as the beginning of its UTC day where dates are allowed', () => {
     expect(momentOf('2026-03-31')).to.equal(Date.UTC(2026, 2, 31));
     expect(momentOf('2026-02-30')).to.equal(undefined);
   });
@@ -44,7 +44,7 @@ describe('dates in conditions', () => {
       ['2026-01-01T00:00:00Z', 0.5, 'minutes', '2025-12-31T23:59:30.000Z'],
     ];
   for (const [now, amount, unit, iso] of earlier)
-    it(`${amount} ${unit} before ${now} is ${iso}`, () => {
+    it(`subtracts ${amount} ${unit} from ${now}: ${iso}`, () => {
       expect(new Date(before(new Date(now), { amount, unit })).toISOString()).to.equal(iso);
     });
 });

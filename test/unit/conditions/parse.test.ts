@@ -5,27 +5,27 @@ import { conditionOf, type ParseOptions, parseCondition } from '../../../service
 const ID = '0199a000-0000-7000-8000-000000000001';
 
 const tree = (...filters: unknown[]) => ({ logic: 'AND', groups: [{ filters }] });
-const fine = { field: 'email', operator: 'contains', value: 'a' };
+const valid = { field: 'email', operator: 'contains', value: 'a' };
 
-const faultsOf = (given: unknown, options?: ParseOptions) => parseCondition(given, options).faults ?? [];
-const placesOf = (given: unknown, options?: ParseOptions) =>
-  faultsOf(given, options).map(({ field, code }) => `${field} ${code}`);
+const violationsOf = (given: unknown, options?: ParseOptions) => parseCondition(given, options).faults ?? [];
+const pathsOf = (given: unknown, options?: ParseOptions) =>
+  violationsOf(given, options).map(({ field, code }) => `${field} ${code}`);
 
 /** `levels` conditions, one inside the other. */
 function nested(levels: number): object {
-  let condition: object = tree(fine);
+  let condition: object = tree(valid);
   for (let level = 1; level < levels; level++) condition = { logic: 'OR', groups: [{ conditions: condition }] };
   return condition;
 }
 
-describe('reading a condition tree', () => {
-  it('tells what it looks at', () => {
+describe('parsing a condition tree', () => {
+  it('returns what the condition depends on', () => {
     const { parsed } = parseCondition({
       logic: 'OR',
       groups: [
         {
           filters: [
-            fine,
+            valid,
             { field: 'data.plan.name', operator: 'exists' },
             { field: 'email.opened', operator: 'triggered', count: 5 },
             { field: 'event.signup', operator: 'notTriggered' },
@@ -49,27 +49,27 @@ describe('reading a condition tree', () => {
   });
 
   for (const operator of ['within', 'olderThan', 'triggeredWithin', 'notTriggeredWithin', 'triggeredOlderThan'])
-    it(`knows that ${operator} timeDependent`, () => {
+    it(`marks ${operator} as time-dependent`, () => {
       const field = /triggered/i.test(operator) ? 'signup' : 'data.since';
       expect(conditionOf(tree({ field, operator, value: 1, unit: 'days' })).uses.timeDependent).to.equal(true);
     });
 
-  it('ignores what it does not know, and null where nothing is meant', () => {
+  it('ignores unknown keys and null for optional ones', () => {
     const { faults } = parseCondition({
-      ...tree({ ...fine, id: 'x', unit: 'days' }),
+      ...tree({ ...valid, id: 'x', unit: 'days' }),
       name: 'extra',
-      groups: [{ filters: [fine], conditions: null, id: 7 }],
+      groups: [{ filters: [valid], conditions: null, id: 7 }],
     });
     expect(faults).to.equal(undefined);
   });
 
-  describe('the shape of the tree', () => {
-    const cases: [what: string, given: unknown, ...places: string[]][] = [
+  describe('rejects an invalid tree', () => {
+    const cases: [what: string, given: unknown, ...paths: string[]][] = [
       ['text', 'email', ' invalid_type'],
       ['null', null, ' invalid_type'],
       ['a list', [], ' invalid_type'],
-      ['no logic', { groups: [{ filters: [fine] }] }, 'logic invalid_enum'],
-      ['logic in lower case', { logic: 'and', groups: [{ filters: [fine] }] }, 'logic invalid_enum'],
+      ['no logic', { groups: [{ filters: [valid] }] }, 'logic invalid_enum'],
+      ['logic in lower case', { logic: 'and', groups: [{ filters: [valid] }] }, 'logic invalid_enum'],
       ['no groups', { logic: 'AND' }, 'groups invalid_type'],
       ['an empty list of groups', { logic: 'AND', groups: [] }, 'groups too_small'],
       ['a group that is text', { logic: 'AND', groups: ['x'] }, 'groups.0 invalid_type'],
@@ -79,22 +79,22 @@ describe('reading a condition tree', () => {
       ['a filter that is null', tree(null), 'groups.0.filters.0 invalid_type'],
       [
         'a nested tree that is text',
-        { logic: 'AND', groups: [{ filters: [fine], conditions: 'x' }] },
+        { logic: 'AND', groups: [{ filters: [valid], conditions: 'x' }] },
         'groups.0.conditions invalid_type',
       ],
       [
-        'a fault deep inside',
-        { logic: 'AND', groups: [{ filters: [fine] }, { filters: [], conditions: tree(fine, { field: 'email' }) }] },
+        'a violation deep inside',
+        { logic: 'AND', groups: [{ filters: [valid] }, { filters: [], conditions: tree(valid, { field: 'email' }) }] },
         'groups.1.conditions.groups.0.filters.1.operator required',
       ],
     ];
-    for (const [what, given, ...places] of cases)
+    for (const [what, given, ...paths] of cases)
       it(what, () => {
-        expect(placesOf(given)).to.deep.equal(places);
+        expect(pathsOf(given)).to.deep.equal(paths);
       });
 
-    it('tells every fault, and says in words where each is', () => {
-      const faults = faultsOf(tree({ field: 7, operator: 'equals' }, fine, { ...fine, operator: 'within' }), {
+    it('reports every violation with its path in the message', () => {
+      const faults = violationsOf(tree({ field: 7, operator: 'equals' }, valid, { ...valid, operator: 'within' }), {
         at: 'condition',
       });
       expect(faults.map(({ message }) => message)).to.deep.equal([
@@ -103,29 +103,29 @@ describe('reading a condition tree', () => {
       ]);
     });
 
-    it('takes ten levels and not eleven', () => {
-      expect(placesOf(nested(10))).to.deep.equal([]);
-      expect(placesOf(nested(11))).to.deep.equal([`${'groups.0.conditions.'.repeat(10).slice(0, -1)} too_big`]);
+    it('accepts ten levels and rejects eleven', () => {
+      expect(pathsOf(nested(10))).to.deep.equal([]);
+      expect(pathsOf(nested(11))).to.deep.equal([`${'groups.0.conditions.'.repeat(10).slice(0, -1)} too_big`]);
     });
 
-    it('takes two hundred filters and not one more, counted over the whole tree', () => {
-      const many = (n: number) => Array.from({ length: n }, () => fine);
+    it('accepts 200 filters over the whole tree and rejects more', () => {
+      const many = (n: number) => Array.from({ length: n }, () => valid);
       const split = (n: number) => ({
         logic: 'OR',
-        groups: [{ filters: many(100) }, { filters: many(n), conditions: tree(fine) }],
+        groups: [{ filters: many(100) }, { filters: many(n), conditions: tree(valid) }],
       });
-      expect(placesOf(split(99))).to.deep.equal([]);
-      expect(placesOf(split(100))).to.deep.equal(['groups too_big']);
-      expect(placesOf(split(100_000))).to.deep.equal(['groups too_big']);
+      expect(pathsOf(split(99))).to.deep.equal([]);
+      expect(pathsOf(split(100))).to.deep.equal(['groups too_big']);
+      expect(pathsOf(split(100_000))).to.deep.equal(['groups too_big']);
     });
 
-    it('stops listing after twenty faults', () => {
-      expect(faultsOf(tree(...Array.from({ length: 150 }, () => ({ field: 'email' }))))).to.have.lengthOf(20);
+    it('reports at most 20 violations', () => {
+      expect(violationsOf(tree(...Array.from({ length: 150 }, () => ({ field: 'email' }))))).to.have.lengthOf(20);
     });
   });
 
-  describe('fields and their operators', () => {
-    const refused: [field: unknown, operator: unknown, place: string][] = [
+  describe('validates fields and operators', () => {
+    const rejected: [field: unknown, operator: unknown, path: string][] = [
       [undefined, 'equals', 'field required'],
       ['', 'equals', 'field invalid_string'],
       ['', 'triggered', 'field invalid_string'],
@@ -160,23 +160,23 @@ describe('reading a condition tree', () => {
       [`segment.${ID}`, 'equals', 'operator invalid_enum'],
       [`segment.${ID}`, 'triggered', 'operator invalid_enum'],
     ];
-    for (const [field, operator, place] of refused)
-      it(`refuses ${JSON.stringify(field)?.slice(0, 40)} ${operator}`, () => {
-        expect(placesOf(tree({ field, operator, value: 'x' }))).to.deep.equal([`groups.0.filters.0.${place}`]);
+    for (const [field, operator, path] of rejected)
+      it(`rejects ${JSON.stringify(field)?.slice(0, 40)} ${operator}`, () => {
+        expect(pathsOf(tree({ field, operator, value: 'x' }))).to.deep.equal([`groups.0.filters.0.${path}`]);
       });
 
-    it('reads event.<key> as a value only where there is an execution', () => {
+    it('reads event.<key> as a value only in an execution', () => {
       const given = tree({ field: 'event.amount', operator: 'greaterThan', value: 5 });
-      expect(placesOf(given, { inExecution: true })).to.deep.equal([]);
-      expect(placesOf(given)).to.deep.equal(['groups.0.filters.0.operator invalid_enum']);
+      expect(pathsOf(given, { inExecution: true })).to.deep.equal([]);
+      expect(pathsOf(given)).to.deep.equal(['groups.0.filters.0.operator invalid_enum']);
       const asEvent = tree({ field: 'event.amount', operator: 'triggered' });
       expect(conditionOf(asEvent, { inExecution: true }).uses.events).to.deep.equal(new Set(['amount']));
     });
   });
 
-  describe('what an operator takes', () => {
+  describe('validates operator arguments', () => {
     const day = { unit: 'days' };
-    const refused: [field: string, operator: string, rest: object, place: string][] = [
+    const rejected: [field: string, operator: string, rest: object, path: string][] = [
       ['email', 'equals', { value: 7 }, 'value invalid_type'],
       ['email', 'equals', {}, 'value invalid_type'],
       ['email', 'contains', { value: '' }, 'value too_small'],
@@ -212,13 +212,13 @@ describe('reading a condition tree', () => {
       ['signup', 'triggeredWithin', { value: 7 }, 'unit required'],
       ['signup', 'notTriggeredWithin', { ...day }, 'value invalid_type'],
     ];
-    for (const [field, operator, rest, place] of refused)
-      it(`refuses ${field} ${operator} ${JSON.stringify(rest).slice(0, 40)}`, () => {
-        expect(placesOf(tree({ field, operator, ...rest }))).to.deep.equal([`groups.0.filters.0.${place}`]);
+    for (const [field, operator, rest, path] of rejected)
+      it(`rejects ${field} ${operator} ${JSON.stringify(rest).slice(0, 40)}`, () => {
+        expect(pathsOf(tree({ field, operator, ...rest }))).to.deep.equal([`groups.0.filters.0.${path}`]);
       });
   });
 
-  it('answers an invalid tree with a 400 that names the path', () => {
+  it('throws a 400 that names the path of an invalid filter', () => {
     expect(() => conditionOf(tree({ field: 'email', operator: 'is' }), { at: 'condition' }))
       .to.throw(ApiError, 'condition.groups.0.filters.0.operator')
       .that.includes({ status: 400, code: 'BAD_REQUEST' });

@@ -11,11 +11,11 @@ const mail = (change: Partial<MailInFlight> = {}): MailInFlight => ({
 });
 
 describe('the retry schedule', () => {
-  it('waits a minute, five, fifteen and forty at first', () => {
+  it('waits 1, 5, 15 and 40 minutes at first', () => {
     expect([1, 2, 3, 4].map((attempts) => retryAfter(attempts, 0.5))).to.deep.equal([60, 300, 900, 2400]);
   });
 
-  it('never gets more frequent, goes on for about a day and then ends', () => {
+  it('never shortens its delays and ends after about a day', () => {
     const waits: number[] = [];
     for (let attempts = 1; ; attempts++) {
       const wait = retryAfter(attempts, 0.5);
@@ -27,45 +27,45 @@ describe('the retry schedule', () => {
     expect(days).to.be.within(1, 1.1);
   });
 
-  it('leaves a fifth of every wait to chance', () => {
+  it('adds a jitter of 20 percent to every delay', () => {
     expect([0, 1].map((chance) => retryAfter(1, chance))).to.deep.equal([48, 72]);
   });
 });
 
-describe('what becomes of a mail', () => {
-  it('is SENT with the provider’s id when the server took it', () => {
+describe('the result of an attempt', () => {
+  it('is SENT with the relay’s id when the relay accepted the mail', () => {
     const settlement = settle(mail(), { kind: 'sent', providerMessageId: 'abc' });
     expect(settlement).to.deep.equal({ status: 'SENT', reason: null, providerMessageId: 'abc' });
     expect(resultKind(settlement)).to.equal('sent');
   });
 
-  it('is FAILED with the server’s words when it was refused', () => {
+  it('is FAILED with the relay’s reply when the mail was refused', () => {
     const settlement = settle(mail(), { kind: 'refused', reason: '550 no such user' });
     expect(settlement).to.deep.equal({ status: 'FAILED', reason: '550 no such user' });
     expect(resultKind(settlement)).to.equal('failed');
   });
 
-  it('is tried again later when it was put off', () => {
+  it('is PENDING with a delay when the mail was deferred', () => {
     const settlement = settle(mail({ attempts: 2 }), { kind: 'deferred', reason: '451 later' });
     expect(settlement).to.deep.include({ status: 'PENDING', reason: '451 later' });
     expect(settlement.againAfter).to.be.within(240, 360);
     expect(resultKind(settlement)).to.equal('deferred');
   });
 
-  it('is FAILED when it was put off for a day', () => {
+  it('is FAILED when the mail was deferred for a day', () => {
     const settlement = settle(mail({ attempts: 13 }), { kind: 'deferred', reason: '451 later' });
     const reason = 'gave up after 13 attempts: 451 later';
     expect(settlement).to.deep.equal({ status: 'FAILED', reason, gaveUp: true });
   });
 
-  it('keeps its attempt when nobody was there to take it', () => {
+  it('counts no attempt when the relay was unreachable', () => {
     const settlement = settle(mail(), { kind: 'unreachable', reason: 'ECONNREFUSED' });
     expect(settlement).to.deep.equal({ status: 'PENDING', reason: 'ECONNREFUSED', unburnt: true });
     expect(resultKind(settlement)).to.equal(undefined);
   });
 
   for (const sourceType of ['TRANSACTIONAL', 'WORKFLOW'] as const) {
-    it(`is tried once more after a first unknown outcome, and UNKNOWN after a second (${sourceType})`, () => {
+    it(`is PENDING after a first unknown outcome and UNKNOWN after a second (${sourceType})`, () => {
       const outcome = { kind: 'unknown', reason: 'no answer' } as const;
       const first = settle(mail({ sourceType }), outcome);
       expect(first).to.include({ status: 'PENDING', unknown: true }).and.not.have.property('againAfter');
@@ -76,7 +76,7 @@ describe('what becomes of a mail', () => {
     });
   }
 
-  it('is UNKNOWN at the first unknown outcome when it belongs to a campaign', () => {
+  it('is UNKNOWN after the first unknown outcome of campaign mail', () => {
     const settlement = settle(mail({ sourceType: 'CAMPAIGN' }), { kind: 'unknown', reason: 'no answer' });
     expect(settlement).to.include({ status: 'UNKNOWN', unknown: true });
   });

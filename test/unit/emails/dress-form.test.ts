@@ -13,7 +13,7 @@ import { testLinks } from '../../support/links.ts';
 const skeleton = new MailSkeleton({ from: { email: 'shop@demo.localhost' } });
 const id = newId();
 const projectId = newId();
-const counted = { id, projectId, type: 'HEADLESS', tracking: 'ENABLED' } as const;
+const trackedMail = { id, projectId, type: 'HEADLESS', tracking: 'ENABLED' } as const;
 const unsubscribeUrl = 'http://app.test/unsubscribe/token';
 
 function render(html: string, data: Record<string, unknown>, footer = ''): Mail {
@@ -21,7 +21,7 @@ function render(html: string, data: Record<string, unknown>, footer = ''): Mail 
   return renderMail({ subject: '', html }, footer, variables);
 }
 
-/** With outlines that are the same object for the same text, as the renderer gives them. */
+/** Shares one outline object per text, as the renderer does. */
 const outlines = new Map<string, Outlined['outline']>();
 function shared({ outline, values }: Outlined): Outlined {
   const known = outlines.get(outline.html) ?? outline;
@@ -29,7 +29,7 @@ function shared({ outline, values }: Outlined): Outlined {
   return { outline: known, values };
 }
 
-function filledForm({ outlined }: Mail, tracks: Tracks | undefined): Buffer | undefined {
+function fillPrecompiled({ outlined }: Mail, tracks: Tracks | undefined): Buffer | undefined {
   if (!outlined) return undefined;
   const own = shared(outlined);
   formOf(own.outline, tracks !== undefined);
@@ -39,18 +39,18 @@ function filledForm({ outlined }: Mail, tracks: Tracks | undefined): Buffer | un
   );
 }
 
-function ordinary({ html, text }: Mail, tracks: Tracks | undefined): Buffer | undefined {
+function composeOrdinary({ html, text }: Mail, tracks: Tracks | undefined): Buffer | undefined {
   const body = { html: withTracks(html, tracks), ...(text && { text }) };
   return skeleton.fill({ id, to: { email: 'a@example.com' }, subject: 'x', ...body })?.raw;
 }
 
-/** As postal-mime reads them, to whom line ends are not the same in base64. */
+/** Parses the parts with postal-mime and normalises line ends, which differ in base64. */
 async function partsOf(raw: Buffer): Promise<(string | undefined)[]> {
   const { html, text } = await PostalMime.parse(raw);
   return [html, text].map((part) => part?.replace(/\r*\n/g, '\n').replace(/[\r\n]+$/, ''));
 }
 
-/** The same to the byte (RFC 2045, 6.7). */
+/** Decodes the quoted-printable parts to exact bytes (RFC 2045, 6.7). */
 function decodedParts(raw: Buffer): string[] {
   const whole = raw.toString('latin1');
   const border = /boundary="(.*)"/.exec(whole)?.[1];
@@ -67,7 +67,7 @@ function decodedParts(raw: Buffer): string[] {
 
 const asWritten = (text: string): string => Buffer.from(text.replace(/\r\n/g, '\n')).toString();
 
-function expectFit(raw: Buffer): void {
+function expectValidEncoding(raw: Buffer): void {
   const text = raw.toString('latin1');
   expect(text).to.match(/^[\t\r\n\x20-\x7e]*$/);
   expect(text.replaceAll('\r\n', '')).to.not.match(/[\r\n]/);
@@ -78,16 +78,16 @@ function expectFit(raw: Buffer): void {
   }
 }
 
-/** Whether a form was filled; if so it is what the ordinary way gives. */
+/** Returns whether a precompiled body was used; asserts that it equals the mail composed without one. */
 async function expectSame(mail: Mail, isTracked: boolean): Promise<boolean> {
-  const tracks = () => (isTracked ? tracksOf(testLinks, counted) : undefined);
-  const raw = filledForm(mail, tracks());
+  const tracks = () => (isTracked ? tracksOf(testLinks, trackedMail) : undefined);
+  const raw = fillPrecompiled(mail, tracks());
   if (!raw) return false;
-  expectFit(raw);
+  expectValidEncoding(raw);
   const { html, text } = mail;
   const expected = [...(text ? [text] : []), withTracks(html, tracks())];
   expect(decodedParts(raw)).to.deep.equal(expected.map(asWritten));
-  expect(await partsOf(raw)).to.deep.equal(await partsOf(ordinary(mail, tracks()) ?? Buffer.alloc(0)));
+  expect(await partsOf(raw)).to.deep.equal(await partsOf(composeOrdinary(mail, tracks()) ?? Buffer.alloc(0)));
   return true;
 }
 
@@ -191,8 +191,8 @@ const piece = fc.constantFrom(
   ...['<p>', '</p>', '<', '>', '"', "'", '&', '<b', '</', '<a'],
 );
 
-describe('a form of many mails', () => {
-  it('is what each of them would be, for any text and any values', async () => {
+describe('a precompiled body', () => {
+  it('gives the same mail as ordinary composing, for any template and values', async () => {
     let forms = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -208,7 +208,7 @@ describe('a form of many mails', () => {
       ),
       { numRuns: 500 },
     );
-    // Otherwise nothing was compared.
+    // Guards against a test that compares nothing.
     expect(forms).to.be.above(500);
   });
 
@@ -243,24 +243,24 @@ describe('a form of many mails', () => {
   ] as const)
     it(`is not used for ${what}`, () => {
       const mail = render(html, { a: 'Ann' });
-      expect(filledForm(mail, tracksOf(testLinks, counted))).to.equal(undefined);
+      expect(fillPrecompiled(mail, tracksOf(testLinks, trackedMail))).to.equal(undefined);
     });
 
   for (const html of ['<\x020\x03>', '</title\x020\x03', '<p title="</bo\x020\x03">', '<!-\x020\x03'])
-    it(`is not used where a value may go on with ${JSON.stringify(html)}`, () => {
+    it(`is not used where a value may continue ${JSON.stringify(html)}`, () => {
       const outline = { html, text: ['x'], crowded: false };
       for (const _ of 'twice') expect(formOf(outline, true)).to.equal(undefined);
     });
 
-  it('follows as many links as any other mail, and no more', async () => {
+  it('tracks at most 300 links, as other mail does', async () => {
     const html = `${'<a href="https://a.example/{{ a }}">x</a>'.repeat(305)}`;
     expect(await expectSame(render(html, { a: 'b' }), true)).to.equal(true);
-    const raw = filledForm(render(html, { a: 'b' }), tracksOf(testLinks, counted));
+    const raw = fillPrecompiled(render(html, { a: 'b' }), tracksOf(testLinks, trackedMail));
     const [body = ''] = await partsOf(raw ?? Buffer.alloc(0));
     expect(body.match(/\/t\/c\//g)).to.have.lengthOf(300);
   });
 
-  it('is not made for an outline that is seen once', () => {
+  it('is compiled only when an outline is used a second time', () => {
     const { outlined } = render('<p>{{ a }} once</p>', { a: 'Ann' });
     if (!outlined) throw new Error('no outline');
     expect(formOf(outlined.outline, true)).to.equal(undefined);

@@ -118,7 +118,7 @@ const sum = fc.letrec<{ term: string; sum: string }>((tie) => ({
 })).sum;
 
 describe('templates', () => {
-  it('work sums out as nunjucks does', () => {
+  it('evaluate arithmetic as nunjucks does', () => {
     fc.assert(
       fc.property(sum, (text) => {
         const expected = nunjucks.renderString(`{{ ${text} }}`, {});
@@ -129,7 +129,7 @@ describe('templates', () => {
   });
 
   for (const source of templates)
-    it(`are rendered as nunjucks renders them: ${source}`, () => {
+    it(`render as in nunjucks: ${source}`, () => {
       expect(checkTemplate(source)).to.deep.equal([]);
       expect(render(source, variables)).to.equal(nunjucks.renderString(source, variables));
     });

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { checkTemplate } from '../../../platform/renderer/index.ts';
 import { render } from './rendering.ts';
 
-const faultsOf = (source: string): string[] =>
+const violationsOf = (source: string): string[] =>
   checkTemplate(source).map(({ line, column, message }) => `${line}:${column} ${message}`);
 
 describe('checking a template', () => {
-  it('finds nothing wrong with texts and templates', () => {
+  it('accepts plain texts and valid templates', () => {
     for (const source of [
       '',
       'plain',
@@ -16,21 +16,21 @@ describe('checking a template', () => {
       '{% if a %}b{% endif %}',
       '{ { } }',
     ])
-      expect(faultsOf(source), source).to.deep.equal([]);
+      expect(violationsOf(source), source).to.deep.equal([]);
   });
 
-  it('tells line and column as the author wrote them', () => {
-    expect(faultsOf('<p>\n  {{ name ?? "x" }} {{ first name }}\n  {{ name | nope }}</p>')).to.deep.equal([
+  it('reports line and column in the source', () => {
+    expect(violationsOf('<p>\n  {{ name ?? "x" }} {{ first name }}\n  {{ name | nope }}</p>')).to.deep.equal([
       '3:13 there is no filter "nope"',
     ]);
-    expect(faultsOf('one\r\ntwo\r\n{% iff x %}')).to.deep.equal(['3:4 unknown block tag: iff']);
-    expect(faultsOf('{# c\nc #}{% raw %}\n{{ x | nope }}{% endraw %}{{ x | nope }}')).to.deep.equal([
+    expect(violationsOf('one\r\ntwo\r\n{% iff x %}')).to.deep.equal(['3:4 unknown block tag: iff']);
+    expect(violationsOf('{# c\nc #}{% raw %}\n{{ x | nope }}{% endraw %}{{ x | nope }}')).to.deep.equal([
       '3:34 there is no filter "nope"',
     ]);
   });
 
-  it('lists all faults of a text that can be read', () => {
-    expect(faultsOf('{{ a | b }} {{ c is d }}\n{{ e() }} {{ f.g() }}')).to.deep.equal([
+  it('reports all violations of a template that can be parsed', () => {
+    expect(violationsOf('{{ a | b }} {{ c is d }}\n{{ e() }} {{ f.g() }}')).to.deep.equal([
       '1:8 there is no filter "b"',
       '1:21 there is no test "d"',
       '2:4 there is no function "e"',
@@ -38,7 +38,7 @@ describe('checking a template', () => {
     ]);
   });
 
-  const one: [source: string, fault: string][] = [
+  const one: [source: string, violation: string][] = [
     ['{{ a', '1:1 this tag is never closed: "}}" is missing'],
     ['x {% if a', '1:3 this tag is never closed: "%}" is missing'],
     ['{{ "a }}', '1:4 this text is never closed: a quotation mark is missing'],
@@ -64,12 +64,12 @@ describe('checking a template', () => {
     ['{% switch x %}', '1:4 "switch" is not complete or never closed'],
     ['{% call x %}{% endcall %}', '1:4 "call" is not complete or never closed'],
   ];
-  for (const [source, fault] of one)
-    it(`refuses ${source.length > 60 ? `${source.slice(0, 20)}...` : source}`, () => {
-      expect(faultsOf(source)).to.deep.equal([fault]);
+  for (const [source, violation] of one)
+    it(`rejects ${source.length > 60 ? `${source.slice(0, 20)}...` : source}`, () => {
+      expect(violationsOf(source)).to.deep.equal([violation]);
     });
 
-  it('refuses whatever reaches for another template', () => {
+  it('rejects tags that load other templates or are asynchronous', () => {
     const tags = [
       'include "x"',
       'import "x" as y',
@@ -82,11 +82,11 @@ describe('checking a template', () => {
     ];
     for (const tag of tags) {
       const [name] = tag.split(' ');
-      expect(faultsOf(`{% ${tag} %}`), tag).to.deep.equal([`1:4 "${name}" is not available in templates`]);
+      expect(violationsOf(`{% ${tag} %}`), tag).to.deep.equal([`1:4 "${name}" is not available in templates`]);
     }
   });
 
-  it('refuses what gets program code into nunjucks', () => {
+  it('rejects sources that inject JavaScript into nunjucks', () => {
     const code = 'constructor.constructor("return process")()';
     for (const source of [
       `{{ x is "a\\").${code};(\\"" }}`,
@@ -96,10 +96,10 @@ describe('checking a template', () => {
       `{% for a,b in x %}{% endfor %}{{ x["\\\\"]() }}`,
       '{% macro a(x;y) %}{% endmacro %}',
     ])
-      expect(faultsOf(source), source).to.have.lengthOf.at.least(1);
+      expect(violationsOf(source), source).to.have.lengthOf.at.least(1);
   });
 
-  it('reads hostile texts of a megabyte to their end', () => {
+  it('checks hostile sources of a megabyte without failing', () => {
     const hostile = [
       `${' '.repeat(1_000_000)}x{{- a }}`,
       '{% raw -%}'.repeat(100_000),
@@ -119,7 +119,7 @@ describe('checking a template', () => {
     for (const source of hostile) expect(checkTemplate(source), source.slice(0, 30)).to.be.an('array');
   });
 
-  it('accepts nothing that then cannot be rendered', () => {
+  it('accepts no source that cannot be rendered', () => {
     const part = fc.oneof(
       fc.constantFrom(
         ...[

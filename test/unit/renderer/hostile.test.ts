@@ -63,7 +63,7 @@ describe('hostile templates', () => {
   const data = { name: 'Ann', long: 'a'.repeat(100_000), text: '<a \n'.repeat(20_000) };
 
   for (const [name, html] of Object.entries(attacks))
-    it(`are refused: ${name}`, async () => {
+    it(`are refused, and other mail is rendered: ${name}`, async () => {
       const [attack, other] = await Promise.all([
         renderer.render({ subject: 'x', html, items: [item(data)] }),
         renderer.render({ subject: 'Hi {{ name }}', html: '<p>{{ name }}</p>', items: [item({ name: 'Bo' })] }),
@@ -74,32 +74,32 @@ describe('hostile templates', () => {
       expect(other[0]).to.include({ ok: true, subject: 'Hi Bo', html: '<p>Bo</p>', text: 'Bo' });
     });
 
-  it('are refused in a subject, too', async () => {
+  it('are refused in a subject', async () => {
     const [result] = await renderer.render({ subject: loop(loop('x')), html: '', items: [item()] });
     expect(result).to.include({ ok: false, reason: 'time' });
   });
 
-  it('leave the process that met them in good health', async () => {
+  it('do not end the process that renders them', async () => {
     const before = renderer.pids;
     await renderer.render({ subject: '', html: loop(loop('{{ name }}')), items: [item(data)] });
     expect(renderer.pids).to.include.members(before).and.have.lengthOf.at.most(2);
   });
 
-  it('do not stop the mails of contacts that they are harmless for', async () => {
+  it('are refused only for the contacts whose data makes them expensive', async () => {
     const html = '{% for a in range(n) %}{% for b in range(n) %}{% endfor %}{% endfor %}ok';
-    const items = Array.from({ length: 100 }, (_, place) => item({ n: place % 10 === 3 ? 1_000_000 : 1 }));
+    const items = Array.from({ length: 100 }, (_, index) => item({ n: index % 10 === 3 ? 1_000_000 : 1 }));
     const results = await renderer.render({ subject: '', html, items });
-    expect(results.map(({ ok }) => ok)).to.deep.equal(items.map((_, place) => place % 10 !== 3));
+    expect(results.map(({ ok }) => ok)).to.deep.equal(items.map((_, index) => index % 10 !== 3));
   });
 
-  it('cost a few mails of a campaign, not the hours of all', async () => {
+  it('are refused for all 2000 mails after a sample was refused', async () => {
     const html = loop(loop(''));
     const results = await renderer.render({ subject: '', html, items: Array.from({ length: 2000 }, () => item(data)) });
     expect(results).to.have.lengthOf(2000);
     expect(results.every((result) => !result.ok && result.reason === 'time')).to.equal(true);
   });
 
-  it('keep the memory of this process out of it', async () => {
+  it('add less than 100 MB to the memory of the calling process', async () => {
     const before = process.memoryUsage().rss;
     await Promise.all(
       Object.values(attacks).map((html) => renderer.render({ subject: '', html, items: [item(data)] })),
@@ -107,7 +107,7 @@ describe('hostile templates', () => {
     expect(process.memoryUsage().rss - before).to.be.below(100 * 1024 * 1024);
   });
 
-  it('find no prototype, no function and nothing of the program', () => {
+  it('reach no prototype, no function and no global', () => {
     const names = [
       'constructor',
       '__proto__',
@@ -175,7 +175,7 @@ describe('hostile templates', () => {
       expect(render(`{{ list | ${filter} }}`, values), filter).to.be.oneOf(['', '0', '1']);
   });
 
-  it('are only fed values, whatever their names', () => {
+  it('see only own values, whatever their names', () => {
     const data = JSON.parse(
       '{"__proto__": {"polluted": "yes"}, "constructor": "c", "toString": "t", "length": 1000000000}',
     );

@@ -11,11 +11,11 @@ describe('the template language', () => {
       plan: null,
     };
 
-    it('are named alone or in data', () => {
+    it('are available by name and under data', () => {
       expect(render('{{name}} {{data.name}} {{data["name"]}}', ann)).to.equal('Ann Ann Ann');
     });
 
-    it('may have spaces in their names, everywhere', () => {
+    it('may have spaces in their names', () => {
       expect(render('{{first name}} {{ data["first name"] | upper }} {{ data.first name }}', ann)).to.equal(
         'Ann ANN Ann',
       );
@@ -35,15 +35,15 @@ describe('the template language', () => {
       expect(render('{{ a  b }}{{ a\n b }}', { 'a  b': 'two', 'a b': 'one' })).to.equal('twoone');
     });
 
-    it('reach into nested values', () => {
+    it('give access to nested values', () => {
       expect(render('{{profile.tier}} {{data.profile.tier}} {{profile["tier"]}}', ann)).to.equal('gold gold gold');
     });
 
-    it('are empty when they are missing, also in sums and texts', () => {
+    it('are empty when missing, also in sums and concatenations', () => {
       expect(render('[{{x}}{{x.y.z}}{{data.x}}{{plan}}{{x + 1}}{{x ~ ""}}{{"" + x}}]', ann)).to.equal('[]');
     });
 
-    it('take a fallback when they are missing or null, and only then', () => {
+    it('use the fallback only when missing or null', () => {
       expect(render('{{x ?? "there"}} {{plan ?? \'free\'}} {{name??"x"}}', ann)).to.equal('there free Ann');
       expect(render('{{zero ?? 1}}{{no ?? 1}}[{{blank ?? 1}}]', { zero: 0, no: false, blank: '' })).to.equal(
         '0false[]',
@@ -54,21 +54,21 @@ describe('the template language', () => {
   });
 
   describe('HTML', () => {
-    it('is escaped in values, and not when they are marked safe', () => {
+    it('is escaped in values unless they are marked safe', () => {
       expect(render('{{x}} {{x | safe}}', { x: '<b>"&\'' })).to.equal('&lt;b&gt;&quot;&amp;&#39; <b>"&\'');
     });
 
-    it('made by a macro is not escaped twice', () => {
+    it('from a macro is not escaped twice', () => {
       expect(render('{% macro b(x) %}<b>{{x}}</b>{% endmacro %}{{ b("<") }}')).to.equal('<b>&lt;</b>');
     });
   });
 
   describe('subjects', () => {
-    it('are plain text', () => {
+    it('are not escaped', () => {
       expect(renderSubject('{{x}} & you', { x: 'Tom & "Ann" <a@b.c>' })).to.equal('Tom & "Ann" <a@b.c> & you');
     });
 
-    it('never gain a line break', () => {
+    it('never contain a line break', () => {
       const breaks = ['\r\n', '\n', '\r', '\u2028', '\u2029', '\u0085', '\v', '\f', '\0'];
       for (const separator of breaks) {
         expect(renderSubject('a{{x}}b', { x: `${separator}Bcc: c@d.e` })).to.equal('a Bcc: c@d.eb');
@@ -77,14 +77,14 @@ describe('the template language', () => {
       expect(renderSubject('a{{ "\\n" }}b{{ "\\r\\n" | safe }}c{% set x %}\n{% endset %}{{ x }}d')).to.equal('a b c d');
     });
 
-    it('end where a header must end, with whole characters', () => {
+    it('are cut at 998 characters without splitting a character', () => {
       expect(renderSubject('{{x}}', { x: 'x'.repeat(2000) })).to.have.lengthOf(998);
       expect(renderSubject('{{x}}', { x: `${'x'.repeat(997)}😀` })).to.equal('x'.repeat(997));
     });
   });
 
   describe('filters', () => {
-    it('never fail on values of another kind', () => {
+    it('never fail on values of another type', () => {
       const kinds = [
         undefined,
         null,
@@ -113,11 +113,11 @@ describe('the template language', () => {
             );
     });
 
-    it('take their arguments by name as well', () => {
+    it('accept arguments by name', () => {
       expect(render('{{ x | truncate(length=3, killwords=true, end="~") }}', { x: 'abcdef' })).to.equal('abc~');
     });
 
-    it('make links of addresses without letting HTML in', () => {
+    it('urlize addresses and escape the HTML around them', () => {
       expect(render('{{ x | urlize }}', { x: '<b>hi</b>' })).to.equal('&lt;b&gt;hi&lt;/b&gt;');
       expect(render('{{ x | urlize }}', { x: 'http://a.com/"onclick="x' })).to.equal(
         '<a href="http://a.com/&quot;onclick=&quot;x">http://a.com/&quot;onclick=&quot;x</a>',
@@ -125,8 +125,8 @@ describe('the template language', () => {
     });
   });
 
-  describe('a text that is no template', () => {
-    it('has its variables replaced, and keeps the rest as it was written', () => {
+  describe('an invalid template', () => {
+    it('has its variables replaced and the rest kept', () => {
       const data = { name: 'Ann', 'first name': 'Ann', profile: { tier: '<gold>' }, list: ['x'] };
       expect(render('{% if %}{{name}} {{ first name }} {{profile.tier}} {{list[0]}}', data)).to.equal(
         '{% if %}Ann Ann &lt;gold&gt; x',
@@ -139,7 +139,7 @@ describe('the template language', () => {
       );
     });
 
-    it('is told apart for subject and body', () => {
+    it('is detected for subject and body separately', () => {
       expect(renderSubject('{{ x | nope }} {{name}}', { name: 'Ann' })).to.equal('{{ x | nope }} Ann');
     });
   });

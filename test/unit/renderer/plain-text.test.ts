@@ -4,7 +4,7 @@ import { plainText } from '../../../platform/renderer/plain-text.ts';
 import { render, renderText } from './rendering.ts';
 
 describe('the text part', () => {
-  it('reads like the HTML', () => {
+  it('has the text of the HTML with links and lists', () => {
     const html = `<html><head><title>No</title><style>p{color:red}</style></head><body>
       <h1>Hello   Ann</h1><p>Thank you &amp; welcome.<br>Bye</p><ul><li>one<li>two</ul>
       <p><a href="https://example.com/a?b=1&amp;c=2">Open</a> <a href="https://example.com">https://example.com</a></p>
@@ -14,11 +14,11 @@ describe('the text part', () => {
     );
   });
 
-  it('leaves paragraphs on one line, for the reader to wrap', () => {
+  it('keeps each paragraph on one line', () => {
     expect(plainText(`<p>${'word '.repeat(100)}</p>`)).to.equal('word '.repeat(100).trim());
   });
 
-  it('has the values of the mail, also in links', () => {
+  it('contains the values of the mail, also in links', () => {
     const html = '<p>Hi {{ name }}</p><a href="{{ url }}">{{ url }}</a> <a href="{{ url }}">{{ label }}</a>';
     const data = { name: 'Tom & <Ann>', url: 'https://example.com/?a=1&b=2', label: 'Go' };
     expect(renderText(html, data)).to.equal(
@@ -26,7 +26,7 @@ describe('the text part', () => {
     );
   });
 
-  it('is that of each mail, whatever mail of the template came before', () => {
+  it('is correct for each mail of a template, in any order', () => {
     const html =
       '<h1>{{ a }}</h1>{% if b %}<p>{{ b }}</p>{% endif %}{% for c in cs %}<p>{{ c }} {{ a }}</p>{% endfor %}';
     expect(renderText(html, { a: 'A', b: 'B', cs: ['1', '2'] })).to.equal('A\n\nB\n\n1 A\n\n2 A');
@@ -35,12 +35,12 @@ describe('the text part', () => {
     expect(renderText(html, { a: 'S', b: 'S', cs: ['S', 'S'] })).to.equal('S\n\nS\n\nS S\n\nS S');
   });
 
-  it('ends with the footer, and so does the HTML', () => {
+  it('ends with the footer, as the HTML does', () => {
     const footer = '<p>Bye {{ name }}</p>';
     expect(renderText('<body><p>Hi</p></body>', { name: 'Ann' }, footer)).to.equal('Hi\n\nBye Ann');
   });
 
-  it('is that of the HTML when values are put behind half a tag, also by way of a block', () => {
+  it('equals the converted HTML when values follow an unfinished tag, also through a block', () => {
     const html =
       '{{ c | safe }}{% set s %}{{ a }}{% endset %}{{ s }}<p>x</p><{% set t %}y{% endset %}{{ a }}>z</{{ a }}>';
     for (const c of ['<', '&', '<b', 'x'])
@@ -48,7 +48,7 @@ describe('the text part', () => {
         expect(renderText(html, { a, c }), `${a} ${c}`).to.equal(plainText(render(html, { a, c })));
   });
 
-  it('is what the HTML alone would give, for any values', () => {
+  it('equals the converted HTML for any values', () => {
     const html =
       '<h1>{{ a }}</h1><p>x {{ b }} y{{ c }}z <b>{{ a }}</b></p><{{ tag }}>t</{{ tag }}><table><tr><td>{{ b }}<td>' +
       '<a href="https://e.example/{{ c }}">{{ a }}</a></table>{% macro m(v) %}<i>{{ v }}</i>{% endmacro %}{{ m(b) }}' +
@@ -82,7 +82,7 @@ describe('the text part', () => {
     );
   });
 
-  it('is made of hostile HTML as well', () => {
+  it('is produced from hostile HTML', () => {
     const hostile = [
       '<div>'.repeat(100_000),
       '<table><tr><td>'.repeat(60_000),

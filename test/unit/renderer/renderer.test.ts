@@ -20,11 +20,11 @@ const item = (data: Record<string, unknown> = {}): RenderItem => ({ data, builtI
 const people = (count: number): RenderItem[] => Array.from({ length: count }, (_, n) => item({ name: `P${n}` }));
 const mail = { subject: 'Hi {{ name }}', html: '<p>{{ name }}</p>' };
 
-/** Busy for a while, within all limits. */
+/** A template that takes a while but stays within the limits. */
 const slow = (times: number) =>
   `{% for a in range(${times}) %}{% for b in range(${times}) %}{% endfor %}{% endfor %}{{ name }}`;
 
-/** One of its own, for what does it harm. */
+/** Runs `work` with a renderer of its own, for tests that harm it. */
 async function withRenderer(options: Partial<RendererOptions>, work: (renderer: Renderer) => Promise<void>) {
   const renderer = createRenderer({ log, processes: 1, ...options });
   try {
@@ -51,11 +51,11 @@ describe('the renderer', () => {
   });
   after(() => renderer.close());
 
-  it('starts no process before there is work', () => {
+  it('starts no process before the first job', () => {
     expect(renderer.pids).to.deep.equal([]);
   });
 
-  it('asks no process about a mail that is no template, once it knows its text part', () =>
+  it('serves a mail without template tags from the cache after its first rendering', () =>
     withRenderer({}, async (own) => {
       const fixed = { subject: 'Your\nreceipt', html: '<p>Thank you &amp; goodbye</p>' };
       const [first] = await own.render({ ...fixed, items: people(1) });
@@ -70,7 +70,7 @@ describe('the renderer', () => {
       }
     }));
 
-  it('says of mails that went the same way what they share, and what is their own', async () => {
+  it('returns one outline and separate values for mails that take the same branches', async () => {
     const html =
       '{% if vip %}<b>{{ name }}</b>{% else %}<i title="{{ name }}">{{ name }} &amp; {{ plan }}</i>{% endif %}';
     const of = (data: Record<string, unknown>) => renderer.render({ subject: '', html, items: [item(data)] });
@@ -98,7 +98,7 @@ describe('the renderer', () => {
     ]);
   });
 
-  it('gives whole mails where values are all there is, and where somebody else’s text looks like our marks', async () => {
+  it('returns no outline for a mail with too many values or with placeholder characters in its source', async () => {
     const many = { subject: '', html: '{% for n in range(1500) %}{{ name }} {% endfor %}', items: people(1) };
     const odd = { subject: '', html: '<p>\x020\x03 {{ name }}</p>', items: people(1) };
     const [first, second] = [...(await renderer.render(many)), ...(await renderer.render(odd))];
@@ -108,24 +108,24 @@ describe('the renderer', () => {
     expect(second).to.include({ ok: true, html: '<p>\x020\x03 P0</p>' }).and.not.have.property('outlined');
   });
 
-  it('never takes half a character for a value', async () => {
+  it('never treats half a surrogate pair as a value', async () => {
     const html = '{{ name[0] }}{{ name[1] }}!';
     const [result] = await renderer.render({ subject: '', html, items: [item({ name: '😀' })] });
     expect(result).to.include({ html: '😀!', text: '😀!' });
     expect(result?.ok && result.outlined?.values).to.deep.equal([]);
   });
 
-  it('gives one result per item, in their order', async () => {
+  it('returns one result per item, in order', async () => {
     const results = await renderer.render({ ...mail, items: people(1000) });
     expect(results).to.have.lengthOf(1000);
-    for (const [place, { data }] of people(1000).entries()) {
+    for (const [index, { data }] of people(1000).entries()) {
       const { name } = data;
-      expect(results[place]).to.include({ ok: true, subject: `Hi ${name}`, html: `<p>${name}</p>`, text: name });
+      expect(results[index]).to.include({ ok: true, subject: `Hi ${name}`, html: `<p>${name}</p>`, text: name });
     }
     expect(await renderer.render({ ...mail, items: [] })).to.deep.equal([]);
   });
 
-  it('serves many jobs at once, each its own', async () => {
+  it('returns each of 300 concurrent jobs its own results', async () => {
     const names = Array.from({ length: 300 }, (_, n) => `Job ${n}`);
     const results = await Promise.all(
       names.map((name) => renderer.render({ subject: name, html: `<p>${name} {{ name }}</p>`, items: people(2) })),
@@ -133,7 +133,7 @@ describe('the renderer', () => {
     expect(results.map(([, second]) => second?.ok && second.text)).to.deep.equal(names.map((name) => `${name} P1`));
   });
 
-  it('lets built-in names win over the keys of data, which data still has', async () => {
+  it('prefers built-in variables to keys of data, and keeps those under `data`', async () => {
     const html = '{{ email }} {{ data.email }} {{ plan }} {{ data.plan }} {{ data.data }}';
     const one = {
       data: { email: 'forged@example.com', plan: 'pro', data: 'd' },
@@ -143,7 +143,7 @@ describe('the renderer', () => {
     expect(result).to.include({ html: 'ann@example.com forged@example.com pro pro d' });
   });
 
-  it('writes the footer at the end of the body, with its values', async () => {
+  it('renders the footer at the end of the body', async () => {
     const footer = '<p>Bye {{ name }} <a href="{{ url }}">leave</a></p>';
     const items = ['a', 'b'].map((name) => ({
       data: { name },
@@ -158,19 +158,19 @@ describe('the renderer', () => {
     expect(b).to.include({ text: 'x\n\nBye b leave [https://example.com/b]' });
   });
 
-  it('never fails a mail for a text that is no template', async () => {
+  it('renders a mail whose template is invalid by replacing its variables', async () => {
     const [result] = await renderer.render({ subject: '{{ x | nope }}', html: '{% if %}{{ name }}', items: people(1) });
     expect(result).to.include({ ok: true, subject: '{{ x | nope }}', html: '{% if %}P0' });
   });
 
-  it('takes bodies that are far longer than templates', async () => {
+  it('renders a body of several megabytes', async () => {
     const html = `<p>${'Lorem ipsum '.repeat(500_000)}</p>{{ name }}`;
     const [result] = await renderer.render({ subject: '', html, items: people(1) });
     expect(result?.ok && result.html).to.equal(html.replace('{{ name }}', 'P0'));
   });
 
   for (const signal of ['SIGKILL', 'SIGABRT'] as const)
-    it(`makes every mail when its processes end by ${signal}`, () =>
+    it(`renders every mail when its processes end by ${signal}`, () =>
       withRenderer({ processes: 2 }, async (renderer) => {
         await renderer.render({ ...mail, items: people(1) });
         const working = Array.from({ length: 5 }, () =>
@@ -186,7 +186,7 @@ describe('the renderer', () => {
         expect(await renderer.render({ ...mail, items: people(3) })).to.have.lengthOf(3);
       }));
 
-  it('ends a process that gives no sign of life, and makes its mails elsewhere', () =>
+  it('kills a process that stops responding and renders its mails in another one', () =>
     withRenderer({ limits: { silenceMs: 2000 } }, async (renderer) => {
       await renderer.render({ ...mail, items: people(1) });
       const [stuck = 0] = renderer.pids;
@@ -196,7 +196,7 @@ describe('the renderer', () => {
       expect(isAlive(stuck)).to.equal(false);
     }));
 
-  it('refuses the one mail that takes more memory than there is', () =>
+  it('refuses only the mail that exceeds the memory limit', () =>
     withRenderer({ limits: { heapMb: 64 } }, async (renderer) => {
       const items = people(30);
       items[7] = item({ huge: new Array(3_000_000).fill({ a: 1 }) });
@@ -205,13 +205,13 @@ describe('the renderer', () => {
       expect(results.filter(({ ok }) => ok)).to.have.lengthOf(29);
     }));
 
-  it('refuses the one mail that goes on for too long', () =>
+  it('refuses a mail that exceeds the time limit', () =>
     withRenderer({ limits: { silenceMs: 10 } }, async (renderer) => {
       const [result] = await renderer.render({ subject: '', html: slow(400), items: people(1) });
       expect(result).to.include({ ok: false, reason: 'time' });
     }));
 
-  it('works as it is shipped: compiled, and allowed to read nothing but its own program', async () => {
+  it('renders when compiled, with read access to its own program only and an empty environment', async () => {
     const root = resolve(import.meta.dirname, '../../..');
     await mkdir(join(root, 'dist'), { recursive: true });
     const directory = await mkdtemp(join(root, 'dist/renderer-test-'));
@@ -245,13 +245,13 @@ describe('the renderer', () => {
     }
   });
 
-  it('fails, and refuses no mail, when there is no process to be had', () =>
+  it('rejects the job when no process can be started', () =>
     withRenderer({ limits: { heapMb: 1 } }, async (renderer) => {
       const failed = await renderer.render({ ...mail, items: people(2) }).catch((error: Error) => error);
       expect(failed).to.be.instanceOf(Error).with.property('message').that.contains('before it was ready');
     }));
 
-  it('leaves no process behind when it is closed, and fails what is not made', async () => {
+  it('ends all processes and rejects unfinished jobs when it is closed', async () => {
     const renderer = createRenderer({ log });
     await renderer.render({ ...mail, items: people(1) });
     const unfinished = renderer
