@@ -88,7 +88,7 @@ async function lockSegments(trx: Db, projectId: string, ids: string[]): Promise<
   return locked.length;
 }
 
-/** Throws a 422 if the subject or body does not parse. (A template's answer has another status.) */
+/** Throws a 422 if the subject or body does not parse. Templates answer 400 in this case. */
 export function requireValidTexts(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
   if (faults.length === 0) return;
