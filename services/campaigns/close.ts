@@ -4,7 +4,7 @@ import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import { statement } from '../../db/statement.ts';
 import { tidyWire } from './book.ts';
 
-/** Marks a campaign without pending recipients SENT. Returns false if it has some. */
+/** Marks a SENDING campaign without pending recipients SENT. Returns whether it did. */
 export async function closeCampaign(db: Db, id: string): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     // A resend takes this lock before it makes a recipient pending, so the counts are read after it.
