@@ -9,12 +9,12 @@ import { nextLeave } from './pace.ts';
 import { resumeUnblockedCampaign } from './pause-itself.ts';
 import { lookAtProgress } from './progress.ts';
 
-/** What a run of a campaign has to do next. */
+/** What the Temporal workflow of a campaign does next. */
 export type NextStep = { details: string } & (
   | { kind: 'end' }
-  /** Until it is told to look again, or until then. */
+  /** Waits for a refresh signal, at most until the given time. */
   | { kind: 'wait'; until?: string }
-  /** With so many hands at once. */
+  /** Runs this many slices at once. */
   | { kind: 'send'; hands: number }
 );
 
@@ -22,13 +22,13 @@ type Decision =
   | { kind: 'end' }
   | { kind: 'wait'; until?: Date }
   | { kind: 'send'; hands: number }
-  /** Something has changed: decide again. */
+  /** The campaign has changed: the decision is made anew. */
   | { kind: 'again' };
 
-const HELD_MS = 15_000;
-const SOON_MS = 1_000;
-const BATCHES_PER_HAND = 5;
-const MOST_HANDS = 4;
+const BLOCKED_RECHECK_MS = 15_000;
+const RECHECK_MS = 1_000;
+const BATCHES_PER_SLICE = 5;
+const MAX_SLICES = 4;
 
 export interface AdvanceDeps {
   db: Db;
@@ -41,11 +41,11 @@ export interface Run {
   generation: number;
 }
 
-/** Takes a campaign as far as it goes without sending: from its time to its frozen audience, and to its end. */
+/** Carries out every state change of a campaign that is due except sending, and returns what comes next. */
 export async function advanceCampaign(deps: AdvanceDeps, { campaignId, generation }: Run): Promise<NextStep> {
   for (;;) {
     const campaign = await Campaign.query(deps.db).findById(campaignId);
-    // A later run has taken over, or there is nothing left to run.
+    // The campaign was deleted, or a workflow of a later generation runs it.
     if (campaign?.generation !== generation) return { kind: 'end', details: 'nothing is left to do' };
     const decision = await decide(deps, campaign);
     if (decision.kind === 'again') continue;
@@ -62,17 +62,17 @@ async function decide(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> 
     case 'SENT':
       return { kind: 'end' };
     case 'CANCELLED':
-      return (await closeCancelled(db, campaign.id)) ? { kind: 'end' } : after(deps, SOON_MS);
+      return (await closeCancelled(db, campaign.id)) ? { kind: 'end' } : waitFor(deps, RECHECK_MS);
     case 'SCHEDULED':
-      return begin(deps, campaign);
+      return startWhenDue(deps, campaign);
     case 'SENDING':
-      return campaign.paused ? stand(deps, campaign) : goOn(deps, campaign);
+      return campaign.paused ? recheckPaused(deps, campaign) : continueSending(deps, campaign);
   }
 }
 
-async function begin({ db, now }: AdvanceDeps, { id, scheduledFor }: Campaign): Promise<Decision> {
+async function startWhenDue({ db, now }: AdvanceDeps, { id, scheduledFor }: Campaign): Promise<Decision> {
   if (scheduledFor && scheduledFor > (await now())) return { kind: 'wait', until: scheduledFor };
-  // Should it have been put off this very moment, that counts.
+  // Matches no row if the campaign was rescheduled meanwhile.
   await Campaign.query(db)
     .findById(id)
     .where({ status: 'SCHEDULED', scheduledFor })
@@ -80,12 +80,12 @@ async function begin({ db, now }: AdvanceDeps, { id, scheduledFor }: Campaign): 
   return { kind: 'again' };
 }
 
-async function stand(deps: AdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
+async function recheckPaused(deps: AdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
   if (pausedBy !== 'BLOCKED') return { kind: 'wait' };
-  return (await resumeUnblockedCampaign(deps.db, id)) ? { kind: 'again' } : after(deps, HELD_MS);
+  return (await resumeUnblockedCampaign(deps.db, id)) ? { kind: 'again' } : waitFor(deps, BLOCKED_RECHECK_MS);
 }
 
-async function goOn(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> {
+async function continueSending(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> {
   const { db, limits } = deps;
   const { id } = campaign;
   if (!campaign.frozenAt) {
@@ -96,16 +96,16 @@ async function goOn(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> {
   await regroupDue(db, campaign);
   const { free, leasedUntil, dueAt } = await batchesLeft(db, campaign);
   if (free > 0) {
-    const leave = await nextLeave(db, campaign);
-    if (leave) return { kind: 'wait', until: leave };
-    return { kind: 'send', hands: Math.min(Math.ceil(free / BATCHES_PER_HAND), MOST_HANDS) };
+    const sendAgainAt = await nextLeave(db, campaign);
+    if (sendAgainAt) return { kind: 'wait', until: sendAgainAt };
+    return { kind: 'send', hands: Math.min(Math.ceil(free / BATCHES_PER_SLICE), MAX_SLICES) };
   }
-  if (leasedUntil) return { kind: 'wait', until: new Date(leasedUntil.getTime() + SOON_MS) };
+  if (leasedUntil) return { kind: 'wait', until: new Date(leasedUntil.getTime() + RECHECK_MS) };
   if (dueAt) return { kind: 'wait', until: dueAt };
-  return (await closeCampaign(db, id)) ? { kind: 'end' } : after(deps, SOON_MS);
+  return (await closeCampaign(db, id)) ? { kind: 'end' } : waitFor(deps, RECHECK_MS);
 }
 
-const after = async ({ now }: AdvanceDeps, ms: number): Promise<Decision> => ({
+const waitFor = async ({ now }: AdvanceDeps, ms: number): Promise<Decision> => ({
   kind: 'wait',
   until: new Date((await now()).getTime() + ms),
 });

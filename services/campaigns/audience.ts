@@ -13,36 +13,36 @@ import { membersOf } from '../segments/matching.ts';
 
 export type Audience = Pick<Campaign, 'projectId' | 'type' | 'audienceType' | 'segmentId' | 'audienceCondition'>;
 
-/** TRANSACTIONAL mail reaches everybody, other mail those who want it. */
-const wantsSubscription = ({ type }: Pick<Audience, 'type'>): boolean => type !== 'TRANSACTIONAL';
+/** TRANSACTIONAL mail reaches every contact, other mail subscribed contacts only. */
+const needsSubscription = ({ type }: Pick<Audience, 'type'>): boolean => type !== 'TRANSACTIONAL';
 
-/** Who a campaign would go to at this moment. */
+/** Selects the contacts that the campaign would reach now. */
 export async function audienceOf(db: Db, audience: Audience): Promise<Matching> {
-  const { projectId, scope, condition } = await chosenBy(db, audience);
-  return { projectId, scope, condition: wantsSubscription(audience) ? sql`c.subscribed and ${condition}` : condition };
+  const { projectId, scope, condition } = await selectedContacts(db, audience);
+  return { projectId, scope, condition: needsSubscription(audience) ? sql`c.subscribed and ${condition}` : condition };
 }
 
-async function chosenBy(
+async function selectedContacts(
   db: Db,
   { projectId, audienceType, segmentId, audienceCondition }: Audience,
 ): Promise<Matching> {
-  const nobody = { projectId, scope: ownContacts(projectId), condition: sql`false` };
+  const noContacts = { projectId, scope: ownContacts(projectId), condition: sql`false` };
   switch (audienceType) {
     case 'ALL':
-      return { ...nobody, condition: sql`true` };
+      return { ...noContacts, condition: sql`true` };
     case 'SEGMENT': {
       const segment = await Segment.query(db).findOne({ projectId, id: segmentId });
-      return segment ? membersOf(db, segment) : nobody;
+      return segment ? membersOf(db, segment) : noContacts;
     }
     case 'FILTERED':
       return matchingOf(db, projectId, await resolveCondition(db, projectId, conditionOf(audienceCondition)));
   }
 }
 
-/** How many those are. Undefined: it takes too long to tell. */
+/** Returns how many contacts the campaign would reach now; undefined if counting takes too long. */
 export async function countAudience(db: Db, audience: Audience): Promise<number | undefined> {
   if (audience.audienceType === 'ALL')
-    return countContacts(db, audience.projectId, wantsSubscription(audience) ? { subscribed: true } : {});
+    return countContacts(db, audience.projectId, needsSubscription(audience) ? { subscribed: true } : {});
   const count = async (trx: Db) => countMatching(trx, await audienceOf(trx, audience));
   return unlessTooSlow(() => guarded(db, audience.projectId, count));
 }

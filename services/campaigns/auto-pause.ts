@@ -6,26 +6,26 @@ export interface AutoPauseLimits {
   campaignMaxComplaintRate: number;
 }
 
-/** Fewer say nothing. */
-const ENOUGH = 200;
+/** Rates over fewer mails are not significant. */
+const MIN_SENT = 200;
 
-type Forgiven = Pick<Campaign, 'baselineSent' | 'baselineBounced' | 'baselineComplained'>;
+type Baseline = Pick<Campaign, 'baselineSent' | 'baselineBounced' | 'baselineComplained'>;
 
-/** Why a campaign should stop itself, judged by what has come since it was last resumed; undefined: it need not. */
+/** Returns why a campaign must pause itself, by its rates since the last resume; undefined if it may continue. */
 export function autoPauseReason(
-  { baselineSent, baselineBounced, baselineComplained }: Forgiven,
+  { baselineSent, baselineBounced, baselineComplained }: Baseline,
   { sent, hardBounced, complained }: CampaignCounts,
   limits: AutoPauseLimits,
 ): string | undefined {
-  const since = sent - baselineSent;
-  if (since < ENOUGH) return undefined;
+  const sentSince = sent - baselineSent;
+  if (sentSince < MIN_SENT) return undefined;
   const rates = [
     ['bounced', hardBounced - baselineBounced, limits.campaignMaxBounceRate],
     ['drew complaints', complained - baselineComplained, limits.campaignMaxComplaintRate],
   ] as const;
-  for (const [what, count, limit] of rates)
-    if (count / since > limit)
-      return `${count} of ${since} mails ${what} (${percent(count / since)}; at most ${percent(limit)} may be)`;
+  for (const [verb, count, limit] of rates)
+    if (count / sentSince > limit)
+      return `${count} of ${sentSince} mails ${verb} (${percent(count / sentSince)}; at most ${percent(limit)} may be)`;
   return undefined;
 }
 

@@ -2,10 +2,10 @@ import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 
-/** Behind transactional mail and that of workflows, on every connection. */
+/** Campaign mail takes an SMTP connection after transactional mail (0) and workflow mail (1). */
 export const CAMPAIGN_PRIORITY = 2;
 
-/** A batch costs five small statements, and what was begun of it waits for a lease to end when a worker dies. */
+/** A batch costs five small statements. When a worker dies, the rest of its batch waits until the lease expires. */
 export const RECIPIENTS_PER_BATCH = 2_000;
 
 const regroup = statement<{ count: number }>(
@@ -20,14 +20,14 @@ const regroup = statement<{ count: number }>(
      insert into delivery_batches (id, priority, campaign_id)
      select $4::uuid, ${CAMPAIGN_PRIORITY}, $2::uuid where exists (select 1 from due)
    ),
-   moved as (update emails set batch_id = $4::uuid from due where emails.id = due.id returning 1)
-   select count(*)::integer as count from moved`,
+   batched as (update emails set batch_id = $4::uuid from due where emails.id = due.id returning 1)
+   select count(*)::integer as count from batched`,
 );
 
-type Owner = { id: string; projectId: string };
+type CampaignKey = { id: string; projectId: string };
 
-/** Puts recipients who were put off, and are due again, into batches. */
-export async function regroupDue(db: Db, { id, projectId }: Owner): Promise<void> {
+/** Puts deferred and postponed recipients that are due into batches. */
+export async function regroupDue(db: Db, { id, projectId }: CampaignKey): Promise<void> {
   for (;;) {
     const [row] = await regroup(db, [projectId, id, RECIPIENTS_PER_BATCH, newId()]);
     if ((row?.count ?? 0) < RECIPIENTS_PER_BATCH) return;
@@ -35,15 +35,15 @@ export async function regroupDue(db: Db, { id, projectId }: Owner): Promise<void
 }
 
 export interface BatchesLeft {
-  /** Nobody has these. */
+  /** Batches without a lease. */
   free: number;
-  /** When the first of the others may be free. */
+  /** When the first lease expires. */
   leasedUntil: Date | null;
-  /** When the first of those who were put off is due. */
+  /** When the first recipient outside a batch is due. */
   dueAt: Date | null;
 }
 
-const left = statement<{ free: number; leased_until: Date | null; due_at: Date | null }>(
+const readBatchesLeft = statement<{ free: number; leased_until: Date | null; due_at: Date | null }>(
   'campaign-batches-left',
   `select count(*) filter (where lease_until <= now())::integer as free,
      min(lease_until) filter (where lease_until > now()) as leased_until,
@@ -53,7 +53,7 @@ const left = statement<{ free: number; leased_until: Date | null; due_at: Date |
    from delivery_batches where campaign_id = $2`,
 );
 
-export async function batchesLeft(db: Db, { id, projectId }: Owner): Promise<BatchesLeft> {
-  const [row] = await left(db, [projectId, id]);
+export async function batchesLeft(db: Db, { id, projectId }: CampaignKey): Promise<BatchesLeft> {
+  const [row] = await readBatchesLeft(db, [projectId, id]);
   return { free: row?.free ?? 0, leasedUntil: row?.leased_until ?? null, dueAt: row?.due_at ?? null };
 }

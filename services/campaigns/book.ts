@@ -1,3 +1,4 @@
+// Persists results of campaign mails from `campaign_mails_in_flight` to the ledger in batches.
 import { type Db, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { plainArray, statement } from '../../db/statement.ts';

@@ -10,9 +10,9 @@ import { asViolation, faultsIn, type TemplateTexts } from '../templates/check.ts
 
 export interface AudienceInput {
   audienceType: AudienceType;
-  /** The id of a segment, whatever came. */
+  /** The id of a segment, not validated yet. */
   segmentId?: unknown;
-  /** A condition tree, whatever came. */
+  /** A condition tree, not validated yet. */
   audienceCondition?: unknown;
 }
 
@@ -23,16 +23,16 @@ export interface CheckedAudience {
   parsed: ParsedCondition | undefined;
 }
 
-const AT = 'audienceCondition';
+const CONDITION_FIELD = 'audienceCondition';
 
-/** What can be told without asking anybody; only what the type of the audience needs is looked at. */
+/** Validates without the database, and drops the fields that the audience type does not use. */
 export function checkAudience({ audienceType, segmentId, audienceCondition }: AudienceInput): CheckedAudience {
   const audience = { audienceType, segmentId: null, audienceCondition: null, parsed: undefined };
   if (audienceType === 'SEGMENT') return { ...audience, segmentId: checkSegmentId(segmentId) };
   if (audienceType === 'ALL') return audience;
   if (audienceCondition === undefined || audienceCondition === null)
-    throw validationError([required(AT, audienceType)]);
-  const { parsed, faults } = parseCondition(audienceCondition, { at: AT });
+    throw validationError([required(CONDITION_FIELD, audienceType)]);
+  const { parsed, faults } = parseCondition(audienceCondition, { at: CONDITION_FIELD });
   if (!parsed) throw validationError(faults);
   return { ...audience, audienceCondition: audienceCondition as Record<string, unknown>, parsed };
 }
@@ -50,21 +50,24 @@ const required = (field: string, audienceType: AudienceType): Fault => ({
   code: 'required',
 });
 
-/** The segments that it names are there, and cannot be deleted until the transaction ends. */
+/** Throws unless the segments of the audience exist, and locks them against deletion until the transaction ends. */
 export async function requireSegments(trx: Db, projectId: string, audience: CheckedAudience): Promise<void> {
   const { segmentId, parsed } = audience;
   const ids = segmentId ? [segmentId] : [...(parsed?.uses.segments.keys() ?? [])].filter(isUuid);
-  const held = ids.length > 0 ? await holdSegments(trx, projectId, ids) : 0;
-  if (segmentId && held === 0) throw notFound('segment', 'SEGMENT_NOT_FOUND');
-  const faults = parsed ? await referenceViolations(trx, projectId, parsed, AT) : [];
-  if (faults.length > 0) throw validationError(faults);
+  const lockedCount = ids.length > 0 ? await lockSegments(trx, projectId, ids) : 0;
+  if (segmentId && lockedCount === 0) throw notFound('segment', 'SEGMENT_NOT_FOUND');
+  const violations = parsed ? await referenceViolations(trx, projectId, parsed, CONDITION_FIELD) : [];
+  if (violations.length > 0) throw validationError(violations);
 }
 
 /**
- * The same for one that is about to be sent: a copy may name segments that were deleted since, and not to be in one of
- * those would be true of everybody.
+ * Checks the segments again before sending, because a copied campaign may name segments that were deleted since. The
+ * condition "not a member" of a deleted segment would match every contact.
  */
-export async function requireSegmentsStill(trx: Db, campaign: AudienceInput & { projectId: string }): Promise<void> {
+export async function requireSegmentsBeforeSending(
+  trx: Db,
+  campaign: AudienceInput & { projectId: string },
+): Promise<void> {
   try {
     await requireSegments(trx, campaign.projectId, checkAudience(campaign));
   } catch (error) {
@@ -75,18 +78,18 @@ export async function requireSegmentsStill(trx: Db, campaign: AudienceInput & { 
   }
 }
 
-async function holdSegments(trx: Db, projectId: string, ids: string[]): Promise<number> {
-  const held = await Segment.query(trx)
+async function lockSegments(trx: Db, projectId: string, ids: string[]): Promise<number> {
+  const locked = await Segment.query(trx)
     .select('id')
     .where({ projectId })
     .whereIn('id', ids)
     .orderBy('id')
     .forKeyShare();
-  return held.length;
+  return locked.length;
 }
 
-/** Unlike that of a template, a text of a campaign that cannot be read is a 422. */
-export function requireReadable(texts: TemplateTexts): void {
+/** Throws a 422 if the subject or body does not parse. Templates answer 400 in this case. */
+export function requireValidTexts(texts: TemplateTexts): void {
   const faults = faultsIn(texts);
   if (faults.length === 0) return;
   const errors = faults.map(asViolation);

@@ -14,19 +14,19 @@ import type { MailLinks } from '../emails/links.ts';
 import { footerFor } from '../templates/footer.ts';
 import { variablesOf } from '../templates/variables.ts';
 
-/** So long others wait while mails are written. */
-const AT_ONCE_MS = 0.1;
-/** The pages of a contact: unsubscribeUrl is one of these, too. */
+/** How long composing may block the event loop. */
+const MAX_BLOCKING_MS = 0.1;
+/** The variables with links to a contact's pages. The first alternative matches unsubscribeUrl as well. */
 const CONTACT_LINKS = /subscribeUrl|manageUrl/;
 
 type Refused = Extract<SendOutcome, { kind: 'refused' }>;
 
-/** A mail of a campaign, ready for the wire. */
+/** A composed mail of a campaign. */
 export interface ReadyMail {
   id: string;
-  /** Where it goes. Without one there is nobody left to send it to, which the ledger will say. */
+  /** Null if the contact is deleted; the mail is SKIPPED then. */
   to: string | null;
-  /** What the subject became; null where it has no variables. */
+  /** The rendered subject; null if it equals the campaign's. */
   subject: string | null;
   mail: WireMail | Refused;
 }
@@ -42,7 +42,7 @@ interface RecipientRow {
 
 type Recipient = RecipientRow & { email: string };
 
-const recipients = statement<RecipientRow>(
+const readRecipients = statement<RecipientRow>(
   'campaign-contents',
   `select e.id, e.contact_id, k.email, k.subscribed, k.created_at, k.data
    from unnest($1::uuid[]) as asked (id) join emails e on e.id = asked.id
@@ -56,18 +56,18 @@ export interface ContentDeps {
   signerFor?: DeliveryDeps['signerFor'];
 }
 
-type Sender = Pick<Project, 'language' | 'tracking'>;
+type ProjectSettings = Pick<Project, 'language' | 'tracking'>;
 
-/** The one body of a campaign, and the mails that are made from it. */
+/** Composes the mails of one campaign. */
 export class CampaignContent {
   private readonly deps: ContentDeps;
   private readonly campaign: Campaign;
-  private readonly project: Sender;
+  private readonly project: ProjectSettings;
   private readonly skeleton: MailSkeleton;
-  /** They are signed for each mail, and most bodies that are not MARKETING show none. */
+  /** Saves signing these links for each mail: most bodies that are not MARKETING use none. */
   private readonly hasContactLinks: boolean;
 
-  private constructor(deps: ContentDeps, campaign: Campaign, project: Sender, skeleton: MailSkeleton) {
+  private constructor(deps: ContentDeps, campaign: Campaign, project: ProjectSettings, skeleton: MailSkeleton) {
     this.deps = deps;
     this.campaign = campaign;
     this.project = project;
@@ -87,31 +87,34 @@ export class CampaignContent {
     return new CampaignContent(deps, campaign, project ?? { language: 'en', tracking: 'ENABLED' }, skeleton);
   }
 
-  /** Reads, renders and writes some mails, in any order. */
+  /** Composes the mails with these ids. Returns them in any order. */
   async prepare(ids: string[]): Promise<ReadyMail[]> {
-    const rows = await recipients(this.deps.db, [plainArray(ids)]);
-    const there = rows.filter(isThere);
-    const items = there.map((row) => this.itemOf(row));
+    const rows = await readRecipients(this.deps.db, [plainArray(ids)]);
+    const present = rows.filter(hasContact);
+    const items = present.map((row) => this.itemOf(row));
     const { subject, body: html } = this.campaign;
     const results = await this.deps.renderer.render({ subject, html, items });
     const ready: (ReadyMail | Promise<ReadyMail>)[] = [];
     let until = 0;
-    for (const [place, row] of there.entries()) {
-      // Written in one go they would keep those who send from their connections.
+    for (const [index, row] of present.entries()) {
+      // Yields to the event loop, so that SMTP connections do not wait for all mails of the call.
       if (performance.now() > until) {
         await immediate();
-        until = performance.now() + AT_ONCE_MS;
+        until = performance.now() + MAX_BLOCKING_MS;
       }
-      const [item, result] = [items[place] ?? this.itemOf(row), results[place]];
-      // A template that asks for too much never fails a mail.
-      const made = result?.ok ? result : plainMail({ subject, html: html + (item.footer ?? '') }, item);
-      ready.push(this.write(row, item, made));
+      const [item, result] = [items[index] ?? this.itemOf(row), results[index]];
+      // A template that exceeds a rendering limit does not fail the mail.
+      const rendered = result?.ok ? result : plainMail({ subject, html: html + (item.footer ?? '') }, item);
+      ready.push(this.readyMail(row, item, rendered));
     }
-    const gone = rows.filter((row) => !isThere(row));
-    return [...(await Promise.all(ready)), ...gone.map(({ id }) => ({ id, to: null, subject: null, mail: nobody }))];
+    const deleted = rows.filter((row) => !hasContact(row));
+    return [
+      ...(await Promise.all(ready)),
+      ...deleted.map(({ id }) => ({ id, to: null, subject: null, mail: noContact })),
+    ];
   }
 
-  /** What is rendered: the variables of a mail, and the footer where it has one. */
+  /** Returns the input of rendering: the variables, and the footer of MARKETING mail. */
   private itemOf({ id: emailId, contact_id: contactId, email, subscribed, created_at, data }: Recipient): RenderItem {
     const { language } = this.project;
     const variables = variablesOf({
@@ -123,48 +126,49 @@ export class CampaignContent {
     return { ...variables, footer: footerFor(data.locale, language) };
   }
 
-  private write(row: Recipient, item: RenderItem, made: Made): ReadyMail | Promise<ReadyMail> {
+  private readyMail(row: Recipient, item: RenderItem, rendered: RenderedMail): ReadyMail | Promise<ReadyMail> {
     const { id, email: to } = row;
-    const subject = made.subject === this.campaign.subject ? null : made.subject;
-    const mail = this.compose(row, item, made);
+    const subject = rendered.subject === this.campaign.subject ? null : rendered.subject;
+    const mail = this.compose(row, item, rendered);
     return mail instanceof Promise ? mail.then((mail) => ({ id, to, subject, mail })) : { id, to, subject, mail };
   }
 
   private compose(
     { id, email }: Recipient,
     { builtIn }: RenderItem,
-    made: Made,
+    rendered: RenderedMail,
   ): WireMail | Promise<WireMail | Refused> {
     const { links } = this.deps;
-    const { subject, html, text, outlined } = made;
-    const mail = this.dressed(id, builtIn.unsubscribeUrl);
+    const { subject, html, text, outlined } = rendered;
+    const mail = this.trackedMail(id, builtIn.unsubscribeUrl);
     const tracks = tracksOf(links, mail);
     const head = { id, to: { email }, subject, ...dressHeaders(links, mail, html) };
-    const form = outlined && formOf(outlined.outline, tracks !== undefined);
-    const filled = form && this.skeleton.composeForm(head, form, fillingOf(outlined, tracks));
-    const written = filled ?? this.skeleton.compose({ ...head, html: withTracks(html, tracks), ...(text && { text }) });
-    return written instanceof Promise ? written.catch(unwritable) : written;
+    const precompiled = outlined && formOf(outlined.outline, tracks !== undefined);
+    const filled = precompiled && this.skeleton.composeForm(head, precompiled, fillingOf(outlined, tracks));
+    const composed =
+      filled ?? this.skeleton.compose({ ...head, html: withTracks(html, tracks), ...(text && { text }) });
+    return composed instanceof Promise ? composed.catch(refusedBecause) : composed;
   }
 
-  private dressed(id: string, unsubscribeUrl: unknown): DressedMail {
+  private trackedMail(id: string, unsubscribeUrl: unknown): DressedMail {
     const { projectId, type, fromEmail: from } = this.campaign;
     const url = typeof unsubscribeUrl === 'string' ? unsubscribeUrl : undefined;
     return { id, projectId, type, from, tracking: this.project.tracking, headers: null, unsubscribeUrl: url };
   }
 }
 
-interface Made {
+interface RenderedMail {
   subject: string;
   html: string;
   text?: string;
   outlined?: Outlined;
 }
 
-const unwritable = ({ message }: Error): Refused => ({
+const refusedBecause = ({ message }: Error): Refused => ({
   kind: 'refused',
   reason: `cannot be written as a mail: ${message}`,
 });
 
-const nobody: Refused = { kind: 'refused', reason: 'its recipient is gone' };
+const noContact: Refused = { kind: 'refused', reason: 'its recipient is gone' };
 
-const isThere = (row: RecipientRow): row is Recipient => row.email !== null;
+const hasContact = (row: RecipientRow): row is Recipient => row.email !== null;

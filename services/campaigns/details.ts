@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { totalOf, viewCampaign } from './view.ts';
 
-/** How a campaign stands, in one line for the Web UI. No personal data. */
+/** Returns the state of a campaign as one line for Temporal's Web UI, without personal data. */
 export async function detailsOf(db: Db, id: string): Promise<string> {
   const campaign = await Campaign.query(db).findById(id);
   if (!campaign) return 'the campaign is gone';

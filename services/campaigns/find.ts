@@ -6,16 +6,17 @@ export async function findCampaign(db: Db, projectId: string, id: string): Promi
   return found(await Campaign.query(db).findOne({ projectId, id }).whereNull('deletedAt'));
 }
 
-/** For one who is going to change it. */
+/** Finds the campaign and locks its row. */
 export async function lockCampaign(trx: Db, projectId: string, id: string): Promise<Campaign> {
   return found(await Campaign.query(trx).findOne({ projectId, id }).whereNull('deletedAt').forUpdate());
 }
 
 /**
- * For one who decides whether it goes on. Nobody begins a mail of it meanwhile, and whoever asks afterwards sees what was
- * decided: see `write_campaign_mails`. It waits for those who are beginning some, which takes milliseconds.
+ * Locks the campaign for a change that decides whether its mail is sent. `write_campaign_mails` takes the same advisory
+ * lock in shared mode: no mail is begun until the transaction ends, and later ones see its decision. Waits some
+ * milliseconds for mails that are being begun.
  */
-export async function haltCampaign(trx: Db, projectId: string, id: string): Promise<Campaign> {
+export async function lockCampaignAndSending(trx: Db, projectId: string, id: string): Promise<Campaign> {
   await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
   return lockCampaign(trx, projectId, id);
 }

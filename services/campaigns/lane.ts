@@ -1,3 +1,4 @@
+// Sends mails of a campaign one after the other over one SMTP connection.
 import type { Mailer, MailLine, SendOutcome } from '../../platform/mailer.ts';
 import type { MailInFlight } from '../emails/delivery-settlement.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';

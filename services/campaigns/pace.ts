@@ -1,3 +1,4 @@
+// Reads and writes `campaign_rates`: the measured rate of a campaign, and the reservations of its throttle.
 import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import type { CampaignCounts } from '../../db/models/campaign-counts.ts';

@@ -12,15 +12,15 @@ const postpone = statement(
    where e.id = r.id and e.batch_id = r.batch_id and e.status = 'PENDING'`,
 );
 
-export interface PutOff {
+export interface PostponedMail {
   id: string;
   holder: Holder;
   reason: string;
   seconds: number;
 }
 
-/** Takes mails out of their batches until later, without an attempt. */
-export const postponer = (db: Db): ((mail: PutOff) => Promise<void>) =>
+/** Returns a function that takes a mail out of its batch until later, without counting an attempt. */
+export const postponer = (db: Db): ((mail: PostponedMail) => Promise<void>) =>
   coalesced(async (mails) => {
     await postpone(db, [
       mails.map(({ id }) => id),

@@ -7,14 +7,14 @@ import { pauseCampaignItself } from './pause-itself.ts';
 import { totalOf } from './view.ts';
 
 export interface Progress {
-  /** Neither paused nor over. */
+  /** False if the campaign is paused or has ended. */
   goesOn: boolean;
   ratePerMinute: number | null;
 }
 
-/** How a running campaign stands: notes its pace, and pulls the brake where it must. */
+/** Samples the rate of a sending campaign, and pauses it if its bounce or complaint rate is too high. */
 export async function lookAtProgress(db: Db, id: string, limits: AutoPauseLimits): Promise<Progress> {
-  // Not its body, which may be long: this is asked every second.
+  // Leaves out the body, which may be long: this runs every second.
   const campaign = await Campaign.query(db)
     .findById(id)
     .select('status', 'paused', 'ratePerMinute', 'baselineSent', 'baselineBounced', 'baselineComplained');

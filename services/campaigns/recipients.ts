@@ -30,8 +30,8 @@ interface RecipientRow {
   sent_at: Date | null;
 }
 
-// What is left of a cancelled campaign ($5) is cancelled, before the rows say so. Null states: all of them.
-const page = statement<RecipientRow>(
+// Shows pending recipients of a cancelled campaign ($5) as CANCELLED before their rows are updated. $3 null: all states.
+const readPage = statement<RecipientRow>(
   'campaign-recipients',
   `select e.id, e.contact_id, coalesce(e.to_email, k.email) as email, e.state as status,
      case when e.status = 'PENDING' and $5 then 'campaign cancelled' else e.reason end as reason, e.attempts, e.sent_at
@@ -48,7 +48,7 @@ const page = statement<RecipientRow>(
    order by e.id`,
 );
 
-const FIRST = '00000000-0000-0000-0000-000000000000';
+const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 export interface RecipientsQuery {
   status?: RecipientState | undefined;
@@ -56,7 +56,7 @@ export interface RecipientsQuery {
   cursor?: string | undefined;
 }
 
-/** Who got it, when, and why not; nobody before the audience is frozen. */
+/** Lists the recipients with their results. Empty before the audience is frozen. */
 export async function listRecipients(
   db: Db,
   projectId: string,
@@ -66,15 +66,15 @@ export async function listRecipients(
 ): Promise<CursorPage<Recipient>> {
   const campaign = await findCampaign(db, projectId, id);
   const boundTo = [projectId, 'recipients', id, status ?? ''];
-  const after = cursor === undefined ? FIRST : openCursor(keys, boundTo, cursor);
-  const rows = await page(db, [id, after, status ?? null, limit + 1, campaign.status === 'CANCELLED']);
+  const after = cursor === undefined ? LOWEST_ID : openCursor(keys, boundTo, cursor);
+  const rows = await readPage(db, [id, after, status ?? null, limit + 1, campaign.status === 'CANCELLED']);
   const counts = cursor === undefined ? shownCounts(campaign, await countsOfCampaign(db, id)) : undefined;
-  const total = counts ? totalIn(counts, status) : 0;
+  const total = counts ? totalWith(counts, status) : 0;
   const cut = cutPage(rows, { limit, total, cursorAfter: (row) => signCursor(keys, boundTo, row.id) });
   return { ...cut, data: cut.data.map(recipientOf) };
 }
 
-const totalIn = (counts: CampaignCounts, status: RecipientState | undefined): number =>
+const totalWith = (counts: CampaignCounts, status: RecipientState | undefined): number =>
   status ? counts[status.toLowerCase() as Lowercase<RecipientState>] : totalOf(counts);
 
 const recipientOf = ({ id, contact_id, sent_at, email, status, reason, attempts }: RecipientRow): Recipient => ({

@@ -6,21 +6,21 @@ import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/writing.ts';
 import { requireCampaignRoom } from '../billing/caps.ts';
 import { queueingResults } from '../emails/publish-results.ts';
-import { nudge, startRun } from '../outbox/campaign-run.ts';
-import { haltCampaign } from './find.ts';
+import { signalCampaign, startRun } from '../outbox/campaign-run.ts';
+import { lockCampaignAndSending } from './find.ts';
 
 export const resolutions = ['resend', 'close'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-// Attempts are counted on: a late word about an earlier one still finds its row, until the next attempt begins.
-const sendAgain = statement<{ id: string }>(
+// Keeps the count of attempts, so that a late result of the last attempt still finds its row until the next one begins.
+const makePending = statement<{ id: string }>(
   'campaign-resend',
   `update emails set status = 'PENDING', reason = null, due_at = now(), batch_id = null, updated_at = now()
    where campaign_id = $1 and status = any ($2::text[]) and ($3::uuid is null or id = $3)
    returning id`,
 );
 
-const close = statement<{ id: string }>(
+const closeUnknown = statement<{ id: string }>(
   'campaign-close-unknown',
   `with closed as (
      update emails set status = 'FAILED', reason = 'closed: nobody knows whether it arrived', updated_at = now()
@@ -30,7 +30,7 @@ const close = statement<{ id: string }>(
    select id from closed`,
 );
 
-/** Settles the recipients of whom nobody knows whether the mail reached them. Gives back how many there were. */
+/** Resolves all unknown outcomes of the campaign. Returns how many there were. */
 export async function resolveUnknown(
   db: Db,
   project: ProjectAccess,
@@ -38,20 +38,20 @@ export async function resolveUnknown(
   action: Resolution,
 ): Promise<{ resolved: number }> {
   return writing(db, project, async (trx) => {
-    const campaign = await haltCampaign(trx, project.projectId, id);
-    if (action === 'close') return { resolved: (await close(trx, [id])).length };
+    const campaign = await lockCampaignAndSending(trx, project.projectId, id);
+    if (action === 'close') return { resolved: (await closeUnknown(trx, [id])).length };
     return { resolved: await resend(trx, campaign, ['UNKNOWN']) };
   });
 }
 
-/** One mail of a campaign once more. False: it has neither failed nor an unknown outcome. The content goes with the campaign. */
+/** Sends one mail of a campaign again. Returns false unless it is FAILED or UNKNOWN. A deleted campaign has no content. */
 export async function resendRecipient(
   db: Db,
   project: ProjectAccess,
   { campaignId, emailId }: { campaignId: string; emailId: string },
 ): Promise<boolean> {
   return writing(db, project, async (trx) => {
-    const campaign = await haltCampaign(trx, project.projectId, campaignId).catch((error: unknown) => {
+    const campaign = await lockCampaignAndSending(trx, project.projectId, campaignId).catch((error: unknown) => {
       throw error instanceof ApiError ? new ApiError(409, 'CONFLICT', 'The campaign of this mail is deleted.') : error;
     });
     return (await resend(trx, campaign, ['FAILED', 'UNKNOWN'], emailId)) > 0;
@@ -61,16 +61,16 @@ export async function resendRecipient(
 async function resend(trx: Db, campaign: Campaign, states: string[], emailId: string | null = null): Promise<number> {
   if (campaign.status === 'CANCELLED')
     throw new ApiError(409, 'CONFLICT', 'The campaign is CANCELLED: nothing of it is sent any more.');
-  const again = await sendAgain(trx, [campaign.id, states, emailId]);
-  if (again.length === 0) return 0;
-  await requireCampaignRoom(trx, campaign.projectId, again.length);
-  await goOn(trx, campaign);
-  return again.length;
+  const resent = await makePending(trx, [campaign.id, states, emailId]);
+  if (resent.length === 0) return 0;
+  await requireCampaignRoom(trx, campaign.projectId, resent.length);
+  await continueSending(trx, campaign);
+  return resent.length;
 }
 
-/** One that had come to its end begins a run of its own; a running one finds what is due. */
-async function goOn(trx: Db, campaign: Campaign): Promise<void> {
-  if (campaign.status === 'SENDING') return nudge(trx, campaign);
+/** Signals a SENDING campaign; starts a workflow of a new generation for one that has ended. */
+async function continueSending(trx: Db, campaign: Campaign): Promise<void> {
+  if (campaign.status === 'SENDING') return signalCampaign(trx, campaign);
   const { generation } = campaign;
   const after = await campaign
     .$query(trx)

@@ -1,11 +1,13 @@
+// Collects the results of the mails of a slice, and retries writing them while the database is unavailable.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../../db/connect.ts';
 import type { SendOutcome } from '../../platform/mailer.ts';
 import { finishAll } from '../emails/delivery-ledger.ts';
-import { resultKind, settle } from '../emails/delivery-settlement.ts';
+import { type ResultKind, resultKind, settle } from '../emails/delivery-settlement.ts';
+import type { booker } from './book.ts';
 import type { BegunMail } from './lane.ts';
-import type { CampaignSender } from './sender.ts';
 import type { RecipientSource, SourcedMail } from './source.ts';
-import type { Teller, ToldEnd } from './turns.ts';
+import type { Teller, ToldEnd, Turns } from './turns.ts';
 
 /** A result that is known is worth this much waiting for the database: given up, it becomes an unknown outcome. */
 const PATIENCE_MS = 60_000;
@@ -17,8 +19,15 @@ export interface Ended extends ToldEnd<Ended> {
   again?: { until: number; pauseMs: number };
 }
 
+/** What results use of the sender. */
+export interface ResultsSender {
+  readonly deps: { db: Db; onResult?: (kind: ResultKind) => void };
+  readonly turns: Turns<Ended>;
+  readonly book: ReturnType<typeof booker>;
+}
+
 export interface ResultsOptions {
-  sender: CampaignSender;
+  sender: ResultsSender;
   /** Of the campaign. */
   from: string;
   source: RecipientSource;

@@ -9,23 +9,29 @@ import { writing } from '../access/writing.ts';
 import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
-import { nudge } from '../outbox/campaign-run.ts';
+import { signalCampaign } from '../outbox/campaign-run.ts';
 import { findTemplate } from '../templates/find.ts';
 import { countAudience } from './audience.ts';
-import { type AudienceInput, type CheckedAudience, checkAudience, requireReadable, requireSegments } from './check.ts';
+import {
+  type AudienceInput,
+  type CheckedAudience,
+  checkAudience,
+  requireSegments,
+  requireValidTexts,
+} from './check.ts';
 import { findCampaign, lockCampaign } from './find.ts';
 import { type CampaignView, viewCampaign } from './view.ts';
 
 export { audienceTypes, campaignStatuses } from '../../db/models/campaign.ts';
 export { templateTypes } from '../../db/models/template.ts';
 
-/** A whole campaign, as it is created and replaced; what is left out has its default. */
+/** The body of create and replace. Omitted fields have their defaults. */
 export interface CampaignInput extends AudienceInput {
   name: string;
   description?: string | null | undefined;
   subject: string;
   body: string;
-  /** Its name is the sender's, unless `fromName` says otherwise. */
+  /** `fromName` takes precedence over the name in here. */
   from: Address;
   fromName?: string | null | undefined;
   replyTo?: string | null | undefined;
@@ -36,14 +42,14 @@ export interface CampaignInput extends AudienceInput {
 
 export async function createCampaign(db: Db, project: ProjectAccess, input: CampaignInput): Promise<CampaignView> {
   const { projectId } = project;
-  const audience = check(input);
+  const audience = validate(input);
   const campaign = await writing(db, project, async (trx) => {
-    await requireParts(trx, projectId, input, audience);
+    await requireReferences(trx, projectId, input, audience);
     return Campaign.query(trx)
       .insert({ ...columnsOf(input, audience), id: newId(), projectId })
       .returning('*');
   });
-  return counted(db, campaign);
+  return countAndView(db, campaign);
 }
 
 export async function replaceCampaign(
@@ -53,21 +59,21 @@ export async function replaceCampaign(
   input: CampaignInput,
 ): Promise<CampaignView> {
   const { projectId } = project;
-  // Somebody else's is not there, whatever is wrong with the body.
+  // Answers 404 for another project's campaign before the body is validated.
   await findCampaign(db, projectId, id);
-  const audience = check(input);
+  const audience = validate(input);
   const campaign = await writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, projectId, id);
-    if (before.status !== 'DRAFT' && before.status !== 'SCHEDULED') throw mayNot(before, 'be changed');
-    // The template that it came from may be gone by now, which is no reason to refuse what the caller was shown.
+    if (before.status !== 'DRAFT' && before.status !== 'SCHEDULED') throw stateConflict(before, 'be changed');
+    // Accepts the unchanged templateId of a deleted template, so that the answer of GET is a valid body.
     const isSameTemplate = input.templateId?.toLowerCase() === before.templateId;
-    await requireParts(trx, projectId, { ...input, ...(isSameTemplate && { templateId: null }) }, audience);
+    await requireReferences(trx, projectId, { ...input, ...(isSameTemplate && { templateId: null }) }, audience);
     return before.$query(trx).patchAndFetch({ ...columnsOf(input, audience), updatedAt: new Date() });
   });
-  return counted(db, campaign);
+  return countAndView(db, campaign);
 }
 
-/** The copy is a draft of its own; what is no longer as it was is found when it is saved or sent. */
+/** Copies the campaign as a DRAFT. Its references are checked when the copy is saved or sent. */
 export async function duplicateCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
   const copy = await writing(db, project, async (trx) => {
     const original = await findCampaign(trx, project.projectId, id);
@@ -83,10 +89,10 @@ export async function duplicateCampaign(db: Db, project: ProjectAccess, id: stri
       })
       .returning('*');
   });
-  return counted(db, copy);
+  return countAndView(db, copy);
 }
 
-/** How many mails a minute; null: as many as it can. A campaign that is under way goes by it at once. */
+/** Sets the throttle in mails a minute; null removes it. Takes effect immediately on a SENDING campaign. */
 export async function throttleCampaign(
   db: Db,
   project: ProjectAccess,
@@ -96,22 +102,22 @@ export async function throttleCampaign(
   return writing(db, project, async (trx) => {
     const before = await lockCampaign(trx, project.projectId, id);
     const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, updatedAt: new Date() });
-    // What was borrowed from the future under the old rate is forgiven.
+    // Drops the wait that was incurred at the old rate.
     await trx('campaignRates').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
-    if (campaign.status === 'SENDING') await nudge(trx, campaign);
+    if (campaign.status === 'SENDING') await signalCampaign(trx, campaign);
     return viewCampaign(trx, campaign);
   });
 }
 
-export const mayNot = ({ status, paused }: Campaign, what: string) =>
-  new ApiError(409, 'CONFLICT', `A campaign that is ${paused ? 'paused' : status} cannot ${what}.`);
+export const stateConflict = ({ status, paused }: Campaign, action: string) =>
+  new ApiError(409, 'CONFLICT', `A campaign that is ${paused ? 'paused' : status} cannot ${action}.`);
 
-function check(input: CampaignInput): CheckedAudience {
-  requireReadable(input);
+function validate(input: CampaignInput): CheckedAudience {
+  requireValidTexts(input);
   return checkAudience(input);
 }
 
-async function requireParts(
+async function requireReferences(
   trx: Db,
   projectId: string,
   input: CampaignInput,
@@ -137,8 +143,8 @@ function columnsOf(input: CampaignInput, { audienceType, segmentId, audienceCond
   };
 }
 
-/** After the transaction: counting takes its time, and a count that takes too long is left as it was. */
-async function counted(db: Db, campaign: Campaign): Promise<CampaignView> {
+/** Counts the audience, outside the transaction because that takes long. Keeps the last count if it takes too long. */
+async function countAndView(db: Db, campaign: Campaign): Promise<CampaignView> {
   const audienceCount = await countAudience(db, campaign);
   if (audienceCount === undefined) return viewCampaign(db, campaign);
   await Campaign.query(db).findById(campaign.id).patch({ audienceCount });

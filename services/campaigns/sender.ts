@@ -1,44 +1,13 @@
-import type { Db } from '../../db/connect.ts';
+// Runs at most one slice of a campaign at a time in this process, and holds what slices share.
 import { Campaign } from '../../db/models/campaign.ts';
-import type { Mailer } from '../../platform/mailer.ts';
-import type { Renderer } from '../../platform/renderer/index.ts';
-import { type DeliveryDeps, RetryLater } from '../emails/deliver.ts';
-import type { ResultKind } from '../emails/delivery-settlement.ts';
-import type { MailLinks } from '../emails/links.ts';
-import type { AutoPauseLimits } from './auto-pause.ts';
+import { RetryLater } from '../emails/deliver.ts';
 import { booker } from './book.ts';
 import { postponer } from './postpone.ts';
 import type { Ended } from './results.ts';
-import { BEAT_MS, Slice } from './slice.ts';
+import { BEAT_MS, Slice, type SliceCalls, type SliceDeps, type SliceEnd } from './slice.ts';
 import { Turns } from './turns.ts';
 
-export interface SliceDeps {
-  db: Db;
-  mailer: Mailer;
-  renderer: Renderer;
-  links: MailLinks;
-  signerFor?: DeliveryDeps['signerFor'];
-  limits: AutoPauseLimits;
-  /** What is sent is noted for whoever counts it. */
-  billing?: boolean;
-  onResult?: (kind: ResultKind) => void;
-}
-
-export interface SliceCalls {
-  /** Told now and then, and only while all leases are held. */
-  beat: () => void;
-  /** Begin nothing new; what is on the wire is finished. */
-  stop: AbortSignal;
-  /** Cut what is on the wire. */
-  abort: AbortSignal;
-  /** How long it works before it lets itself be called again. */
-  durationMs: number;
-}
-
-/** Whether there is more to do at once; how the campaign stands is looked up by whoever decides what comes next. */
-export interface SliceEnd {
-  more: boolean;
-}
+export type { SliceDeps, SliceEnd } from './slice.ts';
 
 /** What the slices of one process share. */
 export class CampaignSender {

@@ -1,14 +1,20 @@
+// Sends mails of one campaign for half a minute over all SMTP connections of the process.
 import { setMaxListeners } from 'node:events';
+import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
-import { RetryLater } from '../emails/deliver.ts';
-import type { MailInFlight } from '../emails/delivery-settlement.ts';
+import type { Mailer } from '../../platform/mailer.ts';
+import type { Renderer } from '../../platform/renderer/index.ts';
+import { type DeliveryDeps, RetryLater } from '../emails/deliver.ts';
+import type { MailInFlight, ResultKind } from '../emails/delivery-settlement.ts';
+import type { MailLinks } from '../emails/links.ts';
+import type { AutoPauseLimits } from './auto-pause.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import { CampaignContent } from './content.ts';
 import { Lane, type LaneWork } from './lane.ts';
 import { pauseCampaignItself, stopIfStuck } from './pause-itself.ts';
+import type { postponer } from './postpone.ts';
 import { lookAtProgress } from './progress.ts';
-import { Results } from './results.ts';
-import type { CampaignSender, SliceCalls, SliceDeps, SliceEnd } from './sender.ts';
+import { Results, type ResultsSender } from './results.ts';
 import { RecipientSource, type SourcedMail } from './source.ts';
 import { Throttle } from './throttle.ts';
 import type { Begin } from './turn.ts';
@@ -18,9 +24,43 @@ const LOOK_MS = 1_000;
 /** How long mail to a domain that is slow just now is put off, by at least half of it. */
 const SLOW_DOMAIN_SECONDS = 120;
 
+export interface SliceDeps {
+  db: Db;
+  mailer: Mailer;
+  renderer: Renderer;
+  links: MailLinks;
+  signerFor?: DeliveryDeps['signerFor'];
+  limits: AutoPauseLimits;
+  /** Whether usage is recorded for billing. */
+  billing?: boolean;
+  onResult?: (kind: ResultKind) => void;
+}
+
+export interface SliceCalls {
+  /** Called periodically, and only while all leases are valid. */
+  beat: () => void;
+  /** Begins no further mails; those in flight are finished. */
+  stop: AbortSignal;
+  /** Closes the connections of mails in flight. */
+  abort: AbortSignal;
+  /** How long the slice lasts at most. */
+  durationMs: number;
+}
+
+/** `more` says whether the slice ended for its duration alone. `advanceCampaign` decides what comes next. */
+export interface SliceEnd {
+  more: boolean;
+}
+
+/** What a slice uses of its sender. */
+export interface SliceSender extends ResultsSender {
+  readonly deps: SliceDeps;
+  readonly postpone: ReturnType<typeof postponer>;
+}
+
 /** One turn at a campaign. */
 export class Slice {
-  private readonly sender: CampaignSender;
+  private readonly sender: SliceSender;
   private readonly deps: SliceDeps;
   private readonly campaign: Campaign;
   private readonly calls: SliceCalls;
@@ -34,7 +74,7 @@ export class Slice {
   private unreachable: string | undefined;
   private exchanged = false;
 
-  constructor(sender: CampaignSender, campaign: Campaign, calls: SliceCalls) {
+  constructor(sender: SliceSender, campaign: Campaign, calls: SliceCalls) {
     this.sender = sender;
     this.deps = sender.deps;
     this.campaign = campaign;

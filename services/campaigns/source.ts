@@ -1,3 +1,4 @@
+// Leases batches of a campaign, and composes their mails ahead of sending.
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { RetryLater } from '../emails/deliver.ts';

@@ -3,54 +3,54 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/writing.ts';
-import { nudge } from '../outbox/campaign-run.ts';
+import { signalCampaign } from '../outbox/campaign-run.ts';
 import { bookCampaign } from './book.ts';
-import { haltCampaign } from './find.ts';
+import { lockCampaignAndSending } from './find.ts';
 import { restartPace } from './pace.ts';
-import { mayNot } from './save.ts';
+import { stateConflict } from './save.ts';
 import { type CampaignView, totalOf, viewCampaign } from './view.ts';
 
-// What is decided here is final when it commits: every mail is begun on the condition that its campaign goes on.
+// Changes are effective at commit: a mail is begun only if its campaign is SENDING and not paused at that moment.
 
-const goingOn = { paused: false, pausedBy: null, pauseReason: null } as const;
+const notPaused = { paused: false, pausedBy: null, pauseReason: null } as const;
 
 type Change = (trx: Db, campaign: Campaign) => Promise<Partial<Campaign>>;
 
-async function steer(db: Db, project: ProjectAccess, id: string, change: Change): Promise<CampaignView> {
+async function changeState(db: Db, project: ProjectAccess, id: string, change: Change): Promise<CampaignView> {
   return writing(db, project, async (trx) => {
-    const before = await haltCampaign(trx, project.projectId, id);
-    // What is known counts, and is not called cancelled.
+    const before = await lockCampaignAndSending(trx, project.projectId, id);
+    // Persists known results first, so that those mails are not counted as cancelled.
     await bookCampaign(trx, id);
     const after = await before.$query(trx).patchAndFetch({ ...(await change(trx, before)), updatedAt: new Date() });
-    await nudge(trx, after);
+    await signalCampaign(trx, after);
     return viewCampaign(trx, after);
   });
 }
 
-/** Who has not got it yet will not get it; what is on the wire at this moment still arrives. */
+/** Cancels all pending recipients. Mails in flight still arrive. */
 export function cancelCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
-  return steer(db, project, id, async (_trx, campaign) => {
-    if (campaign.status !== 'SCHEDULED' && campaign.status !== 'SENDING') throw mayNot(campaign, 'be cancelled');
-    return { status: 'CANCELLED', cancelledAt: new Date(), ...goingOn };
+  return changeState(db, project, id, async (_trx, campaign) => {
+    if (campaign.status !== 'SCHEDULED' && campaign.status !== 'SENDING') throw stateConflict(campaign, 'be cancelled');
+    return { status: 'CANCELLED', cancelledAt: new Date(), ...notPaused };
   });
 }
 
-/** It may stand still already for a reason of its own: from now on it waits for a person. */
+/** Pauses until a person resumes, also if the campaign has paused itself already. */
 export function pauseCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
-  return steer(db, project, id, async (_trx, campaign) => {
-    if (campaign.status !== 'SENDING' || campaign.pausedBy === 'USER') throw mayNot(campaign, 'be paused');
+  return changeState(db, project, id, async (_trx, campaign) => {
+    if (campaign.status !== 'SENDING' || campaign.pausedBy === 'USER') throw stateConflict(campaign, 'be paused');
     return { paused: true, pausedBy: 'USER', pauseReason: 'paused by a person' };
   });
 }
 
-/** Whatever it was stopped for is forgiven. Should the cause of a hold still be there, it is held again. */
+/** Resumes, and counts rates for auto-pause from here on. If the campaign is still blocked, it pauses itself again. */
 export function resumeCampaign(db: Db, project: ProjectAccess, id: string): Promise<CampaignView> {
-  return steer(db, project, id, async (trx, campaign) => {
-    if (campaign.status !== 'SENDING' || !campaign.paused) throw mayNot(campaign, 'be resumed');
+  return changeState(db, project, id, async (trx, campaign) => {
+    if (campaign.status !== 'SENDING' || !campaign.paused) throw stateConflict(campaign, 'be resumed');
     const counts = await countsOfCampaign(trx, id);
     await restartPace(trx, id, totalOf(counts) - counts.pending);
     return {
-      ...goingOn,
+      ...notPaused,
       baselineSent: counts.sent,
       baselineBounced: counts.hardBounced,
       baselineComplained: counts.complained,

@@ -9,10 +9,11 @@ import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import { findCampaign } from './find.ts';
 
 const PREFIX = '[TEST] ';
+/** The longest line of a mail, RFC 5322 section 2.1.1. */
 const MAX_SUBJECT = 998;
 
-// It goes the way of transactional mail. That it was sent is nobody's history: no event tells of it.
-const write = statement(
+// Sent as transactional mail, without events.
+const insertMail = statement(
   'campaign-test',
   `with content as (
      insert into email_contents
@@ -22,7 +23,7 @@ const write = statement(
    insert into emails (id, project_id, contact_id, template_id, without_events) values ($1, $2, $3, $11, true)`,
 );
 
-/** To one address, as its contact would get it; where there is none, as somebody would of whom nothing is known. */
+/** Sends the campaign's mail to one address, rendered with the data of its contact if there is one. */
 export async function sendTestMail(db: Db, project: ProjectAccess, id: string, email: string): Promise<void> {
   const { projectId } = project;
   await writing(db, project, async (trx) => {
@@ -30,10 +31,10 @@ export async function sendTestMail(db: Db, project: ProjectAccess, id: string, e
     const { fromEmail, fromName, replyTo, subject, body, type, templateId } = campaign;
     await requireVerifiedSender(trx, projectId, fromEmail);
     const contact = await Contact.query(trx).findOne({ projectId, email }).select('id');
-    const who = [newId(), projectId, contact?.id ?? newId(), email];
-    const what = [fromEmail, fromName, replyTo, `${PREFIX}${subject}`.slice(0, MAX_SUBJECT), body, type, templateId];
+    const recipient = [newId(), projectId, contact?.id ?? newId(), email];
+    const content = [fromEmail, fromName, replyTo, `${PREFIX}${subject}`.slice(0, MAX_SUBJECT), body, type, templateId];
     if (project.capped) await reserveMails(trx, projectId, 1);
-    await write(trx, [...who, ...what]);
+    await insertMail(trx, [...recipient, ...content]);
     wake(trx, 'mail');
   });
 }

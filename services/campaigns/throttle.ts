@@ -2,21 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { askLeave } from './pace.ts';
 
-/** Leave is taken for so long ahead, at most. */
+/** How much sending is reserved with one statement. */
 const AHEAD_SECONDS = 0.25;
-const MOST_AT_ONCE = 50;
-/** Whoever must wait for longer does it in Temporal. */
-const PATIENCE_SECONDS = 5;
+const MAX_MAILS = 50;
+/** A longer wait ends the slice, and the Temporal workflow waits instead. */
+const MAX_WAIT_SECONDS = 5;
 
-/** The pace of a campaign that is throttled, over all processes together. */
+/** Keeps a campaign's limit of mails a minute over all processes. */
 export class Throttle {
-  /** Null: as fast as it goes. */
+  /** Null: no limit. */
   ratePerMinute: number | null;
   private readonly db: Db;
   private readonly campaignId: string;
   private readonly signal: AbortSignal;
   private tokens = 0;
-  private asking: Promise<boolean> | undefined;
+  private reserving: Promise<boolean> | undefined;
 
   constructor(db: Db, campaignId: string, ratePerMinute: number | null, signal: AbortSignal) {
     this.db = db;
@@ -25,7 +25,7 @@ export class Throttle {
     this.signal = signal;
   }
 
-  /** Whether one more mail may go at once. */
+  /** Takes the right to send one mail, if it may be sent now. */
   hasLeave(): boolean {
     if (this.signal.aborted) return false;
     if (this.ratePerMinute === null) return true;
@@ -34,26 +34,26 @@ export class Throttle {
     return true;
   }
 
-  /** Resolves when one more mail may go; with false when that is too far off. */
+  /** Waits for the right to send one mail. Returns false if that takes too long, or on abort. */
   async leave(): Promise<boolean> {
     for (;;) {
       if (this.hasLeave()) return true;
       if (this.signal.aborted || this.ratePerMinute === null) return false;
-      this.asking ??= this.ask(this.ratePerMinute).finally(() => {
-        this.asking = undefined;
+      this.reserving ??= this.reserve(this.ratePerMinute).finally(() => {
+        this.reserving = undefined;
       });
-      if (!(await this.asking)) return false;
+      if (!(await this.reserving)) return false;
     }
   }
 
-  private async ask(ratePerMinute: number): Promise<boolean> {
-    const mails = Math.min(Math.max(1, Math.floor((ratePerMinute / 60) * AHEAD_SECONDS)), MOST_AT_ONCE);
+  private async reserve(ratePerMinute: number): Promise<boolean> {
+    const mails = Math.min(Math.max(1, Math.floor((ratePerMinute / 60) * AHEAD_SECONDS)), MAX_MAILS);
     const answer = await askLeave(this.db, this.campaignId, mails, ratePerMinute);
     if ('granted' in answer) {
       this.tokens += mails;
       return true;
     }
-    if (answer.waitSeconds > PATIENCE_SECONDS) return false;
+    if (answer.waitSeconds > MAX_WAIT_SECONDS) return false;
     await sleep(answer.waitSeconds * 1_000, undefined, { signal: this.signal }).catch(() => {});
     return true;
   }

@@ -1,3 +1,4 @@
+// The statement that stores results of campaign mails and begins others.
 import type { Db } from '../../db/connect.ts';
 import type { PinnedConnection } from '../../db/pinned-connection.ts';
 import { plainArray, statement } from '../../db/statement.ts';

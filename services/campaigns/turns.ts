@@ -1,3 +1,4 @@
+// Batches the begins and results of all campaign mails of this process into few statements.
 import type { Db } from '../../db/connect.ts';
 import { PinnedConnection } from '../../db/pinned-connection.ts';
 import { type AttemptEnd, type Begin, type BeginAsk, takeTurn } from './turn.ts';

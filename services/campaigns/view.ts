@@ -5,12 +5,12 @@ import { countAudience } from './audience.ts';
 import { findCampaign } from './find.ts';
 import { type Pace, pacesOf, secondsLeft } from './pace.ts';
 
-/** A campaign with how its recipients stand: the six counts always add up to the total. */
+/** A campaign with the counts of its recipients by state. The six counts add up to the total. */
 export interface CampaignView {
   campaign: Campaign;
   totalRecipients: number;
   counts: CampaignCounts;
-  /** While it is SENDING, and where there is something to go by. */
+  /** Null unless the campaign is SENDING and its rate is known. */
   secondsLeft: number | null;
 }
 
@@ -23,16 +23,19 @@ export async function viewCampaigns(db: Db, campaigns: Campaign[]): Promise<Camp
 }
 
 export async function viewCampaign(db: Db, campaign: Campaign): Promise<CampaignView> {
-  return view(campaign, ...(await partsOf(db, campaign)));
+  return view(campaign, ...(await countsAndPaceOf(db, campaign)));
 }
 
-async function partsOf(db: Db, { id, status }: Campaign): Promise<[CampaignCounts | undefined, Pace | undefined]> {
+async function countsAndPaceOf(
+  db: Db,
+  { id, status }: Campaign,
+): Promise<[CampaignCounts | undefined, Pace | undefined]> {
   const counts = await readCampaignCounts(db, [id]);
   const paces = await pacesOf(db, status === 'SENDING' ? [id] : []);
   return [counts.get(id), paces.get(id)];
 }
 
-/** One campaign; that of a draft is counted anew. */
+/** Returns one campaign. Counts the audience again before it is sent. */
 export async function showCampaign(db: Db, projectId: string, id: string): Promise<CampaignView> {
   const campaign = await findCampaign(db, projectId, id);
   if (campaign.status === 'DRAFT' || campaign.status === 'SCHEDULED')
@@ -40,12 +43,12 @@ export async function showCampaign(db: Db, projectId: string, id: string): Promi
   return viewCampaign(db, campaign);
 }
 
-function view(campaign: Campaign, found: CampaignCounts | undefined, pace: Pace | undefined): CampaignView {
-  const known = shownCounts(campaign, found ?? noCampaignCounts());
-  const isFrozen = campaign.frozenAt !== null || totalOf(known) > 0 || campaign.status === 'CANCELLED';
-  // Those whom it will be frozen for in a moment: whoever watches it from the first call on sees sums that close.
+function view(campaign: Campaign, stored: CampaignCounts | undefined, pace: Pace | undefined): CampaignView {
+  const shown = shownCounts(campaign, stored ?? noCampaignCounts());
+  const isFrozen = campaign.frozenAt !== null || totalOf(shown) > 0 || campaign.status === 'CANCELLED';
+  // Shows the expected recipients as pending until the freeze, so that the counts add up from the start.
   const isStarting = campaign.status === 'SENDING' && !isFrozen;
-  const counts = isStarting ? { ...known, pending: campaign.audienceCount } : known;
+  const counts = isStarting ? { ...shown, pending: campaign.audienceCount } : shown;
   return {
     campaign,
     counts,
@@ -54,7 +57,7 @@ function view(campaign: Campaign, found: CampaignCounts | undefined, pace: Pace 
   };
 }
 
-/** What is left of a cancelled campaign is cancelled, whether its rows say so already or not. */
+/** Counts the pending recipients of a cancelled campaign as cancelled, before their rows are updated. */
 export function shownCounts({ status }: Pick<Campaign, 'status'>, counts: CampaignCounts): CampaignCounts {
   if (status !== 'CANCELLED') return counts;
   return { ...counts, pending: 0, cancelled: counts.cancelled + counts.pending };

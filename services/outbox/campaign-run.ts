@@ -20,7 +20,7 @@ export async function startRun(trx: Db, { id, projectId, generation }: CampaignR
 }
 
 /** Signals the campaign's Temporal workflow to read its row again. */
-export async function nudge(trx: Db, { id, projectId, generation }: CampaignRun): Promise<void> {
+export async function signalCampaign(trx: Db, { id, projectId, generation }: CampaignRun): Promise<void> {
   const workflowId = workflowIds.campaign(projectId, id, generation);
   const signal = signalNames.refresh;
   await writeOutboxMessage(trx, { queue: 'control', action: 'signal', signal, workflowId, projectId });
@@ -32,5 +32,5 @@ export async function signalBlockedCampaigns(trx: Db, projectId: string): Promis
     .where({ projectId, status: 'SENDING', pausedBy: 'BLOCKED' })
     .select('id', 'projectId', 'generation')
     .orderBy('id');
-  for (const campaign of blocked) await nudge(trx, campaign);
+  for (const campaign of blocked) await signalCampaign(trx, campaign);
 }

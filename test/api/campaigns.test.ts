@@ -47,7 +47,7 @@ describe('campaigns', () => {
     (await project.server.post('/contacts', { email, ...more })).body as { id: string };
   const segment = async (more: object = {}) =>
     (await project.server.post('/segments', { name: 'Pro', condition: isPro, ...more })).body as { id: string };
-  const faultsOf = (answer: ApiAnswer) =>
+  const violationsOf = (answer: ApiAnswer) =>
     answer.body.error.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
 
   describe('POST /campaigns', () => {
@@ -139,10 +139,10 @@ describe('campaigns', () => {
     });
 
     describe('422', () => {
-      const refused = async (more: object, ...faults: string[]) => {
+      const refused = async (more: object, ...violations: string[]) => {
         const answer = await post(more);
         expect(answer).to.be.envelope(422, 'VALIDATION_ERROR');
-        expect(faultsOf(answer)).to.include.members(faults);
+        expect(violationsOf(answer)).to.include.members(violations);
         expect(await stored()).to.deep.equal([]);
       };
 
