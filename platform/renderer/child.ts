@@ -2,7 +2,7 @@
 // at any time without harm to mail of other templates.
 import { LimitError } from './language/budget.ts';
 import { type MailSources, renderMail } from './mail.ts';
-import type { Outline, Outlined } from './outline.ts';
+import type { SkeletonMail, TemplateSkeleton } from './outline.ts';
 import type { EncodedResults, Refusal, RenderBatch, Variables } from './protocol.ts';
 
 /** Results are flushed by size, and by time because the parent takes silence for an endless loop. */
@@ -10,8 +10,8 @@ const FLUSH_CHARACTERS = 256 * 1024;
 const FLUSH_MS = 100;
 
 type Outcome =
-  | { ok: true; subject: string; outlined: Outlined }
-  | { ok: true; subject: string; html: string; text: string; outlined?: never }
+  | { ok: true; subject: string; skeletonMail: SkeletonMail }
+  | { ok: true; subject: string; html: string; text: string; skeletonMail?: never }
   | Refusal;
 
 function render(sources: MailSources, footer: string, variables: string): Outcome {
@@ -20,8 +20,8 @@ function render(sources: MailSources, footer: string, variables: string): Outcom
     // Without a prototype, a name that was not given is undefined.
     const names: Record<string, unknown> = Object.assign(Object.create(null), data, builtIn, { data });
     const mail = renderMail(sources, footer, names);
-    const { subject, outlined } = mail;
-    return outlined ? { ok: true, subject, outlined } : { ok: true, subject, html: mail.html, text: mail.text };
+    const { subject, skeletonMail } = mail;
+    return skeletonMail ? { ok: true, subject, skeletonMail } : { ok: true, subject, html: mail.html, text: mail.text };
   } catch (error) {
     const reason = error instanceof LimitError ? error.reason : 'error';
     return { ok: false, reason, message: error instanceof Error ? error.message : String(error) };
@@ -31,27 +31,27 @@ function render(sources: MailSources, footer: string, variables: string): Outcom
 /** Holds results that are not sent to the parent yet. */
 class ResultBuffer {
   private readonly results: EncodedResults['results'] = [];
-  private readonly outlines = new Map<Outline, number>();
+  private readonly skeletons = new Map<TemplateSkeleton, number>();
   private size = 0;
   private readonly createdAt = performance.now();
 
   add(outcome: Outcome | null): void {
     if (!outcome?.ok) this.results.push(outcome);
-    else if (outcome.outlined) this.addOutlined(outcome.subject, outcome.outlined);
+    else if (outcome.skeletonMail) this.addSkeletonMail(outcome.subject, outcome.skeletonMail);
     else {
       this.results.push(outcome);
       this.size += outcome.html.length + outcome.text.length;
     }
   }
 
-  private addOutlined(subject: string, { outline, values }: Outlined): void {
-    let number = this.outlines.get(outline);
+  private addSkeletonMail(subject: string, { skeleton, values }: SkeletonMail): void {
+    let number = this.skeletons.get(skeleton);
     if (number === undefined) {
-      number = this.outlines.size;
-      this.outlines.set(outline, number);
-      this.size += outline.html.length * 2;
+      number = this.skeletons.size;
+      this.skeletons.set(skeleton, number);
+      this.size += skeleton.html.length * 2;
     }
-    this.results.push({ ok: true, subject, outline: number, values });
+    this.results.push({ ok: true, subject, skeleton: number, values });
     for (const value of values) this.size += value.length;
   }
 
@@ -65,7 +65,7 @@ class ResultBuffer {
 
   /** Waits until the message is written, so that messages do not pile up in this process. */
   send(): Promise<void> {
-    const message: EncodedResults = { outlines: [...this.outlines.keys()], results: this.results };
+    const message: EncodedResults = { skeletons: [...this.skeletons.keys()], results: this.results };
     return new Promise((resolve) => {
       if (process.send) process.send(message, undefined, {}, () => resolve());
       else resolve();

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { type MailSources, oneLine } from './mail.ts';
-import type { Outlined } from './outline.ts';
+import type { SkeletonMail } from './outline.ts';
 import type { Rendered } from './protocol.ts';
 
 const CACHE_CHARACTERS = 8 * 1024 * 1024;
 
 interface CachedText {
   text: string;
-  outlined?: Outlined;
+  skeletonMail?: SkeletonMail;
 }
 
 /**
@@ -29,8 +29,8 @@ export class FixedMails {
 
   store({ html }: MailSources, result: Rendered | undefined): void {
     if (!isFixed(html) || !result?.ok || result.html !== html) return;
-    const { text, outlined } = result;
-    this.texts.set(html, { text, ...(outlined && { outlined }) });
+    const { text, skeletonMail } = result;
+    this.texts.set(html, { text, ...(skeletonMail && { skeletonMail }) });
   }
 }
 

@@ -9,11 +9,11 @@ import type { ProcessLimits } from './renderer-process.ts';
 export { bodyEnd } from './body-end.ts';
 export { fixedSubject } from './fixed.ts';
 export { escapeHtml } from './language/escape.ts';
-export { marksIn, putTogether, takeApart } from './language/marks.ts';
+export { fillPlaceholders, placeholdersIn, splitAtPlaceholders } from './language/marks.ts';
 export type { TemplateViolation } from './language/syntax-error.ts';
 export { checkTemplate } from './language/template.ts';
 export type { Mail } from './mail.ts';
-export type { Outline, Outlined } from './outline.ts';
+export type { SkeletonMail, TemplateSkeleton } from './outline.ts';
 export { plainMail } from './plain-mail.ts';
 export type { Refusal, RefusalReason, Rendered, Variables } from './protocol.ts';
 

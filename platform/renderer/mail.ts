@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { bodyEnd } from './body-end.ts';
 import { Budget } from './language/budget.ts';
-import { marksIn, Placeholders, takeApart } from './language/marks.ts';
+import { Placeholders, placeholdersIn, splitAtPlaceholders } from './language/marks.ts';
 import { replacementTemplate } from './language/replace-variables.ts';
 import { RenderRun } from './language/run.ts';
 import { compileTemplate, type Template } from './language/template.ts';
-import { type Outline, type Outlined, textOf } from './outline.ts';
+import { type SkeletonMail, type TemplateSkeleton, textOf } from './outline.ts';
 import { plainText } from './plain-text.ts';
 
 export interface MailSources {
@@ -19,8 +19,8 @@ export interface Mail {
   subject: string;
   html: string;
   text: string;
-  /** Its outline and values, unless the template has too many values or uses the placeholder characters. */
-  outlined?: Outlined;
+  /** Its skeleton and values, unless the template has too many values or uses the placeholder characters. */
+  skeletonMail?: SkeletonMail;
 }
 
 /** RFC 5322, 2.1.1: the longest line. The contract sets the same limit for subjects. */
@@ -34,14 +34,14 @@ const templates = new LRUCache<string, Template>({
   maxSize: CACHE_CHARACTERS,
   sizeCalculation: ({ source }) => source.length + 100,
 });
-const outlines = new LRUCache<string, Outline>({
+const skeletons = new LRUCache<string, TemplateSkeleton>({
   max: 2000,
   maxSize: CACHE_CHARACTERS,
   sizeCalculation: ({ html, text }) => html.length + text.length * 50,
 });
 
 const MAX_RECENT = 4;
-const recent: Outline[] = [];
+const recent: TemplateSkeleton[] = [];
 
 /** Renders a mail with `footer`, a template too, at the end of the body. Throws a LimitError when the budget is spent. */
 export function renderMail(sources: MailSources, footer: string, variables: Record<string, unknown>): Mail {
@@ -61,19 +61,19 @@ export function renderMail(sources: MailSources, footer: string, variables: Reco
   return new RenderedMail(renderSubject(subject, variables), bodyRun, footerRun, placeholders);
 }
 
-/** Assembles the HTML only when it is read: callers that use the outline never need it. */
+/** Assembles the HTML only when it is read: callers that use the skeleton never need it. */
 class RenderedMail implements Mail {
   readonly subject: string;
   private readonly bodyRun: RenderRun;
   private readonly footerRun: RenderRun;
-  private readonly shared: Outlined | undefined;
+  private readonly shared: SkeletonMail | undefined;
 
   constructor(subject: string, bodyRun: RenderRun, footerRun: RenderRun, placeholders: Placeholders) {
     this.subject = subject;
     this.bodyRun = bodyRun;
     this.footerRun = footerRun;
-    const outline = placeholders.usable ? outlineOf(withFooter(bodyRun.outline, footerRun.outline)) : undefined;
-    this.shared = outline && { outline, values: placeholders.values };
+    const skeleton = placeholders.usable ? skeletonOf(withFooter(bodyRun.skeleton, footerRun.skeleton)) : undefined;
+    this.shared = skeleton && { skeleton, values: placeholders.values };
   }
 
   get html(): string {
@@ -84,8 +84,8 @@ class RenderedMail implements Mail {
     return this.shared ? textOf(this.shared) : plainText(this.html);
   }
 
-  get outlined(): Outlined | undefined {
-    return this.shared?.outline.crowded ? undefined : this.shared;
+  get skeletonMail(): SkeletonMail | undefined {
+    return this.shared?.skeleton.crowded ? undefined : this.shared;
   }
 }
 
@@ -113,20 +113,24 @@ function templateOf(source: string): Template {
   return template;
 }
 
-function outlineOf(html: string): Outline {
-  // A comparison with the most recent outlines is ten times as fast as a cache lookup.
-  const last = recent.find((outline) => outline.html === html);
+function skeletonOf(html: string): TemplateSkeleton {
+  // A comparison with the most recent skeletons is ten times as fast as a cache lookup.
+  const last = recent.find((skeleton) => skeleton.html === html);
   if (last) return last;
-  const outline = outlines.get(html) ?? newOutline(html);
-  recent.unshift(outline);
+  const skeleton = skeletons.get(html) ?? newSkeleton(html);
+  recent.unshift(skeleton);
   recent.length = Math.min(recent.length, MAX_RECENT);
-  return outline;
+  return skeleton;
 }
 
-function newOutline(html: string): Outline {
-  const outline = { html, text: takeApart(plainText(html)), crowded: marksIn(html).length > MAX_PLACEHOLDERS };
-  outlines.set(html, outline);
-  return outline;
+function newSkeleton(html: string): TemplateSkeleton {
+  const skeleton = {
+    html,
+    text: splitAtPlaceholders(plainText(html)),
+    crowded: placeholdersIn(html).length > MAX_PLACEHOLDERS,
+  };
+  skeletons.set(html, skeleton);
+  return skeleton;
 }
 
 function withFooter(html: string, footer: string): string {

@@ -1,8 +1,8 @@
 import { escapeHtml } from './language/escape.ts';
-import { putTogether, takeApart } from './language/marks.ts';
+import { fillPlaceholders, splitAtPlaceholders } from './language/marks.ts';
 
 /** What mails of the same template and the same branches share (see language/marks.ts). */
-export interface Outline {
+export interface TemplateSkeleton {
   /** HTML with a placeholder for each value. */
   html: string;
   /** The text part in pieces: every odd item is the number of a value. */
@@ -11,23 +11,23 @@ export interface Outline {
   crowded: boolean;
 }
 
-/** A mail as its outline and its own values. */
-export interface Outlined {
-  outline: Outline;
+/** A mail as its skeleton and its own values. */
+export interface SkeletonMail {
+  skeleton: TemplateSkeleton;
   /** Not escaped. */
   values: string[];
 }
 
-const pieces = new WeakMap<Outline, string[]>();
+const pieces = new WeakMap<TemplateSkeleton, string[]>();
 
 /** Returns the HTML exactly as it was rendered. */
-export function htmlOf({ outline, values }: Outlined): string {
-  let html = pieces.get(outline);
+export function htmlOf({ skeleton, values }: SkeletonMail): string {
+  let html = pieces.get(skeleton);
   if (!html) {
-    html = takeApart(outline.html);
-    pieces.set(outline, html);
+    html = splitAtPlaceholders(skeleton.html);
+    pieces.set(skeleton, html);
   }
-  return html.length === 1 ? outline.html : putTogether(html, values.map(escapeHtml));
+  return html.length === 1 ? skeleton.html : fillPlaceholders(html, values.map(escapeHtml));
 }
 
-export const textOf = ({ outline, values }: Outlined): string => putTogether(outline.text, values);
+export const textOf = ({ skeleton, values }: SkeletonMail): string => fillPlaceholders(skeleton.text, values);

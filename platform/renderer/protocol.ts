@@ -1,6 +1,6 @@
 import type { LimitReason } from './language/budget.ts';
 import type { Mail } from './mail.ts';
-import type { Outline } from './outline.ts';
+import type { TemplateSkeleton } from './outline.ts';
 
 /** The inputs of one mail. */
 export interface RenderInput {
@@ -35,14 +35,14 @@ export type Rendered = ({ ok: true } & Mail) | Refusal;
 
 /** From the child: results in the order of the batch, as they are there; an empty list says that it is ready. */
 export interface EncodedResults {
-  /** Distinct outlines; results refer to them by index. */
-  outlines: Outline[];
+  /** Distinct skeletons; results refer to them by index. */
+  skeletons: TemplateSkeleton[];
   /** Null for a mail that was not tried because another mail of its template broke a limit. */
   results: (EncodedResult | null)[];
 }
 
-/** A mail as the index of its outline and its values, or whole. */
-export type EncodedResult = { ok: true; subject: string; outline: number; values: string[] } | Rendered;
+/** A mail as the index of its skeleton and its values, or whole. */
+export type EncodedResult = { ok: true; subject: string; skeleton: number; values: string[] } | Rendered;
 
 /** The variables of a mail. */
 export interface Variables {

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { htmlOf, type Outline, textOf } from './outline.ts';
+import { htmlOf, type TemplateSkeleton, textOf } from './outline.ts';
 import type { EncodedResult, EncodedResults, Rendered } from './protocol.ts';
 
-/** Nothing is derived from a longer outline. */
+/** Nothing is derived from a longer skeleton. */
 const MAX_LENGTH = 512 * 1024;
 const CACHE_CHARACTERS = 8 * 1024 * 1024;
 
-/** One object per distinct outline over all processes, because callers cache what they derive from it by identity. */
-const outlines = new LRUCache<string, Outline>({
+/** One object per distinct skeleton over all processes, because callers cache what they derive from it by identity. */
+const skeletons = new LRUCache<string, TemplateSkeleton>({
   max: 1000,
   maxSize: CACHE_CHARACTERS,
   maxEntrySize: MAX_LENGTH,
@@ -15,22 +15,22 @@ const outlines = new LRUCache<string, Outline>({
 });
 
 /** Turns a child's message into whole mails. Their texts are concatenations of shared pieces, not copies. */
-export function decodeResults({ outlines: sent, results }: EncodedResults): (Rendered | null)[] {
-  const shared = sent.map(sharedOutline);
+export function decodeResults({ skeletons: sent, results }: EncodedResults): (Rendered | null)[] {
+  const shared = sent.map(sharedSkeleton);
   return results.map((result) => result && decodeResult(result, shared));
 }
 
-function decodeResult(result: EncodedResult, shared: Outline[]): Rendered {
-  if (!('outline' in result)) return result;
+function decodeResult(result: EncodedResult, shared: TemplateSkeleton[]): Rendered {
+  if (!('skeleton' in result)) return result;
   const { subject, values } = result;
-  const outline = shared[result.outline] ?? { html: '', text: [''], crowded: false };
-  const outlined = { outline, values };
-  return { ok: true, subject, html: htmlOf(outlined), text: textOf(outlined), outlined };
+  const skeleton = shared[result.skeleton] ?? { html: '', text: [''], crowded: false };
+  const skeletonMail = { skeleton, values };
+  return { ok: true, subject, html: htmlOf(skeletonMail), text: textOf(skeletonMail), skeletonMail };
 }
 
-function sharedOutline(outline: Outline): Outline {
-  const cached = outlines.get(outline.html);
+function sharedSkeleton(skeleton: TemplateSkeleton): TemplateSkeleton {
+  const cached = skeletons.get(skeleton.html);
   if (cached) return cached;
-  outlines.set(outline.html, outline);
-  return outline;
+  skeletons.set(skeleton.html, skeleton);
+  return skeleton;
 }

@@ -4,7 +4,7 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { Project } from '../../db/models/project.ts';
 import { plainArray, statement } from '../../db/statement.ts';
 import { MailSkeleton, type SendOutcome, type WireMail } from '../../platform/mailer.ts';
-import { type Outlined, plainMail, type Renderer, type RenderItem } from '../../platform/renderer/index.ts';
+import { plainMail, type Renderer, type RenderItem, type SkeletonMail } from '../../platform/renderer/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { senderDomain } from '../domains/name.ts';
 import type { DeliveryDeps } from '../emails/deliver.ts';
@@ -139,12 +139,12 @@ export class CampaignContent {
     rendered: RenderedMail,
   ): WireMail | Promise<WireMail | Refused> {
     const { links } = this.deps;
-    const { subject, html, text, outlined } = rendered;
+    const { subject, html, text, skeletonMail } = rendered;
     const mail = this.trackedMail(id, builtIn.unsubscribeUrl);
     const tracks = tracksOf(links, mail);
     const head = { id, to: { email }, subject, ...dressHeaders(links, mail, html) };
-    const precompiled = outlined && formOf(outlined.outline, tracks !== undefined);
-    const filled = precompiled && this.skeleton.composeForm(head, precompiled, fillingOf(outlined, tracks));
+    const precompiled = skeletonMail && formOf(skeletonMail.skeleton, tracks !== undefined);
+    const filled = precompiled && this.skeleton.composeForm(head, precompiled, fillingOf(skeletonMail, tracks));
     const composed =
       filled ?? this.skeleton.compose({ ...head, html: withTracks(html, tracks), ...(text && { text }) });
     return composed instanceof Promise ? composed.catch(refusedBecause) : composed;
@@ -161,7 +161,7 @@ interface RenderedMail {
   subject: string;
   html: string;
   text?: string;
-  outlined?: Outlined;
+  skeletonMail?: SkeletonMail;
 }
 
 const refusedBecause = ({ message }: Error): Refused => ({

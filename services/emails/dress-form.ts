@@ -4,11 +4,11 @@ import { type FormPiece, QuotedForm } from '../../platform/quoted-form.ts';
 import {
   bodyEnd,
   escapeHtml,
-  marksIn,
-  type Outline,
-  type Outlined,
-  putTogether,
-  takeApart,
+  fillPlaceholders,
+  placeholdersIn,
+  type SkeletonMail,
+  splitAtPlaceholders,
+  type TemplateSkeleton,
 } from '../../platform/renderer/index.ts';
 import { PIXEL, type Tracks } from './dress.ts';
 
@@ -19,7 +19,7 @@ export interface DressFilling {
   tracks: Tracks | undefined;
 }
 
-export const fillingOf = ({ values }: Outlined, tracks: Tracks | undefined): DressFilling => ({
+export const fillingOf = ({ values }: SkeletonMail, tracks: Tracks | undefined): DressFilling => ({
   values,
   escaped: values.map(escapeHtml),
   tracks,
@@ -32,21 +32,21 @@ const MOST_HOLES = 1_000;
 
 /** Undefined for one that was seen once, null for one that no form can be made of. */
 type Known = DressForm | null | undefined;
-const [tracked, untracked] = [new WeakMap<Outline, Known>(), new WeakMap<Outline, Known>()];
+const [tracked, untracked] = [new WeakMap<TemplateSkeleton, Known>(), new WeakMap<TemplateSkeleton, Known>()];
 
 /**
- * Returns the precompiled body for mails with this outline, equal to the output of `withTracks`. Returns undefined where
- * that is not certain, and for the first mail, because many outlines are used only once.
+ * Returns the precompiled body for mails with this skeleton, equal to the output of `withTracks`. Returns undefined where
+ * that is not certain, and for the first mail, because many skeletons are used only once.
  */
-export function formOf(outline: Outline, isTracked: boolean): DressForm | undefined {
+export function formOf(skeleton: TemplateSkeleton, isTracked: boolean): DressForm | undefined {
   const forms = isTracked ? tracked : untracked;
-  let form = forms.get(outline);
-  if (form === undefined && forms.has(outline)) form = madeOf(outline, isTracked) ?? null;
-  forms.set(outline, form);
+  let form = forms.get(skeleton);
+  if (form === undefined && forms.has(skeleton)) form = madeOf(skeleton, isTracked) ?? null;
+  forms.set(skeleton, form);
   return form ?? undefined;
 }
 
-function madeOf({ html, text }: Outline, isTracked: boolean): DressForm | undefined {
+function madeOf({ html, text }: TemplateSkeleton, isTracked: boolean): DressForm | undefined {
   const pieces = isTracked ? trackedPieces(html) : valuesIn(html);
   if (!pieces || pieces.length > MOST_HOLES * 2) return undefined;
   const htmlForm = QuotedForm.of(pieces);
@@ -60,7 +60,9 @@ function madeOf({ html, text }: Outline, isTracked: boolean): DressForm | undefi
 }
 
 const valuesIn = (html: string): Piece[] =>
-  takeApart(html).map((piece, place) => (place % 2 === 0 ? piece : ({ escaped }) => escaped[Number(piece)] ?? ''));
+  splitAtPlaceholders(html).map((piece, place) =>
+    place % 2 === 0 ? piece : ({ escaped }) => escaped[Number(piece)] ?? '',
+  );
 
 /** Undefined where a value could decide over what is a link, or where the body ends. */
 function trackedPieces(html: string): Piece[] | undefined {
@@ -94,10 +96,10 @@ function trackedPieces(html: string): Piece[] | undefined {
 }
 
 function linkPiece(value: string): Piece {
-  const parts = takeApart(value);
+  const parts = splitAtPlaceholders(value);
   if (parts.length > 1)
     return ({ escaped, tracks }) => {
-      const whole = putTogether(parts, escaped);
+      const whole = fillPlaceholders(parts, escaped);
       return followed(whole, linkTarget(whole), tracks);
     };
   const target = linkTarget(value);
@@ -117,7 +119,7 @@ const LONGEST_NAME = 12;
 /** A value that is escaped changes nothing about tags where it stands in a text, or between quotes. */
 function areOpen(html: string, open: Span[]): boolean {
   let place = 0;
-  return marksIn(html).every(({ start, end }) => {
+  return placeholdersIn(html).every(({ start, end }) => {
     while ((open[place]?.[1] ?? html.length) < end) place++;
     const from = open[place]?.[0] ?? html.length;
     return from <= start && !TAG_BEGUN.test(html.slice(Math.max(0, start - LONGEST_NAME), start));

@@ -18,20 +18,20 @@ const UNFINISHED_TAG = /(?:<[^\s>]*|&[#\w]*)$/;
 const MAX_LENGTH = 500;
 
 /**
- * Collects the values of a rendering. Beside its HTML, a rendering writes an outline: the same with a placeholder for
- * each value. Mails of a campaign that take the same branches of the template share one outline, which is converted to
+ * Collects the values of a rendering. Beside its HTML, a rendering writes a skeleton: the same with a placeholder for
+ * each value. Mails of a campaign that take the same branches of the template share one skeleton, which is converted to
  * text once; converting HTML to text takes a hundred times as long as rendering it.
  */
 export class Placeholders {
   private readonly numbers = new Map<string, number>();
-  /** A text or value contains the placeholder characters itself, so the outline cannot be used. */
+  /** A text or value contains the placeholder characters itself, so the skeleton cannot be used. */
   private unusable: boolean;
 
   constructor(unusable = false) {
     this.unusable = unusable;
   }
 
-  /** Returns what the outline gets for `value`, which is written as `html` after `before`. */
+  /** Returns what the skeleton gets for `value`, which is written as `html` after `before`. */
   add(value: string, html: string, before: string): string {
     if (value.length > MAX_LENGTH || !PLAIN.test(value) || LONE_SURROGATE.test(value) || UNFINISHED_TAG.test(before))
       return this.plain(html);
@@ -43,9 +43,9 @@ export class Placeholders {
     return OPEN + number + CLOSE;
   }
 
-  /** Returns what the outline gets for captured HTML, whose own outline does not know the text before it. */
-  piece(html: string, outline: string, before: string): string {
-    return outline === html || UNFINISHED_TAG.test(before) ? this.plain(html) : outline;
+  /** Returns what the skeleton gets for captured HTML, whose own skeleton does not know the text before it. */
+  piece(html: string, skeleton: string, before: string): string {
+    return skeleton === html || UNFINISHED_TAG.test(before) ? this.plain(html) : skeleton;
   }
 
   plain(html: string): string {
@@ -64,18 +64,18 @@ export class Placeholders {
 }
 
 /** Splits a text at its placeholders: every odd item is the number of a value. */
-export const takeApart = (text: string): string[] => text.split(PLACEHOLDER);
+export const splitAtPlaceholders = (text: string): string[] => text.split(PLACEHOLDER);
 
-/** The position of a placeholder in an outline. */
+/** The position of a placeholder in a skeleton. */
 export interface Placeholder {
   start: number;
   end: number;
 }
 
-export const marksIn = (outline: string): Placeholder[] =>
-  [...outline.matchAll(ALL_PLACEHOLDERS)].map(({ 0: { length }, index }) => ({ start: index, end: index + length }));
+export const placeholdersIn = (skeleton: string): Placeholder[] =>
+  [...skeleton.matchAll(ALL_PLACEHOLDERS)].map(({ 0: { length }, index }) => ({ start: index, end: index + length }));
 
-export function putTogether(pieces: string[], values: string[]): string {
+export function fillPlaceholders(pieces: string[], values: string[]): string {
   let text = '';
   for (let index = 0; index < pieces.length; index++) {
     const piece = pieces[index] ?? '';

@@ -41,15 +41,15 @@ export interface RenderRunOptions {
   /** Without a prototype, so that inherited names are undefined. */
   variables: Record<string, unknown>;
   budget: Budget;
-  /** Given for HTML: values are escaped, and replaced by placeholders in the outline. */
+  /** Given for HTML: values are escaped, and replaced by placeholders in the skeleton. */
   placeholders?: Placeholders;
 }
 
 /** The state of one rendering: output, scopes and budget. */
 export class RenderRun {
   out = '';
-  outline = '';
-  /** The end of the outline, kept because reading it from `outline` would flatten the string each time. */
+  skeleton = '';
+  /** The end of the skeleton, kept because reading it from `skeleton` would flatten the string each time. */
   private tail = '';
   readonly root = new Scope();
   scope = this.root;
@@ -77,7 +77,10 @@ export class RenderRun {
   print(value: unknown): void {
     const { placeholders } = this;
     if (value instanceof SafeText) {
-      this.append(value.text, placeholders ? placeholders.piece(value.text, value.outline, this.tail) : value.outline);
+      this.append(
+        value.text,
+        placeholders ? placeholders.piece(value.text, value.skeleton, this.tail) : value.skeleton,
+      );
       return;
     }
     const text = this.budget.text(textOf(value, this.budget));
@@ -85,24 +88,24 @@ export class RenderRun {
     this.append(html, placeholders && text !== '' ? placeholders.add(text, html, this.tail) : html);
   }
 
-  private append(text: string, outline: string): void {
+  private append(text: string, skeleton: string): void {
     this.budget.write(this.out.length, text.length);
     this.out += text;
     if (!this.placeholders) return;
-    this.outline += outline;
-    this.tail = (outline.length < TAIL_LENGTH ? this.tail + outline : outline).slice(-TAIL_LENGTH);
+    this.skeleton += skeleton;
+    this.tail = (skeleton.length < TAIL_LENGTH ? this.tail + skeleton : skeleton).slice(-TAIL_LENGTH);
   }
 
   /** Returns what `work` writes instead of appending it to the output. */
   capture(work: () => void): SafeText {
-    const { out, outline, tail } = this;
+    const { out, skeleton, tail } = this;
     this.out = '';
-    this.outline = '';
+    this.skeleton = '';
     this.tail = '';
     work();
-    const captured = new SafeText(this.out, this.placeholders && this.outline);
+    const captured = new SafeText(this.out, this.placeholders && this.skeleton);
     this.out = out;
-    this.outline = outline;
+    this.skeleton = skeleton;
     this.tail = tail;
     return captured;
   }

@@ -7,7 +7,7 @@ import { TemplateSyntaxError, type TemplateViolation } from './syntax-error.ts';
 export interface Template {
   source: string;
   write: CompiledStatement;
-  /** Its source contains placeholder characters, so it has no outline. */
+  /** Its source contains placeholder characters, so it has no skeleton. */
   containsPlaceholders: boolean;
 }
 

@@ -3,14 +3,14 @@ import type { Budget } from './budget.ts';
 // The values of a template are those of JSON and the two classes below. Prototypes, methods and implicit conversions of
 // JavaScript are not reachable.
 
-/** HTML that needs no escaping; `outline` is the same with placeholders for its values (see marks.ts). */
+/** HTML that needs no escaping; `skeleton` is the same with placeholders for its values (see marks.ts). */
 export class SafeText {
   readonly text: string;
-  readonly outline: string;
+  readonly skeleton: string;
 
-  constructor(text: string, outline = text) {
+  constructor(text: string, skeleton = text) {
     this.text = text;
-    this.outline = outline;
+    this.skeleton = skeleton;
   }
 }
 

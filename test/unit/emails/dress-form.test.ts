@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { newId } from '../../../platform/ids.ts';
 import { MailSkeleton } from '../../../platform/mime.ts';
-import type { Outlined } from '../../../platform/renderer/index.ts';
+import type { SkeletonMail } from '../../../platform/renderer/index.ts';
 import { type Mail, renderMail } from '../../../platform/renderer/mail.ts';
 import { type Tracks, tracksOf, withTracks } from '../../../services/emails/dress.ts';
 import { fillingOf, formOf } from '../../../services/emails/dress-form.ts';
@@ -21,19 +21,19 @@ function render(html: string, data: Record<string, unknown>, footer = ''): Mail 
   return renderMail({ subject: '', html }, footer, variables);
 }
 
-/** Shares one outline object per text, as the renderer does. */
-const outlines = new Map<string, Outlined['outline']>();
-function shared({ outline, values }: Outlined): Outlined {
-  const known = outlines.get(outline.html) ?? outline;
-  outlines.set(outline.html, known);
-  return { outline: known, values };
+/** Shares one skeleton object per text, as the renderer does. */
+const skeletons = new Map<string, SkeletonMail['skeleton']>();
+function shared({ skeleton, values }: SkeletonMail): SkeletonMail {
+  const known = skeletons.get(skeleton.html) ?? skeleton;
+  skeletons.set(skeleton.html, known);
+  return { skeleton: known, values };
 }
 
-function fillPrecompiled({ outlined }: Mail, tracks: Tracks | undefined): Buffer | undefined {
-  if (!outlined) return undefined;
-  const own = shared(outlined);
-  formOf(own.outline, tracks !== undefined);
-  const form = formOf(own.outline, tracks !== undefined);
+function fillPrecompiled({ skeletonMail }: Mail, tracks: Tracks | undefined): Buffer | undefined {
+  if (!skeletonMail) return undefined;
+  const own = shared(skeletonMail);
+  formOf(own.skeleton, tracks !== undefined);
+  const form = formOf(own.skeleton, tracks !== undefined);
   return (
     form && skeleton.fillForm({ id, to: { email: 'a@example.com' }, subject: 'x' }, form, fillingOf(own, tracks))?.raw
   );
@@ -248,8 +248,8 @@ describe('a precompiled body', () => {
 
   for (const html of ['<\x020\x03>', '</title\x020\x03', '<p title="</bo\x020\x03">', '<!-\x020\x03'])
     it(`is not used where a value may continue ${JSON.stringify(html)}`, () => {
-      const outline = { html, text: ['x'], crowded: false };
-      for (const _ of 'twice') expect(formOf(outline, true)).to.equal(undefined);
+      const skeleton = { html, text: ['x'], crowded: false };
+      for (const _ of 'twice') expect(formOf(skeleton, true)).to.equal(undefined);
     });
 
   it('tracks at most 300 links, as other mail does', async () => {
@@ -260,11 +260,11 @@ describe('a precompiled body', () => {
     expect(body.match(/\/t\/c\//g)).to.have.lengthOf(300);
   });
 
-  it('is compiled only when an outline is used a second time', () => {
-    const { outlined } = render('<p>{{ a }} once</p>', { a: 'Ann' });
-    if (!outlined) throw new Error('no outline');
-    expect(formOf(outlined.outline, true)).to.equal(undefined);
-    expect(formOf(outlined.outline, false)).to.equal(undefined);
-    expect(formOf(outlined.outline, true)).to.not.equal(undefined);
+  it('is compiled only when a skeleton is used a second time', () => {
+    const { skeletonMail } = render('<p>{{ a }} once</p>', { a: 'Ann' });
+    if (!skeletonMail) throw new Error('no skeleton');
+    expect(formOf(skeletonMail.skeleton, true)).to.equal(undefined);
+    expect(formOf(skeletonMail.skeleton, false)).to.equal(undefined);
+    expect(formOf(skeletonMail.skeleton, true)).to.not.equal(undefined);
   });
 });

@@ -70,7 +70,7 @@ describe('the renderer', () => {
       }
     }));
 
-  it('returns one outline and separate values for mails that take the same branches', async () => {
+  it('returns one skeleton and separate values for mails that take the same branches', async () => {
     const html =
       '{% if vip %}<b>{{ name }}</b>{% else %}<i title="{{ name }}">{{ name }} &amp; {{ plan }}</i>{% endif %}';
     const of = (data: Record<string, unknown>) => renderer.render({ subject: '', html, items: [item(data)] });
@@ -80,10 +80,10 @@ describe('the renderer', () => {
       ...(await of({ name: 'Cy', vip: true })),
       ...(await of({ name: 'two\nlines', plan: 'x' })),
     ];
-    const shared = results.map((result) => (result.ok ? result.outlined : undefined));
+    const shared = results.map((result) => (result.ok ? result.skeletonMail : undefined));
     expect(shared.map((one) => one?.values)).to.deep.equal([['A & "B"', 'x'], ['Bo', '<y>'], ['Cy'], ['x']]);
-    expect(shared[1]?.outline).to.equal(shared[0]?.outline);
-    expect(new Set(shared.map((one) => one?.outline))).to.have.property('size', 3);
+    expect(shared[1]?.skeleton).to.equal(shared[0]?.skeleton);
+    expect(new Set(shared.map((one) => one?.skeleton))).to.have.property('size', 3);
     expect(results.map((result) => result.ok && result.html)).to.deep.equal([
       '<i title="A &amp; &quot;B&quot;">A &amp; &quot;B&quot; &amp; x</i>',
       '<i title="Bo">Bo &amp; &lt;y&gt;</i>',
@@ -98,21 +98,21 @@ describe('the renderer', () => {
     ]);
   });
 
-  it('returns no outline for a mail with too many values or with placeholder characters in its source', async () => {
+  it('returns no skeleton for a mail with too many values or with placeholder characters in its source', async () => {
     const many = { subject: '', html: '{% for n in range(1500) %}{{ name }} {% endfor %}', items: people(1) };
     const odd = { subject: '', html: '<p>\x020\x03 {{ name }}</p>', items: people(1) };
     const [first, second] = [...(await renderer.render(many)), ...(await renderer.render(odd))];
     expect(first)
       .to.include({ ok: true, html: 'P0 '.repeat(1500) })
-      .and.not.have.property('outlined');
-    expect(second).to.include({ ok: true, html: '<p>\x020\x03 P0</p>' }).and.not.have.property('outlined');
+      .and.not.have.property('skeletonMail');
+    expect(second).to.include({ ok: true, html: '<p>\x020\x03 P0</p>' }).and.not.have.property('skeletonMail');
   });
 
   it('never treats half a surrogate pair as a value', async () => {
     const html = '{{ name[0] }}{{ name[1] }}!';
     const [result] = await renderer.render({ subject: '', html, items: [item({ name: '😀' })] });
     expect(result).to.include({ html: '😀!', text: '😀!' });
-    expect(result?.ok && result.outlined?.values).to.deep.equal([]);
+    expect(result?.ok && result.skeletonMail?.values).to.deep.equal([]);
   });
 
   it('returns one result per item, in order', async () => {

@@ -15,10 +15,10 @@ export function renderText(html: string, data: Record<string, unknown> = {}, foo
   return renderChecked({ subject: '', html }, data, footer).text;
 }
 
-/** Renders a mail, and asserts that its outline and values give exactly the same HTML. */
+/** Renders a mail, and asserts that its skeleton and values give exactly the same HTML. */
 function renderChecked(sources: MailSources, data: Record<string, unknown>, footer = ''): Mail {
   const mail = renderMail(sources, footer, variables(data));
-  if (mail.outlined) expect(htmlOf(mail.outlined)).to.equal(mail.html);
+  if (mail.skeletonMail) expect(htmlOf(mail.skeletonMail)).to.equal(mail.html);
   return mail;
 }
 
