@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { type AdvanceDeps, advanceCampaign, type NextStep, type Run } from '../services/campaigns/advance.ts';
-import { detailsOf } from '../services/campaigns/details.ts';
+import { describeCampaign } from '../services/campaigns/details.ts';
 import { CampaignSender, type SliceDeps } from '../services/campaigns/sender.ts';
 import { retryLater } from './retry-later.ts';
 
@@ -34,7 +34,7 @@ export const campaignSendingActivities = ({ stopping, sliceMs = SLICE_MS, ...dep
       const { cancellationSignal: abort, heartbeat } = Context.current();
       try {
         const { more } = await sender.send(campaignId, { beat: heartbeat, stop: stopping, abort, durationMs: sliceMs });
-        return { more, details: await detailsOf(deps.db, campaignId) };
+        return { more, details: await describeCampaign(deps.db, campaignId) };
       } catch (error) {
         throw abort.aborted ? abort.reason : retryLater(error);
       }

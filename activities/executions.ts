@@ -1,8 +1,8 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Db } from '../db/connect.ts';
-import type { SigningKeys } from '../platform/cursor.ts';
-import type { OutboundHttp } from '../platform/outbound-http.ts';
+import type { SigningKeys } from '../platform/crypto/cursor.ts';
+import type { OutboundHttp } from '../platform/http/outbound-http.ts';
 import { webhookSecret } from '../services/projects/webhook-secret.ts';
 import {
   type AdvanceDeps,
@@ -11,7 +11,7 @@ import {
   failExecution,
   type Next,
 } from '../services/workflows/advance.ts';
-import { describeSteps } from '../services/workflows/steps-so-far.ts';
+import { describeSteps } from '../services/workflows/describe-steps.ts';
 import { callWebhook } from '../services/workflows/webhook-call.ts';
 import { pendingWebhook, resolveWebhook } from '../services/workflows/webhook-step.ts';
 import { FailureCounter, MAX_FAILURES } from './failure-counter.ts';

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Db } from '../db/connect.ts';
-import { poolUse } from '../platform/pool-use.ts';
+import { poolUsage } from '../platform/pool-usage.ts';
 
 export interface Metrics {
   registry: Registry;
@@ -23,7 +23,7 @@ export function createMetrics(db: Db): Metrics {
     labelNames: ['state'],
     registers: [registry],
     collect() {
-      for (const [state, count] of Object.entries(poolUse(db))) this.set({ state }, count);
+      for (const [state, count] of Object.entries(poolUsage(db))) this.set({ state }, count);
     },
   });
   return {

@@ -3,7 +3,7 @@ import { connectDb, type Db } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
-import { type SigningKeys, signCursor } from '../platform/cursor.ts';
+import { type SigningKeys, signCursor } from '../platform/crypto/cursor.ts';
 import { aggregateContactCounts } from '../services/contacts/counts.ts';
 import { listFieldValues } from '../services/contacts/field-values.ts';
 import { listFields } from '../services/contacts/fields.ts';

@@ -1,7 +1,7 @@
 import { compile } from 'html-to-text';
 import nunjucks from 'nunjucks';
 import { pino } from 'pino';
-import { createRenderer, type Renderer } from '../platform/renderer/index.ts';
+import { createRenderer, type Renderer } from '../platform/templates/index.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 
 const MAILS = 500;

@@ -21,7 +21,7 @@ import { eventually } from '../test/support/waiting.ts';
 import { makeProject, type TestProject } from '../test/support/world.ts';
 import { cachedBundle } from '../worker/bundle.ts';
 import { Relay } from '../worker/relay.ts';
-import { executionsDuty, workflowsDuty } from '../worker/task-queue-options.ts';
+import { executionsQueueOptions, workflowsQueueOptions } from '../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../worker/temporal-workers.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 
@@ -77,10 +77,10 @@ async function startEngine(): Promise<Engine> {
     temporal,
     duties: [
       {
-        ...(await workflowsDuty(advanceDeps)),
+        ...(await workflowsQueueOptions(advanceDeps)),
         workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflows.ts')),
       },
-      executionsDuty({ ...advanceDeps, temporalSide: openRuns(temporal) }),
+      executionsQueueOptions({ ...advanceDeps, temporalSide: openRuns(temporal) }),
       {
         taskQueue: 'bare',
         activities: { nothing: async () => void done++ },

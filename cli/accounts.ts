@@ -1,20 +1,20 @@
 import { UniqueViolationError } from 'objection';
 import { User } from '../db/models/user.ts';
-import { readAddress } from '../platform/address.ts';
+import { parseAddress } from '../platform/address.ts';
 import { randomText } from '../platform/ids.ts';
-import { LONGEST_PROJECT_NAME, nameViolation, plainName } from '../platform/names.ts';
+import { MAX_PROJECT_NAME_LENGTH, nameViolation, normalizeName } from '../platform/names.ts';
 import { regenerateKeys } from '../services/access/keys.ts';
 import { createProject } from '../services/projects/create.ts';
 import { disableProject, enableProject } from '../services/projects/disable.ts';
 import { createUser } from '../services/users/create.ts';
+import { withDb } from './environment.ts';
 import type { Outcome } from './output.ts';
-import { withDb } from './surroundings.ts';
 
 const MIN_PASSWORD = 8;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export async function userCreate({ email, password }: { email: string; password?: string }): Promise<Outcome> {
-  const address = readAddress(email);
+  const address = parseAddress(email);
   if (!address) throw new Error(`"${email}" is no e-mail address.`);
   if (password !== undefined && password.length < MIN_PASSWORD)
     throw new Error(`The password must have at least ${MIN_PASSWORD} characters.`);
@@ -35,13 +35,13 @@ export async function userCreate({ email, password }: { email: string; password?
 }
 
 export async function projectCreate({ name, owner }: { name: string; owner: string }): Promise<Outcome> {
-  const plain = plainName(name);
+  const plain = normalizeName(name);
   const violation = nameViolation(name) ?? nameViolation(plain);
   if (violation) throw new Error(`The name ${violation}.`);
-  if (plain.length > LONGEST_PROJECT_NAME)
-    throw new Error(`The name must have at most ${LONGEST_PROJECT_NAME} characters.`);
+  if (plain.length > MAX_PROJECT_NAME_LENGTH)
+    throw new Error(`The name must have at most ${MAX_PROJECT_NAME_LENGTH} characters.`);
   return withDb(async (db) => {
-    const user = await User.query(db).findOne({ email: readAddress(owner) ?? '' });
+    const user = await User.query(db).findOne({ email: parseAddress(owner) ?? '' });
     if (!user) throw new Error(`There is no user ${owner}; make one with "everpost user create".`);
     const { project, publicKey, secretKey } = await createProject(db, { name: plain, ownerId: user.id });
     return {

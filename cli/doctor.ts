@@ -3,12 +3,12 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { connectDb } from '../db/connect.ts';
 import { pendingMigrations } from '../db/migrate.ts';
-import { createMailer } from '../platform/mailer.ts';
-import { createResolver } from '../platform/resolver.ts';
+import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
+import { createMailer } from '../platform/smtp/mailer.ts';
 import { createTemporal } from '../temporal/connection.ts';
+import { environment } from './environment.ts';
 import { messageOf, type Outcome } from './output.ts';
-import { environment } from './surroundings.ts';
 
 export interface Finding {
   part: string;

@@ -1,6 +1,6 @@
 import { type BlockedMail, listBlockedMail } from '../services/blocking/list.ts';
+import { withDb } from './environment.ts';
 import type { Outcome } from './output.ts';
-import { withDb } from './surroundings.ts';
 
 /** Lists the mail that policy keeps from being sent, by project and reason. */
 export async function mailBlocked(): Promise<Outcome> {

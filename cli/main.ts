@@ -5,10 +5,10 @@ import { migrate } from '../db/migrate.ts';
 import { readSettings } from '../platform/settings.ts';
 import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } from './accounts.ts';
 import { doctor } from './doctor.ts';
+import { environment } from './environment.ts';
 import { mailBlocked } from './mail.ts';
 import { outboxParked, outboxRetry } from './outbox.ts';
 import { type Outcome, printOutcome } from './output.ts';
-import { environment } from './surroundings.ts';
 
 interface Json {
   json?: boolean;

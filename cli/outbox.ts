@@ -1,6 +1,6 @@
 import { unparkOutboxMessages } from '../services/outbox/resolve.ts';
+import { withDb } from './environment.ts';
 import type { Outcome } from './output.ts';
-import { withDb } from './surroundings.ts';
 
 interface ParkedMessage {
   id: string;

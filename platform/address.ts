@@ -7,7 +7,7 @@ export const UNPRINTABLE = /[\p{C}\u2028\u2029]/u;
  * Characters that must not appear in a single line of text: line breaks would forge headers, and bidirectional controls
  * reverse the text after them. Zero-width joiners are allowed, because names in many languages need them.
  */
-export const NOT_IN_A_LINE = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+export const UNSAFE_IN_LINE = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /**
  * An e-mail address, trimmed and lower-cased; at most 254 characters, 64 of them before the @. With `min(0)` an empty
@@ -24,7 +24,7 @@ export const addressRule = () =>
 const rule = addressRule();
 
 /** Parses an address that does not come from a request body. Returns undefined when the text is not an address. */
-export function readAddress(text: string): string | undefined {
+export function parseAddress(text: string): string | undefined {
   // Skips joi, whose errors are slow to build: an import file may have millions of bad rows.
   if (!text.includes('@')) return undefined;
   const { value, error } = rule.validate(text, { convert: false });
@@ -36,9 +36,9 @@ const MAX_NAME_LENGTH = 255;
 /** Parses `Name <address>` or a bare address. */
 export function readMailbox(text: string): { email: string; name?: string } | undefined {
   const [, name = '', address = text] = /^([^<>]*)<([^<>]*)>\s*$/.exec(text) ?? [];
-  const email = readAddress(address);
+  const email = parseAddress(address);
   if (email === undefined) return undefined;
   const unquoted = name.trim().replace(/^"(.*)"$/, '$1');
   if (unquoted === '') return { email };
-  return unquoted.length > MAX_NAME_LENGTH || NOT_IN_A_LINE.test(unquoted) ? undefined : { email, name: unquoted };
+  return unquoted.length > MAX_NAME_LENGTH || UNSAFE_IN_LINE.test(unquoted) ? undefined : { email, name: unquoted };
 }

@@ -75,8 +75,10 @@ export const invalidKey = (message: string) =>
 export const validationError = (errors: Fault[]) =>
   new ApiError(422, 'VALIDATION_ERROR', 'The request breaks the rules listed in "errors".', { errors });
 /** All resources but projects belong to a project. */
-export const noSuch = (what: string) => `There is no such ${what}${what === 'project' ? '' : ' in this project'}.`;
-export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') => new ApiError(404, code, noSuch(what));
+export const notFoundMessage = (what: string) =>
+  `There is no such ${what}${what === 'project' ? '' : ' in this project'}.`;
+export const notFound = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND') =>
+  new ApiError(404, code, notFoundMessage(what));
 /** The API contract prescribes this code for an unverified sender, and clients match on it. */
 export const unverifiedSender = (domain: string) =>
   new ApiError(403, 'INTERNAL_SERVER_ERROR', `The sender domain ${domain} is not verified for this project.`, {

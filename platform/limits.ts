@@ -32,7 +32,7 @@ export const UNLIMITED: Limits = {
 };
 
 /** The public key may create at most half of the custom fields and event names: every visitor of a page can read it. */
-export const publicShareOf = (limits: Limits): Limits => ({
+export const publicKeyLimits = (limits: Limits): Limits => ({
   ...limits,
   customFields: Math.floor(limits.customFields / 2),
   eventNames: Math.floor(limits.eventNames / 2),

@@ -19,7 +19,7 @@ export function nameViolation(text: string): string | undefined {
   return mixed ? 'must not mix letters of scripts that look alike in one word' : undefined;
 }
 
-export const LONGEST_PROJECT_NAME = 100;
+export const MAX_PROJECT_NAME_LENGTH = 100;
 
 const MAX_LENGTH_IN_MAIL = 60;
 
@@ -31,7 +31,7 @@ const LINK_CHARACTER = /[.:/\\@\u3002](?=\S)/gu;
  * text, with a space after every character that could make a mail client create a link.
  */
 export function nameInMail(text: string): string {
-  const line = plainName(text.replace(ALL_UNPRINTABLE, ' ')).replaceAll('"', "'");
+  const line = normalizeName(text.replace(ALL_UNPRINTABLE, ' ')).replaceAll('"', "'");
   const letters = [...line];
   const short = letters.length > MAX_LENGTH_IN_MAIL ? `${letters.slice(0, MAX_LENGTH_IN_MAIL - 1).join('')}…` : line;
   return `"${short.replace(LINK_CHARACTER, '$& ')}"`;
@@ -52,4 +52,4 @@ export const nameOfCopy = (name: string): string =>
   name.slice(0, MAX_NAME_LENGTH - COPY_SUFFIX.length).replace(/[\ud800-\udbff]$/, '') + COPY_SUFFIX;
 
 /** Returns the stored form of a name: compatibility characters (full-width, mathematical) become plain letters. */
-export const plainName = (text: string): string => text.normalize('NFKC').trim().replace(/\s+/g, ' ');
+export const normalizeName = (text: string): string => text.normalize('NFKC').trim().replace(/\s+/g, ' ');

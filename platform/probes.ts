@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { securityHeaders } from './security-headers.ts';
+import { securityHeaders } from './http/security-headers.ts';
 
 export type PartStatus = 'ok' | 'degraded' | 'down';
 

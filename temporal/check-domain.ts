@@ -1,7 +1,7 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { UpdateNames } from '../services/outbox/signals.ts';
-import { attributesOf } from './carry-out.ts';
 import type { Temporal } from './connection.ts';
+import { attributesOf } from './send.ts';
 import { taskQueues } from './task-queues.ts';
 
 export interface DomainLoop {

@@ -1,30 +1,30 @@
 import type { Db } from '../db/connect.ts';
 import { aggregateCampaignCounts } from '../db/models/campaign-counts.ts';
+import { createStripe } from '../platform/integrations/stripe.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settings } from '../platform/settings.ts';
-import { createStripe } from '../platform/stripe.ts';
-import { createUploadStorage } from '../platform/upload-storage.ts';
-import { maintainBilling } from '../services/billing/upkeep.ts';
+import { createUploadStorage } from '../platform/storage/upload-storage.ts';
+import { maintainBilling } from '../services/billing/maintenance.ts';
 import { aggregateContactCounts } from '../services/contacts/counts.ts';
 import { cleanContactIndexes } from '../services/contacts/upkeep.ts';
 import { removeUnverifiedDomains } from '../services/domains/remove-unverified.ts';
-import { foldCounts } from '../services/events/counts.ts';
+import { aggregateEventCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
 import { admitAllWaiting } from '../services/jobs/slots.ts';
-import { forgetNotices } from '../services/notices/receive.ts';
+import { deleteOldNoticeIds } from '../services/notices/receive.ts';
 import { addMonths } from '../services/retention/partitions.ts';
 import { resealSecrets } from '../services/sealing/reseal.ts';
-import { disableCritical } from '../services/security/watch.ts';
-import { followChanges } from '../services/segments/follow.ts';
+import { disableCriticalProjects } from '../services/security/auto-disable.ts';
+import { applyAllContactChanges } from '../services/segments/follow.ts';
 import { reconcileDue } from '../services/segments/sweep.ts';
-import { scrubSystemMail } from '../services/system/scrub.ts';
+import { scrubSystemMail } from '../services/system/remove-links.ts';
 import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
-import { answerRequests } from '../services/users/requests.ts';
+import { sendRequestedMails } from '../services/users/requests.ts';
 import { deleteLeftoverExecutions } from '../services/workflows/executions/remove.ts';
 import { resealHeaders } from '../services/workflows/reseal-headers.ts';
 import { deleteOldTicks } from '../services/workflows/tick.ts';
-import { sweepVersions } from '../services/workflows/versions.ts';
+import { deleteUnusedVersions } from '../services/workflows/versions.ts';
 import { Loop } from './loop.ts';
 
 interface HousekeepingDeps {
@@ -61,24 +61,24 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
   const chores = [
     chore('contact counts', AGGREGATE_MS, () => aggregateContactCounts(db)),
     chore('campaign counts', AGGREGATE_MS, () => aggregateCampaignCounts(db)),
-    chore('event counts', AGGREGATE_MS, () => foldCounts(db)),
+    chore('event counts', AGGREGATE_MS, () => aggregateEventCounts(db)),
     chore('partitions', SWEEP_MS, () => addMonths(db)),
     chore('contact indexes', TIDY_MS, () => cleanContactIndexes(db)),
-    chore('segment changes', SEGMENTS_MS, () => followChanges(db)),
+    chore('segment changes', SEGMENTS_MS, () => applyAllContactChanges(db)),
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
     chore('idempotency keys', SWEEP_MS, () => sweepKeys(db, settings.idempotencyKeyTtlHours)),
-    chore('account mail', ACCOUNT_MAIL_MS, () => answerRequests(db, settings)),
+    chore('account mail', ACCOUNT_MAIL_MS, () => sendRequestedMails(db, settings)),
     chore('billing', stripe ? BILLING_MS : SWEEP_MS, () => maintainBilling({ db, stripe, settings, log })),
     chore('system mail', SECURITY_MS, () => scrubSystemMail(db)),
-    chore('security', SECURITY_MS, () => disableCritical(db, settings)),
+    chore('security', SECURITY_MS, () => disableCriticalProjects(db, settings)),
     chore('removed uploads', TIDY_MS, () => removeUploads(db, storage)),
     chore('accounts', SWEEP_MS, () => sweepAccounts(db)),
     chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
     chore('waiting jobs', TIDY_MS, () => admitAllWaiting(db, settings.limits)),
     chore('sealed webhook headers', HOURLY_MS, () => resealHeaders(db, settings.secretKeys)),
-    chore('received notices', SWEEP_MS, () => forgetNotices(db)),
+    chore('received notices', SWEEP_MS, () => deleteOldNoticeIds(db)),
     chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
-    chore('workflow versions', SWEEP_MS, () => sweepVersions(db)),
+    chore('workflow versions', SWEEP_MS, () => deleteUnusedVersions(db)),
     chore('deleted workflows', TIDY_MS, () => deleteLeftoverExecutions(db)),
     chore('ticks of workflows', SWEEP_MS, () => deleteOldTicks(db)),
   ];

@@ -3,17 +3,17 @@ import { withStatementTimeout } from '../db/bounds.ts';
 import { connectDb, type Db } from '../db/connect.ts';
 import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
+import { outboundHttp } from '../platform/http/outbound-http.ts';
+import { createResolver, type Resolver } from '../platform/http/resolver.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
-import { createMailer } from '../platform/mailer.ts';
-import { outboundHttp } from '../platform/outbound-http.ts';
 import { startProbes } from '../platform/probes.ts';
-import { createRenderer } from '../platform/renderer/index.ts';
-import { createResolver, type Resolver } from '../platform/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
+import { createMailer } from '../platform/smtp/mailer.ts';
+import { createRenderer } from '../platform/templates/index.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { MailLinks } from '../services/emails/links.ts';
-import { SendPace } from '../services/emails/send-pace.ts';
+import { SendRateLimit } from '../services/emails/send-rate.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
@@ -28,10 +28,10 @@ import {
   bulkQueueOptions,
   campaignsQueueOptions,
   domainsQueueOptions,
-  executionsDuty,
+  executionsQueueOptions,
   mailQueueOptions,
   webhooksQueueOptions,
-  workflowsDuty,
+  workflowsQueueOptions,
 } from './task-queue-options.ts';
 import { installRuntime } from './temporal-log.ts';
 import { type QueueOptions, TemporalWorkers } from './temporal-workers.ts';
@@ -138,7 +138,7 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
     );
   if (roles.has('bulk')) queues.push(domainsQueueOptions({ db: deps.db, resolver, settings }));
   const executions = roles.has('workflows') ? startExecutions(deps, resolver) : undefined;
-  if (executions) queues.push(await workflowsDuty(executions.deps), ...executions.queues);
+  if (executions) queues.push(await workflowsQueueOptions(executions.deps), ...executions.queues);
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties: queues, log });
   const stopRelay = roles.has('relay') ? startRelay(deps, listener) : () => {};
   const stopReturnedMail = roles.has('relay') ? await startReturnedMail(deps) : () => {};
@@ -159,7 +159,7 @@ function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listene
     url: settings.smtpUrl ?? '',
     maxConnections: settings.smtpMaxConnections,
     allowPlainAuth: settings.smtpAllowPlainAuth,
-    pace: sendRatePerSecond ? new SendPace(db, sendRatePerSecond) : undefined,
+    pace: sendRatePerSecond ? new SendRateLimit(db, sendRatePerSecond) : undefined,
   });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
   const renderer = createRenderer({ log });
@@ -203,7 +203,7 @@ function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: 
   return {
     deps,
     queues: [
-      executionsDuty({ ...deps, temporalSide: openRuns(temporal) }),
+      executionsQueueOptions({ ...deps, temporalSide: openRuns(temporal) }),
       webhooksQueueOptions({ db, http, keys: settings.secretKeys, now }),
     ],
     close: () => renderer.close(),

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Db } from '../db/connect.ts';
-import { queues } from '../db/models/outbox-row.ts';
+import { queues } from '../db/models/outbox-queue.ts';
 import { type MailBacklog, mailBacklog } from '../services/emails/backlog.ts';
 import { type ResultKind, resultKinds } from '../services/emails/delivery-settlement.ts';
 import { noticesWaiting } from '../services/emails/notices.ts';

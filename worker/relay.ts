@@ -1,20 +1,20 @@
 import type { Db } from '../db/connect.ts';
 import type { Listener } from '../db/listener.ts';
-import { type OutboxQueue, queues } from '../db/models/outbox-row.ts';
+import { type OutboxQueue, queues } from '../db/models/outbox-queue.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { releaseAllBlockedMail } from '../services/blocking/release.ts';
 import { tidyWire } from '../services/campaigns/book.ts';
 import { applyNotices } from '../services/emails/apply-notices.ts';
-import { takeApartStale } from '../services/emails/delivery-batch.ts';
-import { foldDueMail, foldedPriorities } from '../services/emails/fold.ts';
+import { dissolveStaleBatches } from '../services/emails/delivery-batch.ts';
+import { batchDueMail, batchPriorities } from '../services/emails/fold.ts';
 import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
 import { type ClaimedMessage, claimOutboxMessages } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
 import { type OutboxResults, resolveOutboxMessages } from '../services/outbox/resolve.ts';
 import { matchEvents } from '../services/workflows/match-events.ts';
-import { carryOut, type Order } from '../temporal/carry-out.ts';
 import type { Temporal } from '../temporal/connection.ts';
+import { type Order, sendToTemporal } from '../temporal/send.ts';
 import { Loop, type RoundResult } from './loop.ts';
 
 export interface RelayOptions {
@@ -92,14 +92,14 @@ export class Relay {
   private async mailRound(): Promise<RoundResult> {
     const { db, log } = this.options;
     if (performance.now() - this.sweptAt > SWEEP_MS) {
-      const batches = await takeApartStale(db, newId());
+      const batches = await dissolveStaleBatches(db, newId());
       if (batches > 0) log.warn({ batches }, 'dissolved stale batches of mail');
       const released = await releaseAllBlockedMail(db);
       if (released > 0) log.info({ released }, 'released blocked mail');
       this.sweptAt = performance.now();
     }
     let batched = 0;
-    for (const priority of foldedPriorities) batched += await foldDueMail(db, priority);
+    for (const priority of batchPriorities) batched += await batchDueMail(db, priority);
     const result = await this.round('mail');
     return result === 'idle' && batched > 0 ? 'more' : result;
   }
@@ -133,7 +133,7 @@ export class Relay {
   }
 
   private async send({ id, ...message }: ClaimedMessage, results: OutboxResults): Promise<void> {
-    const result = await carryOut(this.options.temporal, orderOf(message));
+    const result = await sendToTemporal(this.options.temporal, orderOf(message));
     if (result.done) results.done.push(id);
     else results[result.cause === 'message' ? 'failed' : 'unreachable'].push({ id, error: result.message });
   }

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { SMTPServer } from 'smtp-server';
 import type { Db } from '../db/connect.ts';
-import type { SigningKeys } from '../platform/cursor.ts';
+import type { SigningKeys } from '../platform/crypto/cursor.ts';
 import type { Logger } from '../platform/logger.ts';
 import { recordNotices } from '../services/emails/notices.ts';
-import { LOOKED_AT_BYTES, readReturnedMail, takesReturnedMail } from '../services/notices/returned-mail.ts';
+import { MAX_PARSED_BYTES, readReturnedMail, takesReturnedMail } from '../services/notices/returned-mail.ts';
 
 export interface ReturnedMailOptions {
   port: number;
@@ -85,8 +85,8 @@ async function beginningOf(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let kept = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    if (kept < LOOKED_AT_BYTES) chunks.push(chunk);
+    if (kept < MAX_PARSED_BYTES) chunks.push(chunk);
     kept += chunk.length;
   }
-  return Buffer.concat(chunks).subarray(0, LOOKED_AT_BYTES);
+  return Buffer.concat(chunks).subarray(0, MAX_PARSED_BYTES);
 }

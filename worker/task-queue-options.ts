@@ -18,7 +18,7 @@ import { workflowBundle } from './bundle.ts';
 import type { QueueOptions } from './temporal-workers.ts';
 
 /** Executions take their steps here, as local activities. More of them would only wait for database connections. */
-export async function workflowsDuty(deps: AdvanceExecutionDeps): Promise<QueueOptions> {
+export async function workflowsQueueOptions(deps: AdvanceExecutionDeps): Promise<QueueOptions> {
   return {
     taskQueue: taskQueues.workflows,
     workflowBundle: await workflowBundle(),
@@ -80,7 +80,7 @@ export function domainsQueueOptions(deps: CheckDeps): QueueOptions {
 }
 
 /** Steps that failed as local activities, and the reconciler. */
-export function executionsDuty(deps: AdvanceExecutionDeps & ReconcilerDeps): QueueOptions {
+export function executionsQueueOptions(deps: AdvanceExecutionDeps & ReconcilerDeps): QueueOptions {
   return {
     taskQueue: taskQueues.executions,
     activities: { ...executionActivities(deps), ...reconcilerActivities(deps) },

@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { refuse } from '../../platform/joi-violations.ts';
-import { LONGEST_PROJECT_NAME, nameViolation, plainName } from '../../platform/names.ts';
+import { MAX_PROJECT_NAME_LENGTH, nameViolation, normalizeName } from '../../platform/names.ts';
 import { email, text } from './schemas.ts';
 import type { Typed } from './typed.ts';
 
@@ -9,12 +9,12 @@ export const projectName = (): Typed<string> =>
   joi
     .string()
     .min(1)
-    .max(LONGEST_PROJECT_NAME)
+    .max(MAX_PROJECT_NAME_LENGTH)
     .custom((given: string, helpers) => {
-      const name = plainName(given);
+      const name = normalizeName(given);
       // Normalizing may lengthen it: `ﷺ` becomes 18 letters.
-      if (name.length > LONGEST_PROJECT_NAME)
-        return helpers.error('string.max', { limit: LONGEST_PROJECT_NAME, encoding: undefined });
+      if (name.length > MAX_PROJECT_NAME_LENGTH)
+        return helpers.error('string.max', { limit: MAX_PROJECT_NAME_LENGTH, encoding: undefined });
       const violation = nameViolation(given) ?? nameViolation(name);
       return violation ? refuse(helpers, 'invalid_string', violation) : name;
     })

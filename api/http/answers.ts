@@ -1,4 +1,4 @@
-import { type ErrorCode, noSuch, notFound } from '../../platform/errors.ts';
+import { type ErrorCode, notFound, notFoundMessage } from '../../platform/errors.ts';
 import type { Typed } from './typed.ts';
 
 /** The response of a handler. */
@@ -37,7 +37,7 @@ export const failure = (description: string, code: ErrorCode): DeclaredAnswer =>
 export const overCap = failure('The billing cap of the project is reached.', 'BILLING_LIMIT_EXCEEDED');
 export const plainFailure = (description: string): DeclaredAnswer => ({ description, plain: true });
 export const missing = (what: string, code: ErrorCode = 'RESOURCE_NOT_FOUND'): DeclaredAnswer => ({
-  description: noSuch(what),
+  description: notFoundMessage(what),
   code,
   what,
 });

@@ -1,6 +1,6 @@
 import joi from 'joi';
-import { NOT_IN_A_LINE } from '../../platform/address.ts';
-import type { MailAttachment } from '../../platform/mailer.ts';
+import { UNSAFE_IN_LINE } from '../../platform/address.ts';
+import type { MailAttachment } from '../../platform/smtp/mailer.ts';
 import { list, nullable, object, oneOf, optional } from './schemas.ts';
 import type { Typed } from './typed.ts';
 import { refuse } from './violations.ts';
@@ -18,7 +18,7 @@ const matching = (rule: (text: string) => boolean, violation: string): Typed<str
 /** A file name, not a path: mail programs differ in how they treat paths. */
 const filename = () =>
   matching(
-    (text) => !/["/\\]/.test(text) && !NOT_IN_A_LINE.test(text) && !/^\.*$/.test(text.trim()),
+    (text) => !/["/\\]/.test(text) && !UNSAFE_IN_LINE.test(text) && !/^\.*$/.test(text.trim()),
     'must be the name of a file, without line breaks, quotes or slashes',
   );
 

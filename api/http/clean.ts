@@ -27,7 +27,7 @@ const ROOT: Path = { key: '', parent: undefined, depth: 0 };
  * nesting that would overflow recursive code, which is why this walk keeps its own stack. Text decoded from UTF-8 can
  * be bad only through a \u escape: a caller that found none skips the check of texts.
  */
-export function uncleanParts(body: object, mayContainBadText = true): Fault[] {
+export function findRefusedParts(body: object, mayContainBadText = true): Fault[] {
   const violations: Fault[] = [];
   const stack: Container[] = [{ value: body, path: ROOT }];
   for (let container = stack.pop(); container && violations.length < MAX_VIOLATIONS; container = stack.pop()) {

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { type Data, limitBrokenBy } from '../../services/contacts/data.ts';
+import { type Data, exceededLimit } from '../../services/contacts/data.ts';
 import type { Typed } from './typed.ts';
 import { refuse } from './violations.ts';
 
@@ -9,7 +9,7 @@ export const contactData = (): Typed<Data> =>
     .object()
     .unknown()
     .custom((data: Data, helpers) => {
-      const violation = limitBrokenBy(data);
+      const violation = exceededLimit(data);
       return violation ? refuse(helpers, 'too_big', violation) : data;
     })
     .required();

@@ -1,15 +1,15 @@
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { Db } from '../../db/connect.ts';
+import type { Resolver } from '../../platform/http/resolver.ts';
+import type { OAuthProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { OAuthProvider, OAuthServer } from '../../platform/oauth.ts';
 import type { Readiness } from '../../platform/probes.ts';
-import type { Renderer } from '../../platform/renderer/index.ts';
-import type { Resolver } from '../../platform/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
+import type { Renderer } from '../../platform/templates/index.ts';
+import type { AddressLimiter } from '../../services/access/address-limiter.ts';
 import type { KeyCache } from '../../services/access/key-cache.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainRef } from '../../services/domains/loop.ts';
-import type { AddressLimiter } from '../../services/projects/address-limiter.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** The app's dependencies, built by `start.ts`. */

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { addressRule, NOT_IN_A_LINE } from '../../platform/address.ts';
+import { addressRule, UNSAFE_IN_LINE } from '../../platform/address.ts';
 import type { Shape, Typed, ValueOf } from './typed.ts';
 import { refuse } from './violations.ts';
 
@@ -20,7 +20,7 @@ export const line = ({ min = 1, max }: { min?: number; max: number }): Typed<str
     .min(min)
     .max(max)
     .custom((value: string, helpers) =>
-      NOT_IN_A_LINE.test(value)
+      UNSAFE_IN_LINE.test(value)
         ? refuse(helpers, 'invalid_string', 'must be one line without control characters')
         : value,
     )

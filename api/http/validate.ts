@@ -3,7 +3,7 @@ import { ApiError, badRequest, type Fault, validationError, violationCodes } fro
 import { isPublicApi } from '../middleware/cors.ts';
 import { type DeclaredAnswers, notFoundOf } from './answers.ts';
 import type { ReadBody } from './body.ts';
-import { uncleanParts } from './clean.ts';
+import { findRefusedParts } from './clean.ts';
 import type { Route } from './route.ts';
 import type { Shape } from './typed.ts';
 import { faultsOf } from './violations.ts';
@@ -68,7 +68,7 @@ export function bodyCheck(body: Route['body']): Check<ReadBody> {
   if (!body) return () => undefined;
   const schema = (joi.isSchema(body) ? body : joi.object(body as joi.SchemaMap)).label('body').prefs(fromJson);
   return ({ value: given, mayContainBadText }) => {
-    const unclean = typeof given === 'object' && given !== null ? uncleanParts(given, mayContainBadText) : [];
+    const unclean = typeof given === 'object' && given !== null ? findRefusedParts(given, mayContainBadText) : [];
     if (unclean.length > 0) throw validationError(unclean);
     const { value, error } = schema.validate(given);
     if (error) throw validationError(faultsOf(error));

@@ -1,4 +1,4 @@
-import { securityHeaders } from '../../platform/security-headers.ts';
+import { securityHeaders } from '../../platform/http/security-headers.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { Middleware } from '../http/context.ts';
 

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../services/emails/attempts.ts';
 import type { EmailRecord } from '../../services/emails/email-record.ts';
-import type { EmailStory } from '../../services/emails/find.ts';
+import type { EmailWithAttempts } from '../../services/emails/find.ts';
 import { dateTime, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 
 export const emailStatuses = [
@@ -73,7 +73,7 @@ export const presentEmail = (email: EmailRecord) => ({
   complainedAt: timeOf(email.complainedAt),
 });
 
-export const presentEmailStory = ({ attempts, ...email }: EmailStory) => ({
+export const presentEmailStory = ({ attempts, ...email }: EmailWithAttempts) => ({
   ...presentEmail(email),
   attempts: attempts.map(presentAttempt),
 });

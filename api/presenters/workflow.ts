@@ -5,7 +5,7 @@ import { branches, type Step, stepTypeNames } from '../../services/workflows/gra
 import type { ListedWorkflow } from '../../services/workflows/list.ts';
 import { type SendEmailConfig, templateOf } from '../../services/workflows/steps/send-email.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
-import type { WholeWorkflow } from '../../services/workflows/workflow-details.ts';
+import type { WorkflowDetails } from '../../services/workflows/workflow-details.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 
@@ -101,7 +101,7 @@ export const wholeWorkflowSchema = object({
   faults: list(object({ stepId: nullable(uuid()), message: text() })),
 });
 
-export const presentWholeWorkflow = ({ workflow, steps, transitions, faults }: WholeWorkflow) => ({
+export const presentWholeWorkflow = ({ workflow, steps, transitions, faults }: WorkflowDetails) => ({
   ...presentWorkflow(workflow),
   steps: steps.map(presentStep),
   transitions: transitions.map(presentTransition),

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { ApiError, badRequest } from '../../platform/errors.ts';
-import { createStripe } from '../../platform/stripe.ts';
+import { createStripe } from '../../platform/integrations/stripe.ts';
 import { listInvoices, openPortal, startCheckout } from '../../services/billing/account.ts';
 import { readCaps, setCaps } from '../../services/billing/caps.ts';
 import { readConsumption } from '../../services/billing/consumption.ts';

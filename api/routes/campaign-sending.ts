@@ -6,7 +6,7 @@ import { sendCampaign } from '../../services/campaigns/send.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { sendTestMail } from '../../services/campaigns/test-mail.ts';
 import { showCampaign } from '../../services/campaigns/view.ts';
-import { momentOf } from '../../services/conditions/instants.ts';
+import { parseMoment } from '../../services/conditions/instants.ts';
 import { answer, failure, ok, overCap } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, email, flag, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
@@ -38,7 +38,7 @@ const LAX = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(?:(Z)|([+-
 /** Accepts times without seconds, without the colon of the offset, or without offset (UTC). */
 function timeOf(text: string): number | undefined {
   const [, day, minute, second = ':00', , hours, minutes] = LAX.exec(text) ?? [];
-  return momentOf(day ? `${day}T${minute}${second}${hours ? `${hours}:${minutes}` : 'Z'}` : text);
+  return parseMoment(day ? `${day}T${minute}${second}${hours ? `${hours}:${minutes}` : 'Z'}` : text);
 }
 
 const changed = { 200: oneCampaign, 404: noCampaign, 409: wrongState };

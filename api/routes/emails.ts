@@ -1,5 +1,5 @@
 import { resendEmail } from '../../services/campaigns/resend-email.ts';
-import { findEmailStory } from '../../services/emails/find.ts';
+import { findEmailWithAttempts } from '../../services/emails/find.ts';
 import { listEmails } from '../../services/emails/list.ts';
 import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
 import { range } from '../http/range.ts';
@@ -37,7 +37,7 @@ export const emails = routes('Emails', [
     params: { id: uuid() },
     answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
     handle: async ({ db, project, params }) =>
-      ok(presentEmailStory(await findEmailStory(db, project.projectId, params.id))),
+      ok(presentEmailStory(await findEmailWithAttempts(db, project.projectId, params.id))),
   }),
   route({
     method: 'POST',

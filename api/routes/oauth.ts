@@ -1,6 +1,6 @@
+import { seal, unseal } from '../../platform/crypto/seal.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
-import { OAuthClient, OAuthRefusal, type OAuthState, oauthServers } from '../../platform/oauth.ts';
-import { seal, unseal } from '../../platform/seal.ts';
+import { OAuthClient, OAuthRefusal, type OAuthState, oauthServers } from '../../platform/integrations/oauth.ts';
 import { signInWith } from '../../services/users/identities.ts';
 import { type Answer, answer, failure, missing } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';

@@ -11,7 +11,7 @@ import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysS
 
 const params = { id: uuid() };
 const one = answer('The project.', projectSchema);
-const noSuch = missing('project');
+const notFoundMessage = missing('project');
 const withKeys = answer('The project with its keys; the secret key is shown only here.', projectWithKeysSchema);
 
 const settable = {
@@ -47,7 +47,7 @@ export const projects = routes('Projects', [
     summary: 'Get a project',
     access: 'member',
     params,
-    answers: { 200: one, 404: noSuch },
+    answers: { 200: one, 404: notFoundMessage },
     handle: async ({ db, user, params }) => {
       const project = await findProject(db, user.id, params.id);
       return ok(presentProject(project, project.role));
@@ -61,7 +61,7 @@ export const projects = routes('Projects', [
     role: 'ADMIN',
     params,
     body: { name: optional(projectName()), ...settable },
-    answers: { 200: one, 404: noSuch },
+    answers: { 200: one, 404: notFoundMessage },
     handle: async ({ db, user, params, body }) => {
       await updateProject(db, params.id, body);
       const project = await findProject(db, user.id, params.id);
@@ -76,7 +76,7 @@ export const projects = routes('Projects', [
     role: 'OWNER',
     whileDisabled: true,
     params,
-    answers: { 204: answer('Deleted.'), 404: noSuch },
+    answers: { 204: answer('Deleted.'), 404: notFoundMessage },
     handle: async ({ db, params }) => {
       await deleteProject(db, params.id);
       return noContent();
@@ -90,7 +90,7 @@ export const projects = routes('Projects', [
     role: 'ADMIN',
     whileDisabled: true,
     params,
-    answers: { 200: withKeys, 404: noSuch },
+    answers: { 200: withKeys, 404: notFoundMessage },
     handle: async ({ db, user, params }) => {
       const keys = await regenerateKeys(db, params.id);
       const project = await findProject(db, user.id, params.id);
@@ -104,7 +104,7 @@ export const projects = routes('Projects', [
     access: 'member',
     role: 'ADMIN',
     params,
-    answers: { 200: one, 404: noSuch },
+    answers: { 200: one, 404: notFoundMessage },
     handle: async ({ db, user, params }) => {
       await resetProject(db, params.id);
       const project = await findProject(db, user.id, params.id);

@@ -1,5 +1,5 @@
 import { ApiError, badRequest } from '../../platform/errors.ts';
-import { readSnsMessage, SnsGate } from '../../platform/sns.ts';
+import { readSnsMessage, SnsVerifier } from '../../platform/integrations/sns.ts';
 import { receiveSnsMessage } from '../../services/notices/sns.ts';
 import { answer, failure, ok } from '../http/answers.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
@@ -9,7 +9,7 @@ import { flag, object, text } from '../http/schemas.ts';
 const MAX_BYTES = 1024 * 1024;
 
 export function snsWebhook(): RouteGroup {
-  let gate: SnsGate | undefined;
+  let gate: SnsVerifier | undefined;
   return routes('Webhooks', [
     route({
       method: 'POST',
@@ -36,7 +36,7 @@ export function snsWebhook(): RouteGroup {
       handle: async ({ db, settings, log, body }) => {
         const message = readSnsMessage(parsed(body));
         if (!message) throw new ApiError(403, 'FORBIDDEN', 'This is not a message of Amazon SNS.');
-        gate ??= new SnsGate(settings.sns);
+        gate ??= new SnsVerifier(settings.sns);
         const outcome = await receiveSnsMessage(db, gate, settings.secretKeys, message);
         log.debug({ snsMessageId: message.MessageId.slice(0, 200), outcome }, 'received SNS message');
         return ok({ success: true, outcome });

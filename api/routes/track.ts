@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { publicShareOf } from '../../platform/limits.ts';
+import { publicKeyLimits } from '../../platform/limits.ts';
 import { isReservedEvent } from '../../services/events/reserved.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { answer, success } from '../http/answers.ts';
@@ -43,7 +43,7 @@ export const track = routes('Events', [
     answers: { 200: answer('The event is recorded.', trackedSchema), 409: keyReused },
     handle: async (call) => {
       const tracked = await onceByKey(call, async (db) => {
-        const result = await trackEvent(db, call.project, call.body, publicShareOf(call.settings.limits));
+        const result = await trackEvent(db, call.project, call.body, publicKeyLimits(call.settings.limits));
         return { result, response: { contact: result.contactId, event: result.eventId } };
       });
       return success(presentTracked(tracked));

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { badRequest, notFound } from '../../platform/errors.ts';
-import { createUploadStorage } from '../../platform/upload-storage.ts';
+import { createUploadStorage } from '../../platform/storage/upload-storage.ts';
 import { readUpload, saveUpload } from '../../services/uploads/save.ts';
 import { type Answer, answer, created, failure, missing } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';

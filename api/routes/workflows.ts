@@ -3,7 +3,7 @@ import { conditionFields } from '../../services/workflows/fields.ts';
 import { listWorkflows } from '../../services/workflows/list.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
 import { deleteWorkflow, updateWorkflow } from '../../services/workflows/update.ts';
-import { findWhole } from '../../services/workflows/workflow-details.ts';
+import { findWorkflowDetails } from '../../services/workflows/workflow-details.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
 import { flag, list, nullable, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -92,7 +92,7 @@ export const workflows = routes('Workflows', [
     params,
     answers: { 200: answer('The workflow.', wholeWorkflowSchema), 404: noWorkflow },
     handle: async ({ db, project, settings, params }) =>
-      ok(presentWholeWorkflow(await findWhole(db, settings.secretKeys, project.projectId, params.id))),
+      ok(presentWholeWorkflow(await findWorkflowDetails(db, settings.secretKeys, project.projectId, params.id))),
   }),
   route({
     method: 'PATCH',

@@ -3,5 +3,5 @@
  * email_id, depth), in their order of reading. The contacts must be locked. Database functions use `record_event`. Triggers
  * on the table do the rest (`process_added_events`).
  */
-export const recordingEvents = (select: string): string =>
+export const insertEventsSql = (select: string): string =>
   `insert into events (id, project_id, contact_id, name, data, email_id, depth) ${select}`;

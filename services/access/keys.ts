@@ -1,8 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
+import { hashToken } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
-import { hashToken } from '../../platform/secrets.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
 export interface ProjectKeys {

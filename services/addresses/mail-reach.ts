@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { DnsAnswer, MailExchange, Resolver } from '../../platform/resolver.ts';
+import type { DnsAnswer, MailExchange, Resolver } from '../../platform/http/resolver.ts';
 
 /** Whether a domain receives mail according to DNS; null where the lookup failed. */
 export interface MailReach {

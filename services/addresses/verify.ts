@@ -1,6 +1,6 @@
 import { run as suggest } from '@zootools/email-spell-checker';
 import { parse } from 'tldts';
-import { readAddress } from '../../platform/address.ts';
+import { parseAddress } from '../../platform/address.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isDisposable, isForwarder, isPersonal, isWellKnown } from './domain-lists.ts';
 import type { MailReachCache } from './mail-reach.ts';
@@ -22,7 +22,7 @@ export interface VerifiedAddress {
 }
 
 export async function verifyAddress(mailReach: MailReachCache, given: string): Promise<VerifiedAddress> {
-  const email = readAddress(given);
+  const email = parseAddress(given);
   if (email === undefined) return malformed(given);
   const domain = senderDomain(email);
   const suggestedEmail = suggestionFor(email, domain);

@@ -3,8 +3,8 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import type { User } from '../../db/models/user.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { asking } from '../../platform/integrations/stripe.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { asking } from '../../platform/stripe.ts';
 
 export interface Billing {
   stripe: Stripe;

@@ -37,7 +37,7 @@ export async function reserveMails(trx: Db, projectId: string, count: number): P
 }
 
 /** Rejects a campaign whose whole audience does not fit under the cap. */
-export async function requireCampaignRoom(trx: Db, projectId: string, recipients: number): Promise<void> {
+export async function requireCampaignBelowCap(trx: Db, projectId: string, recipients: number): Promise<void> {
   const row = await trx('projectBilling').where({ projectId, inForce: true }).first('capCampaigns');
   const cap: number | null | undefined = row?.capCampaigns;
   if (cap === undefined || cap === null) return;

@@ -4,14 +4,14 @@ import { newId } from '../../platform/ids.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
 /** Inserts usage deltas for the sent mails among `mails` (a table expression of ledger rows), without system mail. */
-export const notingUsage = (mails: string): string => `
+export const insertUsageDeltas = (mails: string): string => `
   insert into billing_deltas (project_id, source_type, hour, count)
   select project_id, source_type, date_trunc('hour', sent_at, 'UTC'), count(*)
   from ${mails} where sent_at is not null and project_id <> '${SYSTEM_PROJECT_ID}' group by 1, 2, 3`;
 
 const insertDeltas = statement(
   'billing-usage-insert',
-  notingUsage('(select * from emails where id = any ($1::uuid[])) mail'),
+  insertUsageDeltas('(select * from emails where id = any ($1::uuid[])) mail'),
 );
 
 /** Call it in the transaction that publishes the results, so that each sent mail is counted once. */

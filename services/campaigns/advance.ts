@@ -3,11 +3,11 @@ import { Campaign } from '../../db/models/campaign.ts';
 import type { AutoPauseLimits } from './auto-pause.ts';
 import { batchesLeft, regroupDue } from './batches.ts';
 import { closeCampaign, closeCancelled } from './close.ts';
-import { detailsOf } from './details.ts';
+import { describeCampaign } from './details.ts';
 import { freezeAudience } from './freeze.ts';
-import { nextLeave } from './pace.ts';
+import { nextSendAt } from './pace.ts';
 import { resumeUnblockedCampaign } from './pause-itself.ts';
-import { lookAtProgress } from './progress.ts';
+import { checkProgress } from './progress.ts';
 
 /** What the Temporal workflow of a campaign does next. */
 export type NextStep = { details: string } & (
@@ -49,7 +49,7 @@ export async function advanceCampaign(deps: AdvanceDeps, { campaignId, generatio
     if (campaign?.generation !== generation) return { kind: 'end', details: 'nothing is left to do' };
     const decision = await decide(deps, campaign);
     if (decision.kind === 'again') continue;
-    const details = await detailsOf(deps.db, campaignId);
+    const details = await describeCampaign(deps.db, campaignId);
     if (decision.kind !== 'wait') return { ...decision, details };
     return { kind: 'wait', details, ...(decision.until && { until: decision.until.toISOString() }) };
   }
@@ -92,11 +92,11 @@ async function continueSending(deps: AdvanceDeps, campaign: Campaign): Promise<D
     await freezeAudience(db, id);
     return { kind: 'again' };
   }
-  if (!(await lookAtProgress(db, id, limits)).goesOn) return { kind: 'again' };
+  if (!(await checkProgress(db, id, limits)).isSending) return { kind: 'again' };
   await regroupDue(db, campaign);
   const { free, leasedUntil, dueAt } = await batchesLeft(db, campaign);
   if (free > 0) {
-    const sendAgainAt = await nextLeave(db, campaign);
+    const sendAgainAt = await nextSendAt(db, campaign);
     if (sendAgainAt) return { kind: 'wait', until: sendAgainAt };
     return { kind: 'send', hands: Math.min(Math.ceil(free / BATCHES_PER_SLICE), MAX_SLICES) };
   }

@@ -3,10 +3,10 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { sql } from '../conditions/fragment.ts';
-import { countMatching, type Matching, matchingOf } from '../conditions/matching.ts';
-import { conditionOf } from '../conditions/parse.ts';
+import { countMatching, type Matching, matchingContacts } from '../conditions/matching.ts';
+import { requireCondition } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
-import { ownContacts } from '../conditions/scope.ts';
+import { projectContacts } from '../conditions/scope.ts';
 import { countContacts } from '../contacts/counts.ts';
 import { guarded } from '../segments/guard.ts';
 import { membersOf } from '../segments/matching.ts';
@@ -26,7 +26,7 @@ async function selectedContacts(
   db: Db,
   { projectId, audienceType, segmentId, audienceCondition }: Audience,
 ): Promise<Matching> {
-  const noContacts = { projectId, scope: ownContacts(projectId), condition: sql`false` };
+  const noContacts = { projectId, scope: projectContacts(projectId), condition: sql`false` };
   switch (audienceType) {
     case 'ALL':
       return { ...noContacts, condition: sql`true` };
@@ -35,7 +35,11 @@ async function selectedContacts(
       return segment ? membersOf(db, segment) : noContacts;
     }
     case 'FILTERED':
-      return matchingOf(db, projectId, await resolveCondition(db, projectId, conditionOf(audienceCondition)));
+      return matchingContacts(
+        db,
+        projectId,
+        await resolveCondition(db, projectId, requireCondition(audienceCondition)),
+      );
   }
 }
 

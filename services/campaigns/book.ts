@@ -3,11 +3,11 @@ import { type Db, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { plainArray, statement } from '../../db/statement.ts';
 import { coalesced } from '../../platform/coalesce.ts';
-import { notingUsage } from '../billing/usage.ts';
+import { insertUsageDeltas } from '../billing/usage.ts';
 import { leaseBatch } from '../emails/delivery-lease.ts';
 import { attemptsOf, settledBy } from '../emails/delivery-ledger.ts';
 import { settle } from '../emails/delivery-settlement.ts';
-import { queueingResults, recordingResults, senderColumns } from '../emails/publish-results.ts';
+import { insertResultEvents, insertUnpublishedResults, senderDomainArrays } from '../emails/publish-results.ts';
 import { endColumns } from './turn.ts';
 
 /** What has come of mails is carried over to the ledger, with all its indexes, in sets. */
@@ -30,8 +30,8 @@ const booking = (which: string, { locked = '', tell }: { locked?: string; tell: 
   ),
   told as materialized (
     select done.*, k.id is not null as is_free, done.result ->> 'status' as status, done.result ->> 'reason' as reason,
-      done.result ->> 'unburnt' is not null as unburnt, done.result ->> 'unknown' is not null as "unknown",
-      (done.result ->> 'againAfter')::float8 as again_after, done.result ->> 'providerMessageId' as provider_message_id,
+      done.result ->> 'attemptNotCounted' is not null as attempt_not_counted, done.result ->> 'unknown' is not null as "unknown",
+      (done.result ->> 'retryAfterSeconds')::float8 as again_after, done.result ->> 'providerMessageId' as provider_message_id,
       done.result ->> 'outcome' as outcome, done.result ->> 'answer' as answer,
       k.id is not null or exists (select 1 from contacts where id = done.contact_id) as is_there
     from done left join lateral (select id from contacts where id = done.contact_id ${locked}) k on true
@@ -39,9 +39,9 @@ const booking = (which: string, { locked = '', tell }: { locked?: string; tell: 
   booked as (
     update emails e set
       ${settledBy('told', 'told.ended_at')},
-      attempts = told.number - case when told.unburnt then 1 else 0 end,
-      to_email = case when told.is_there and e.status = 'PENDING' and not told.unburnt then told.recipient end,
-      rendered_subject = case when told.is_there and e.status = 'PENDING' and not told.unburnt then told.subject end
+      attempts = told.number - case when told.attempt_not_counted then 1 else 0 end,
+      to_email = case when told.is_there and e.status = 'PENDING' and not told.attempt_not_counted then told.recipient end,
+      rendered_subject = case when told.is_there and e.status = 'PENDING' and not told.attempt_not_counted then told.subject end
     from told where e.id = told.email_id and (told.status <> 'PENDING' or e.status = 'PENDING')
     returning e.*, told.number, told.started_at, told.ended_at, told.outcome, told.is_free,
       case when told.is_there and old.status = 'PENDING' then coalesce(told.answer, told.reason) end as answer
@@ -57,7 +57,7 @@ interface Count {
 const FINAL = "status in ('SENT', 'FAILED')";
 /** Its results are left to whoever tells results. */
 const plainly = (which: string): string =>
-  booking(which, { tell: `result as (${queueingResults(`booked where ${FINAL}`)})` });
+  booking(which, { tell: `result as (${insertUnpublishedResults(`booked where ${FINAL}`)})` });
 const bookSome = statement<Count>('campaign-book-some', plainly('email_id = any ($1::uuid[])'));
 const bookOfCampaign = statement<Count>('campaign-book-all', plainly('campaign_id = $1'));
 const bookLeft = statement<Count>('campaign-book-left', plainly('ended_at < now() - make_interval(secs => $1)'));
@@ -75,9 +75,9 @@ const bookAndTell = statement<Count>(
   booking('email_id = any ($1::uuid[])', {
     locked: 'for update skip locked',
     tell: `
-      event as (${recordingResults(`${toldNow('true')} ${withCampaign}`, '$2::text[], $3::text[]')}),
-      usage as (${notingUsage(toldNow('$4'))}),
-      result as (${queueingResults(`booked where ${FINAL} and not (${AT_ONCE_TOLD})`)})`,
+      event as (${insertResultEvents(`${toldNow('true')} ${withCampaign}`, '$2::text[], $3::text[]')}),
+      usage as (${insertUsageDeltas(toldNow('$4'))}),
+      result as (${insertUnpublishedResults(`booked where ${FINAL} and not (${AT_ONCE_TOLD})`)})`,
   }),
 );
 
@@ -101,7 +101,7 @@ export const booker = (db: Db, { billing = false } = {}): ((some: Booking[]) => 
 
 async function book(db: Db, some: Booking[], billing: boolean): Promise<void> {
   const senders = [...new Set(some.map(({ from }) => from))];
-  const values = [plainArray(some.map(({ id }) => id)), ...senderColumns(senders), billing];
+  const values = [plainArray(some.map(({ id }) => id)), ...senderDomainArrays(senders), billing];
   await retryDeadlocks(db, () => bookAndTell(db, values));
 }
 
@@ -131,7 +131,7 @@ const endInterrupted = statement(
 /** Whoever has just got the lease and finds mails on the wire, finds what somebody left there who died or was shut out. */
 export async function settleWireOf(db: Db, batchId: string): Promise<void> {
   const found = await ofBatch(db, [batchId]);
-  await settleInterrupted(
+  await resolveInterrupted(
     db,
     found.filter(({ has_ended }) => !has_ended),
   );
@@ -140,7 +140,7 @@ export async function settleWireOf(db: Db, batchId: string): Promise<void> {
     await retryDeadlocks(db, () => bookSome(db, [ids.slice(at, at + AT_ONCE)]));
 }
 
-async function settleInterrupted(db: Db, left: Pick<OnWire, 'email_id' | 'number'>[]): Promise<void> {
+async function resolveInterrupted(db: Db, left: Pick<OnWire, 'email_id' | 'number'>[]): Promise<void> {
   if (left.length === 0) return;
   const outcome = { kind: 'unknown', reason: 'the worker was interrupted while it was sending' } as const;
   const ends = left.map(({ email_id: id, number: attempts }) => ({
@@ -168,7 +168,7 @@ export async function tidyWire(db: Db): Promise<number> {
     const answer = await leaseBatch(db, batchId);
     if ('heldForMs' in answer) continue;
     const ofBatch = left.filter(({ batch_id }) => batch_id === batchId);
-    await settleInterrupted(db, ofBatch).finally(() => 'lease' in answer && answer.lease.release());
+    await resolveInterrupted(db, ofBatch).finally(() => 'lease' in answer && answer.lease.release());
   }
   let booked = 0;
   for (let count = AT_ONCE; count === AT_ONCE; booked += count)

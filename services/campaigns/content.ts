@@ -3,8 +3,8 @@ import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { Project } from '../../db/models/project.ts';
 import { plainArray, statement } from '../../db/statement.ts';
-import { MailSkeleton, type SendOutcome, type WireMail } from '../../platform/mailer.ts';
-import { plainMail, type Renderer, type RenderItem, type SkeletonMail } from '../../platform/renderer/index.ts';
+import { MailSkeleton, type SendOutcome, type SmtpMessage } from '../../platform/smtp/mailer.ts';
+import { plainMail, type Renderer, type RenderItem, type SkeletonMail } from '../../platform/templates/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { senderDomain } from '../domains/name.ts';
 import type { DeliveryDeps } from '../emails/deliver.ts';
@@ -28,7 +28,7 @@ export interface ReadyMail {
   to: string | null;
   /** The rendered subject; null if it equals the campaign's. */
   subject: string | null;
-  mail: WireMail | Refused;
+  mail: SmtpMessage | Refused;
 }
 
 interface RecipientRow {
@@ -137,14 +137,14 @@ export class CampaignContent {
     { id, email }: Recipient,
     { builtIn }: RenderItem,
     rendered: RenderedMail,
-  ): WireMail | Promise<WireMail | Refused> {
+  ): SmtpMessage | Promise<SmtpMessage | Refused> {
     const { links } = this.deps;
     const { subject, html, text, skeletonMail } = rendered;
     const mail = this.trackedMail(id, builtIn.unsubscribeUrl);
     const tracks = tracksOf(links, mail);
     const head = { id, to: { email }, subject, ...dressHeaders(links, mail, html) };
     const precompiled = skeletonMail && formOf(skeletonMail.skeleton, tracks !== undefined);
-    const filled = precompiled && this.skeleton.composeForm(head, precompiled, fillingOf(skeletonMail, tracks));
+    const filled = precompiled && this.skeleton.composePrecompiled(head, precompiled, fillingOf(skeletonMail, tracks));
     const composed =
       filled ?? this.skeleton.compose({ ...head, html: withTracks(html, tracks), ...(text && { text }) });
     return composed instanceof Promise ? composed.catch(refusedBecause) : composed;

@@ -3,7 +3,7 @@ import { Campaign } from '../../db/models/campaign.ts';
 import { totalOf, viewCampaign } from './view.ts';
 
 /** Returns the state of a campaign as one line for Temporal's Web UI, without personal data. */
-export async function detailsOf(db: Db, id: string): Promise<string> {
+export async function describeCampaign(db: Db, id: string): Promise<string> {
   const campaign = await Campaign.query(db).findById(id);
   if (!campaign) return 'the campaign is gone';
   const { counts, secondsLeft } = await viewCampaign(db, campaign);

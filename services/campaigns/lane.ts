@@ -1,5 +1,5 @@
 // Sends mails of a campaign one after the other over one SMTP connection.
-import type { Mailer, MailLine, SendOutcome } from '../../platform/mailer.ts';
+import type { MailConnection, Mailer, SendOutcome } from '../../platform/smtp/mailer.ts';
 import type { MailInFlight } from '../emails/delivery-settlement.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import type { RecipientSource, SourcedMail } from './source.ts';
@@ -98,7 +98,7 @@ export class Lane {
     const upcoming = source.peek();
     if (!upcoming || 'kind' in upcoming.ready.mail) return undefined;
     const domain = domainOf(upcoming);
-    if (!mailer.slots.mayPass(domain) || isCrowded(mailer, domain) || !throttle.hasLeave()) return undefined;
+    if (!mailer.slots.mayPass(domain) || isCrowded(mailer, domain) || !throttle.tryTake()) return undefined;
     return source.take();
   }
 
@@ -131,7 +131,7 @@ export class Lane {
   }
 
   private offer(
-    line: MailLine,
+    line: MailConnection,
     { sourced: { ready, batch } }: BegunMail,
     promised: SourcedMail | undefined,
   ): SendOutcome | Promise<SendOutcome> {

@@ -44,7 +44,7 @@ const sample = statement(
 );
 
 /** Notes how many are done by now; the pace is an average in which the past counts ever less. */
-export async function notePace(db: Db, campaignId: string, done: number): Promise<void> {
+export async function sampleRate(db: Db, campaignId: string, done: number): Promise<void> {
   await sample(db, [campaignId, done]);
 }
 
@@ -75,7 +75,7 @@ const waitOf = statement<{ wait: number }>(
 );
 
 /** Takes leave for so many mails; otherwise says after how many seconds to ask again. */
-export async function askLeave(
+export async function reserveMailsOfThrottle(
   db: Db,
   campaignId: string,
   mails: number,
@@ -88,7 +88,7 @@ export async function askLeave(
 }
 
 /** When a throttled campaign may send again, where that is not now. */
-export async function nextLeave(
+export async function nextSendAt(
   db: Db,
   { id, ratePerMinute }: Pick<Campaign, 'id' | 'ratePerMinute'>,
 ): Promise<Date | undefined> {

@@ -46,7 +46,7 @@ const countStuck = statement<{ count: number }>(
 );
 
 /** Pauses a campaign that has several stuck mails. Returns whether it did. */
-export async function stopIfStuck(db: Db, id: string): Promise<boolean> {
+export async function pauseIfStuck(db: Db, id: string): Promise<boolean> {
   const [stuck] = await countStuck(db, [id, STUCK_REASON]);
   if ((stuck?.count ?? 0) < STUCK_LIMIT) return false;
   return pauseCampaignItself(

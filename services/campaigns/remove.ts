@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
+import { writing } from '../access/write-transaction.ts';
 import { lockCampaign } from './find.ts';
 import { stateConflict } from './save.ts';
 

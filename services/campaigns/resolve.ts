@@ -3,10 +3,10 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
-import { requireCampaignRoom } from '../billing/caps.ts';
-import { queueingResults } from '../emails/publish-results.ts';
-import { signalCampaign, startRun } from '../outbox/campaign-run.ts';
+import { writing } from '../access/write-transaction.ts';
+import { requireCampaignBelowCap } from '../billing/caps.ts';
+import { insertUnpublishedResults } from '../emails/publish-results.ts';
+import { signalCampaign, startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { lockCampaignAndSending } from './find.ts';
 
 export const resolutions = ['resend', 'close'] as const;
@@ -26,7 +26,7 @@ const closeUnknown = statement<{ id: string }>(
      update emails set status = 'FAILED', reason = 'closed: nobody knows whether it arrived', updated_at = now()
      where campaign_id = $1 and status = 'UNKNOWN' returning *
    ),
-   result as (${queueingResults('closed')})
+   result as (${insertUnpublishedResults('closed')})
    select id from closed`,
 );
 
@@ -63,7 +63,7 @@ async function resend(trx: Db, campaign: Campaign, states: string[], emailId: st
     throw new ApiError(409, 'CONFLICT', 'The campaign is CANCELLED: nothing of it is sent any more.');
   const resent = await makePending(trx, [campaign.id, states, emailId]);
   if (resent.length === 0) return 0;
-  await requireCampaignRoom(trx, campaign.projectId, resent.length);
+  await requireCampaignBelowCap(trx, campaign.projectId, resent.length);
   await continueSending(trx, campaign);
   return resent.length;
 }
@@ -75,5 +75,5 @@ async function continueSending(trx: Db, campaign: Campaign): Promise<void> {
   const after = await campaign
     .$query(trx)
     .patchAndFetch({ status: 'SENDING', generation: generation + 1, updatedAt: new Date() });
-  await startRun(trx, after);
+  await startCampaignWorkflow(trx, after);
 }

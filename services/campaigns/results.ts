@@ -1,7 +1,7 @@
 // Collects the results of the mails of a slice, and retries writing them while the database is unavailable.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
-import type { SendOutcome } from '../../platform/mailer.ts';
+import type { SendOutcome } from '../../platform/smtp/mailer.ts';
 import { finishAll } from '../emails/delivery-ledger.ts';
 import { type ResultKind, resultKind, settle } from '../emails/delivery-settlement.ts';
 import type { booker } from './book.ts';

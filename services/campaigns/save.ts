@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
+import { writing } from '../access/write-transaction.ts';
 import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';

@@ -2,10 +2,10 @@ import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
-import { requireCampaignRoom } from '../billing/caps.ts';
+import { writing } from '../access/write-transaction.ts';
+import { requireCampaignBelowCap } from '../billing/caps.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
-import { signalCampaign, startRun } from '../outbox/campaign-run.ts';
+import { signalCampaign, startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { countAudience } from './audience.ts';
 import { requireSegmentsBeforeSending } from './check.ts';
 import { findCampaign, lockCampaign } from './find.ts';
@@ -30,7 +30,7 @@ export async function sendCampaign(
     requireUnsent(before);
     await requireVerifiedSender(trx, projectId, before.fromEmail);
     await requireSegmentsBeforeSending(trx, before);
-    if (!scheduledFor) await requireCampaignRoom(trx, projectId, before.audienceCount ?? 1);
+    if (!scheduledFor) await requireCampaignBelowCap(trx, projectId, before.audienceCount ?? 1);
     // patchAndFetch below changes `before` itself.
     const wasDraft = before.status === 'DRAFT';
     const after = await before.$query(trx).patchAndFetch({
@@ -42,7 +42,7 @@ export async function sendCampaign(
       updatedAt: new Date(),
     });
     // The workflow of a SCHEDULED campaign runs already and waits.
-    await (wasDraft ? startRun(trx, after) : signalCampaign(trx, after));
+    await (wasDraft ? startCampaignWorkflow(trx, after) : signalCampaign(trx, after));
     return viewCampaign(trx, after);
   });
 }

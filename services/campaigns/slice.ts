@@ -2,8 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
-import type { Mailer } from '../../platform/mailer.ts';
-import type { Renderer } from '../../platform/renderer/index.ts';
+import type { Mailer } from '../../platform/smtp/mailer.ts';
+import type { Renderer } from '../../platform/templates/index.ts';
 import { type DeliveryDeps, RetryLater } from '../emails/deliver.ts';
 import type { MailInFlight, ResultKind } from '../emails/delivery-settlement.ts';
 import type { MailLinks } from '../emails/links.ts';
@@ -11,9 +11,9 @@ import type { AutoPauseLimits } from './auto-pause.ts';
 import { CAMPAIGN_PRIORITY } from './batches.ts';
 import { CampaignContent } from './content.ts';
 import { Lane, type LaneWork } from './lane.ts';
-import { pauseCampaignItself, stopIfStuck } from './pause-itself.ts';
+import { pauseCampaignItself, pauseIfStuck } from './pause-itself.ts';
 import type { postponer } from './postpone.ts';
-import { lookAtProgress } from './progress.ts';
+import { checkProgress } from './progress.ts';
 import { Results, type ResultsSender } from './results.ts';
 import { RecipientSource, type SourcedMail } from './source.ts';
 import { Throttle } from './throttle.ts';
@@ -108,7 +108,7 @@ export class Slice {
 
   private async countStuck(count: number): Promise<void> {
     for (let left = count; left > 0; left--) this.deps.onResult?.('failed');
-    if (await stopIfStuck(this.deps.db, this.campaign.id)) this.stopping.abort();
+    if (await pauseIfStuck(this.deps.db, this.campaign.id)) this.stopping.abort();
   }
 
   /** What cannot be offered to anybody is not even begun. */
@@ -162,9 +162,9 @@ export class Slice {
     const look = async () => {
       if (busy) return;
       busy = true;
-      const now = await lookAtProgress(this.deps.db, this.campaign.id, this.deps.limits).catch(() => undefined);
+      const now = await checkProgress(this.deps.db, this.campaign.id, this.deps.limits).catch(() => undefined);
       if (now) this.throttle.ratePerMinute = now.ratePerMinute;
-      if (now && !now.goesOn) this.stopping.abort();
+      if (now && !now.isSending) this.stopping.abort();
       busy = false;
     };
     const timer = setInterval(() => void look(), LOOK_MS);

@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
+import { writing } from '../access/write-transaction.ts';
 import { signalCampaign } from '../outbox/campaign-run.ts';
 import { bookCampaign } from './book.ts';
 import { lockCampaignAndSending } from './find.ts';

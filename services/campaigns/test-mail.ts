@@ -3,7 +3,7 @@ import { Contact } from '../../db/models/contact.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
+import { writing } from '../access/write-transaction.ts';
 import { reserveMails } from '../billing/caps.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import { findCampaign } from './find.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
-import { askLeave } from './pace.ts';
+import { reserveMailsOfThrottle } from './pace.ts';
 
 /** How much sending is reserved with one statement. */
 const AHEAD_SECONDS = 0.25;
@@ -26,7 +26,7 @@ export class Throttle {
   }
 
   /** Takes the right to send one mail, if it may be sent now. */
-  hasLeave(): boolean {
+  tryTake(): boolean {
     if (this.signal.aborted) return false;
     if (this.ratePerMinute === null) return true;
     if (this.tokens === 0) return false;
@@ -37,7 +37,7 @@ export class Throttle {
   /** Waits for the right to send one mail. Returns false if that takes too long, or on abort. */
   async leave(): Promise<boolean> {
     for (;;) {
-      if (this.hasLeave()) return true;
+      if (this.tryTake()) return true;
       if (this.signal.aborted || this.ratePerMinute === null) return false;
       this.reserving ??= this.reserve(this.ratePerMinute).finally(() => {
         this.reserving = undefined;
@@ -48,7 +48,7 @@ export class Throttle {
 
   private async reserve(ratePerMinute: number): Promise<boolean> {
     const mails = Math.min(Math.max(1, Math.floor((ratePerMinute / 60) * AHEAD_SECONDS)), MAX_MAILS);
-    const answer = await askLeave(this.db, this.campaignId, mails, ratePerMinute);
+    const answer = await reserveMailsOfThrottle(this.db, this.campaignId, mails, ratePerMinute);
     if ('granted' in answer) {
       this.tokens += mails;
       return true;

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Data } from '../contacts/data.ts';
+import { decides } from './evaluate.ts';
 import { loadFacts } from './facts.ts';
-import { decides } from './read.ts';
 import { type ResolvedCondition, staticSegmentsOf } from './resolve.ts';
 
 /** One evaluation: which contact, at what time. */
@@ -14,7 +14,11 @@ export interface Evaluation {
 }
 
 /** Whether one stored contact matches. A contact that does not exist does not match. */
-export async function decideFor(db: Db, resolved: ResolvedCondition, evaluation: Evaluation): Promise<boolean> {
+export async function evaluateForContact(
+  db: Db,
+  resolved: ResolvedCondition,
+  evaluation: Evaluation,
+): Promise<boolean> {
   const { projectId, contactId, now, context = {} } = evaluation;
   const { condition, uses, segments } = resolved;
   const wanted = { projectId, contactIds: [contactId], uses, segmentIds: staticSegmentsOf(resolved) };

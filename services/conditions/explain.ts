@@ -1,7 +1,7 @@
 import type { Condition, Group, Subject } from './types.ts';
 
 /** The result of one filter of a condition tree. */
-export interface FilterAnswer {
+export interface FilterResult {
   /** Its path in the tree: `groups.0.filters.1`. */
   path: string;
   matched: boolean;
@@ -11,7 +11,7 @@ export interface FilterAnswer {
 
 interface Explanation {
   holds: boolean;
-  filters: FilterAnswer[];
+  filters: FilterResult[];
 }
 
 /** Evaluates a condition like `decides`, with the result of each filter. */
@@ -37,7 +37,7 @@ function explainGroup({ filters, condition }: Group, subject: Subject, at: strin
  * Merges the filters of all parts and marks the decisive ones. With AND, the first part that fails is decisive; with OR,
  * the first that matches. Without such a part all are.
  */
-function mergeFilters(parts: Explanation[], holds: boolean, all: boolean): FilterAnswer[] {
+function mergeFilters(parts: Explanation[], holds: boolean, all: boolean): FilterResult[] {
   const decisivePart = all === holds ? undefined : parts.find((part) => part.holds === holds);
   return parts.flatMap((part) =>
     decisivePart && part !== decisivePart

@@ -35,7 +35,7 @@ export const dayOf = (text: string): number | undefined =>
   DAY.test(text) ? instantOf(`${text}T00:00:00Z`) : undefined;
 
 /** Parses a date-time, or a date as the beginning of its day. */
-export const momentOf = (text: string): number | undefined => instantOf(text) ?? dayOf(text);
+export const parseMoment = (text: string): number | undefined => instantOf(text) ?? dayOf(text);
 
 /** SQL that is null where the text is no full date-time. */
 export const instantSql = (text: Fragment): Fragment => sql`iso_timestamp(${text})`;

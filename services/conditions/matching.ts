@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { type ContactRecord, type ContactRow, contactRecord } from '../../db/models/contact.ts';
+import { toSql } from './evaluate.ts';
 import { type Fragment, run, sql } from './fragment.ts';
-import { toSql } from './read.ts';
 import type { ResolvedCondition } from './resolve.ts';
-import { ownContacts, scopeOf } from './scope.ts';
+import { projectContacts, scopeOf } from './scope.ts';
 
 /** A query for the contacts of a project that match a condition. */
 export interface Matching {
@@ -19,13 +19,13 @@ const SMALL_RESULT = 5_000;
 /** How many contacts are scanned in order before falling back to a full search. */
 const MAX_SCAN = 10_000;
 
-export async function matchingOf(
+export async function matchingContacts(
   db: Db,
   projectId: string,
   { condition, uses, segments }: ResolvedCondition,
   now = new Date(),
 ): Promise<Matching> {
-  const scope = uses.keys.size > 0 ? await scopeOf(db, projectId) : ownContacts(projectId);
+  const scope = uses.keys.size > 0 ? await scopeOf(db, projectId) : projectContacts(projectId);
   return { projectId, scope, condition: toSql(condition, { projectId, now, segments, context: {} }) };
 }
 

@@ -45,7 +45,7 @@ export function parseCondition(tree: unknown, { at = '', inExecution = false }: 
 }
 
 /** Parses a tree and throws a 400 if it is invalid. */
-export function conditionOf(tree: unknown, options?: ParseOptions): ParsedCondition {
+export function requireCondition(tree: unknown, options?: ParseOptions): ParsedCondition {
   const { parsed, faults } = parseCondition(tree, options);
   if (!parsed) throw invalidCondition(faults);
   return parsed;

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { conditionOf } from './parse.ts';
+import { requireCondition } from './parse.ts';
 import type { Condition, ParsedCondition, ReferencedSegment, Uses } from './types.ts';
 
 /** A condition with all segments that it refers to, ready for evaluation. */
@@ -35,7 +35,7 @@ export async function resolveWith(
     for (const id of wanted) seen.add(id);
     const next = new Set<string>();
     for (const segment of await find(wanted)) {
-      const parsed = segment.condition ? conditionOf(segment.condition) : undefined;
+      const parsed = segment.condition ? requireCondition(segment.condition) : undefined;
       segments.set(segment.id, { condition: parsed?.condition });
       if (!parsed) continue;
       uses = together(uses, parsed.uses);

@@ -11,7 +11,7 @@ interface SearchFilter {
 const LARGE_PROJECT = 50_000;
 const NEARLY_ALL = 0.9;
 
-export const ownContacts = (projectId: string): Fragment => sql`project_id = ${projectId}`;
+export const projectContacts = (projectId: string): Fragment => sql`project_id = ${projectId}`;
 
 const contactShare = statement<{ own: string | null; total: number }>(
   'contacts-share',
@@ -25,12 +25,12 @@ const contactShare = statement<{ own: string | null; total: number }>(
  * written so that the planner filters rows instead of using the index for it.
  */
 export async function scopeOf(db: Db, projectId: string, filter?: SearchFilter): Promise<Fragment> {
-  if (filter && !isIndexable(filter)) return ownContacts(projectId);
+  if (filter && !isIndexable(filter)) return projectContacts(projectId);
   const [share] = await contactShare(db, [projectId]);
   const own = Number(share?.own ?? 0);
   return own >= LARGE_PROJECT && own >= NEARLY_ALL * (share?.total ?? 0)
     ? sql`(project_id = ${projectId}) is not false`
-    : ownContacts(projectId);
+    : projectContacts(projectId);
 }
 
 /** Trigram indexes need three letters or digits; a shorter search scans the project's addresses. */

@@ -26,7 +26,7 @@ export const mergedTooLarge: Fault = {
 };
 
 /** Returns which limit a `data` object exceeds, as the rest of a sentence that begins with its name. */
-export function limitBrokenBy(data: Data): string | undefined {
+export function exceededLimit(data: Data): string | undefined {
   if (Object.keys(data).some((key) => key.length > MAX_KEY_LENGTH))
     return `has a key of more than ${MAX_KEY_LENGTH} characters`;
   if (Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES) return `is larger than ${MAX_DATA_BYTES / 1024} KB`;

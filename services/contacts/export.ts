@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { heavyWork } from '../access/heavy-work.ts';
-import { ownContacts } from '../conditions/scope.ts';
+import { projectContacts } from '../conditions/scope.ts';
 import { listKeys } from './fields.ts';
 import { type PageQuery, pageByScan } from './list-query.ts';
 
@@ -48,7 +48,7 @@ async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenera
   const limit = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_CELLS / columns.length)));
   const query: PageQuery = {
     projectId,
-    scope: ownContacts(projectId),
+    scope: projectContacts(projectId),
     filter: { data: [] },
     order: { sort: 'email', dir: 'asc' },
     after: undefined,

@@ -6,12 +6,12 @@ import { type Data, type DataChange, readData } from './data.ts';
 
 /** Reads a request's `data`, or rejects it because it has too many keys. */
 export function readLimitedData(data: Data | null | undefined, limits: Limits): DataChange {
-  const violation = keysFault(data, limits);
+  const violation = dataKeysViolation(data, limits);
   if (violation) throw validationError([violation]);
   return readData(data);
 }
 
-export function keysFault(data: Data | null | undefined, { dataKeys }: Limits): Fault | undefined {
+export function dataKeysViolation(data: Data | null | undefined, { dataKeys }: Limits): Fault | undefined {
   if (!data || Object.keys(data).length <= dataKeys) return undefined;
   return { field: 'data', message: `"data" has more than ${dataKeys} keys`, code: 'too_big' };
 }
@@ -20,14 +20,14 @@ export function keysFault(data: Data | null | undefined, { dataKeys }: Limits): 
 const tooManyNames = (violation: Fault, suggestion: string) =>
   new ApiError(409, 'CONFLICT', `${violation.message}.`, { errors: [violation], suggestion });
 
-export const fieldsFault = ({ customFields }: Limits): Fault => ({
+export const newFieldsViolation = ({ customFields }: Limits): Fault => ({
   field: 'data',
   message: `"data" has new custom fields, which a project may have up to ${customFields} of`,
   code: 'too_big',
 });
 
 export const tooManyFields = (limits: Limits): ApiError =>
-  tooManyNames(fieldsFault(limits), 'Delete fields that you no longer use with DELETE /contacts/fields/:field.');
+  tooManyNames(newFieldsViolation(limits), 'Delete fields that you no longer use with DELETE /contacts/fields/:field.');
 
 export const tooManyEventNames = ({ eventNames }: Limits, field = 'event'): ApiError =>
   tooManyNames(

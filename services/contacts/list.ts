@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { type ContactRecord, contactRecord } from '../../db/models/contact.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/cursor.ts';
-import { ownContacts, scopeOf } from '../conditions/scope.ts';
+import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
+import { projectContacts, scopeOf } from '../conditions/scope.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { countContacts } from './counts.ts';
 import {
@@ -41,7 +41,7 @@ export async function listContacts(
   const boundTo = [projectId, 'contacts', sort, dir];
   const after = query.cursor === undefined ? undefined : (openCursor(keys, boundTo, query.cursor) as CursorContent);
   const filter = filterOf(query);
-  const scope = isSearch(filter) ? await scopeOf(db, projectId, filter) : ownContacts(projectId);
+  const scope = isSearch(filter) ? await scopeOf(db, projectId, filter) : projectContacts(projectId);
   const pageQuery = { projectId, scope, filter, order: { sort, dir }, after, limit: limit + 1 };
   const { rows, total, few } = after ? await nextPage(db, pageQuery, after) : await firstPage(db, pageQuery);
   const page = cutPage(rows, {

@@ -3,7 +3,7 @@ import { getDomain } from 'tldts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain, type RecordCheck } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
-import type { Resolver } from '../../platform/resolver.ts';
+import type { Resolver } from '../../platform/http/resolver.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
 import { verifiedElsewhere } from './find.ts';

@@ -1,6 +1,6 @@
 import type { RecordCheck } from '../../db/models/domain.ts';
 import type { DomainKey } from '../../db/models/domain-key.ts';
-import type { DnsAnswer, MailExchange } from '../../platform/resolver.ts';
+import type { DnsAnswer, MailExchange } from '../../platform/http/resolver.ts';
 import type { MailFromSettings } from '../../platform/settings.ts';
 
 export const recordPurposes = ['DKIM', 'SPF', 'BOUNCE', 'DMARC'] as const;

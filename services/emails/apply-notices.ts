@@ -3,9 +3,9 @@ import type { EmailStatus } from '../../db/models/email.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { lockContactsOf, recordMailEvents } from './mail-events.ts';
-import { type MatchedNotice, updateMails } from './move-mails.ts';
-import { queueingResults } from './publish-results.ts';
+import { insertUnpublishedResults } from './publish-results.ts';
 import { unsubscribeUndeliverable } from './unsubscribe-undeliverable.ts';
+import { type MatchedNotice, updateMails } from './update-mails.ts';
 
 const BATCH = 500;
 /** How long to wait for an unknown mail: its result may not be in the ledger yet. */
@@ -49,7 +49,7 @@ const markSent = statement(
      update emails set status = 'SENT', reason = null, sent_at = coalesce(sent_at, now()), updated_at = now()
      where id = any ($1::uuid[]) and status = 'UNKNOWN' returning *
    )
-   ${queueingResults('sent')}`,
+   ${insertUnpublishedResults('sent')}`,
 );
 
 /** Applies a batch of the notices that `recordNotices` stored. Returns how many were finished. */

@@ -13,8 +13,8 @@ export interface Attempt {
 }
 
 /** Returns null when the mail was not offered, so there was no attempt. */
-export function attemptOutcome({ status, unburnt, unknown, gaveUp }: Settlement): Attempt['outcome'] | null {
-  if (unburnt) return null;
+export function attemptOutcome({ status, attemptNotCounted, unknown, gaveUp }: Settlement): Attempt['outcome'] | null {
+  if (attemptNotCounted) return null;
   if (unknown) return 'unknown';
   if (status === 'SENT') return 'sent';
   return status === 'FAILED' && !gaveUp ? 'refused' : 'deferred';

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Mailer, MailLine, SendOutcome } from '../../platform/mailer.ts';
+import type { MailConnection, Mailer, SendOutcome } from '../../platform/smtp/mailer.ts';
 import { senderDomain } from '../domains/name.ts';
-import { pendingMails, removeBatch, settleInterrupted } from './delivery-batch.ts';
+import { pendingMails, removeBatch, resolveInterrupted } from './delivery-batch.ts';
 import { type ComposeDeps, type Composed, compose } from './delivery-compose.ts';
 import { type PrepareDeps, type PreparedMail, prepareMails } from './delivery-content.ts';
 import { composeIsolated, failStuck } from './delivery-isolation.ts';
@@ -120,7 +120,7 @@ class Delivery {
     const { db } = this.deps;
     if (this.lease.isolated) for (let left = await failStuck(db, this.lease); left > 0; left--) this.tally('failed');
     for (;;) {
-      this.count(...(await settleInterrupted(db, this.lease)));
+      this.count(...(await resolveInterrupted(db, this.lease)));
       const mails = await pendingMails(db, this.lease.batchId);
       if (mails.length > 0) await this.round(mails);
       else if (await removeBatch(db, this.lease)) return this.counts;
@@ -247,7 +247,7 @@ class Delivery {
     }
   }
 
-  private async offer(mail: MailInFlight, composed: Composed, line: MailLine): Promise<SendOutcome> {
+  private async offer(mail: MailInFlight, composed: Composed, line: MailConnection): Promise<SendOutcome> {
     let outcome: SendOutcome;
     if ('kind' in composed) outcome = composed;
     else if (!this.lease.check()) outcome = { kind: 'unreachable', reason: 'the lease was lost' };

@@ -27,7 +27,7 @@ const interrupted = statement<{ id: string; source_type: Email['sourceType']; at
 );
 
 /** Resolves mails in status SENDING, which a previous holder of the lease left in flight. */
-export async function settleInterrupted(db: Db, holder: Holder): Promise<Settlement[]> {
+export async function resolveInterrupted(db: Db, holder: Holder): Promise<Settlement[]> {
   const rows = await interrupted(db, [holder.batchId]);
   const finishes = rows.map(({ id, source_type, attempts, unknown }) => {
     const mail: MailInFlight = { id, sourceType: source_type, attempts, unknownOutcomes: unknown };
@@ -71,11 +71,11 @@ const seize = statement<{ id: string }>(
 );
 
 /** Dissolves stale batches, so that their mail is batched again. Returns the number of batches. */
-export async function takeApartStale(db: Db, token: string, staleAfterSeconds = 600): Promise<number> {
+export async function dissolveStaleBatches(db: Db, token: string, staleAfterSeconds = 600): Promise<number> {
   return inTransaction(db, async (trx) => {
     const batches = await seize(trx, [token, staleAfterSeconds, workflowIds.delivery('')]);
     for (const { id: batchId } of batches) {
-      await settleInterrupted(trx, { batchId, token });
+      await resolveInterrupted(trx, { batchId, token });
       await trx('emails').where({ batchId, status: 'PENDING' }).update({ batchId: null });
       await trx('delivery_batches').where({ id: batchId }).del();
     }

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import { composeMail, type SendOutcome, type WireMail } from '../../platform/mailer.ts';
-import { SealError } from '../../platform/seal.ts';
+import { SealError } from '../../platform/crypto/seal.ts';
+import { composeMail, type SendOutcome, type SmtpMessage } from '../../platform/smtp/mailer.ts';
 import { senderDomain } from '../domains/name.ts';
 import type { Signer } from '../domains/signing-key.ts';
 import { attachmentsOf } from './attachments.ts';
@@ -13,7 +13,7 @@ export interface ComposeDeps {
 }
 
 /** A composed mail, or why it is not sent, permanently or for now. */
-export type Composed = WireMail | Extract<SendOutcome, { kind: 'refused' | 'deferred' }>;
+export type Composed = SmtpMessage | Extract<SendOutcome, { kind: 'refused' | 'deferred' }>;
 
 /** Writes and signs a mail with its files. Rejects when the database is unavailable. */
 export async function compose(

@@ -3,8 +3,8 @@ import type { Email } from '../../db/models/email.ts';
 import type { Project } from '../../db/models/project.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { statement } from '../../db/statement.ts';
-import { KnownLines, type OutgoingMail } from '../../platform/mailer.ts';
-import { fixedSubject, plainMail, type Renderer, type RenderItem } from '../../platform/renderer/index.ts';
+import { EncodedLineCache, type OutgoingMail } from '../../platform/smtp/mailer.ts';
+import { fixedSubject, plainMail, type Renderer, type RenderItem } from '../../platform/templates/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { footerFor } from '../templates/footer.ts';
 import { variablesOf } from '../templates/variables.ts';
@@ -122,7 +122,7 @@ async function renderGroup(
   // Kept before anybody can ask what was sent. Most subjects have no variables, and cost nothing here.
   const made = mails.filter(({ row, texts }) => texts.subject !== (row.rendered_subject ?? row.subject));
   if (made.length > 0) await keepSubjects(db, [made.map(({ row }) => row.id), made.map(({ texts }) => texts.subject)]);
-  const known = rows.length >= KIN ? new KnownLines() : undefined;
+  const known = rows.length >= KIN ? new EncodedLineCache() : undefined;
   for (const { row, item, texts } of mails)
     ready({
       id: row.id,

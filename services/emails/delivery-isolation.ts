@@ -3,7 +3,7 @@ import { statement } from '../../db/statement.ts';
 import { Slots } from '../../platform/slots.ts';
 import type { Lease } from './delivery-lease.ts';
 import type { Holder } from './delivery-ledger.ts';
-import { queueingResults } from './publish-results.ts';
+import { insertUnpublishedResults } from './publish-results.ts';
 
 // A mail that hangs or crashes the process while it is composed would do so in every worker that gets its batch. So the
 // batch of a lease that ran out is isolated: its mails are composed one at a time, each marked in the batch's row while
@@ -40,7 +40,7 @@ const failStuckStatement = statement<{ id: string }>(
      from stuck where e.id = stuck.id and e.batch_id = $1 and e.status = 'PENDING'
      returning e.*
    ),
-   result as (${queueingResults('failed')})
+   result as (${insertUnpublishedResults('failed')})
    select id from failed`,
 );
 

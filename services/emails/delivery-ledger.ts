@@ -6,7 +6,7 @@ import { type CoalesceOptions, coalesced } from '../../platform/coalesce.ts';
 import { Slots } from '../../platform/slots.ts';
 import { attemptOutcome } from './attempts.ts';
 import type { MailInFlight, Settlement } from './delivery-settlement.ts';
-import { queueingResults } from './publish-results.ts';
+import { insertUnpublishedResults } from './publish-results.ts';
 
 /** The holder of a lease. Results that are not final are accepted from the current holder only. */
 export interface Holder {
@@ -82,7 +82,7 @@ const beginStatement = statement<BegunRow>(
    from judged where e.id = judged.id and e.status = 'PENDING'
    returning e.id, e.contact_id, e.without_events, judged.verdict, e.attempts, e.source_type, e.unknown_outcomes
    ),
-   result as (${queueingResults("begun where verdict = 'suppressed'")})
+   result as (${insertUnpublishedResults("begun where verdict = 'suppressed'")})
    select id, verdict, attempts, source_type, unknown_outcomes from begun`,
 );
 
@@ -112,9 +112,9 @@ const finishStatement = statement<{ id: string }>(
   `with finished as (
    update emails e set
      ${settledBy('r', 'now()')},
-     attempts = e.attempts - case when r.unburnt then 1 else 0 end
+     attempts = e.attempts - case when r.attempt_not_counted then 1 else 0 end
    from unnest(${arrays('uuid', 'uuid', 'uuid', 'integer', 'text', 'text', 'boolean', 'boolean', 'float8', 'text', 'text', 'text')})
-     as r (id, batch_id, token, attempts, status, reason, unburnt, unknown, again_after, provider_message_id, outcome,
+     as r (id, batch_id, token, attempts, status, reason, attempt_not_counted, unknown, again_after, provider_message_id, outcome,
        answer)
    left join delivery_batches b on b.id = r.batch_id
    where e.id = r.id and e.attempts = r.attempts and (
@@ -124,7 +124,7 @@ const finishStatement = statement<{ id: string }>(
    returning e.id, e.contact_id, e.without_events, e.status, r.attempts as number, old.updated_at as started_at,
      now() as ended_at, r.outcome, coalesce(r.answer, r.reason) as answer
    ),
-   result as (${queueingResults("finished where status in ('SENT', 'FAILED')")}),
+   result as (${insertUnpublishedResults("finished where status in ('SENT', 'FAILED')")}),
    ${attemptsOf('finished')}
    select id from finished`,
 );
@@ -208,9 +208,9 @@ export async function finishAll(db: Db, finishes: Finish[]): Promise<boolean[]> 
     finishes.map(({ attempts }) => attempts),
     settlements.map(({ status }) => status),
     settlements.map(({ reason }) => reason),
-    settlements.map(({ unburnt }) => unburnt ?? false),
+    settlements.map(({ attemptNotCounted }) => attemptNotCounted ?? false),
     settlements.map(({ unknown }) => unknown ?? false),
-    settlements.map(({ againAfter }) => againAfter ?? null),
+    settlements.map(({ retryAfterSeconds }) => retryAfterSeconds ?? null),
     settlements.map(({ providerMessageId }) => providerMessageId ?? null),
     settlements.map(attemptOutcome),
     settlements.map(({ answer }) => answer ?? null),

@@ -1,5 +1,5 @@
 import type { Email } from '../../db/models/email.ts';
-import type { SendOutcome } from '../../platform/mailer.ts';
+import type { SendOutcome } from '../../platform/smtp/mailer.ts';
 import { retryAfter } from './delivery-retry.ts';
 
 /** A mail in flight; `attempts` includes the current attempt. */
@@ -10,13 +10,13 @@ export interface Settlement {
   status: 'SENT' | 'FAILED' | 'PENDING' | 'UNKNOWN';
   reason: string | null;
   /** The attempt does not count. */
-  unburnt?: boolean;
+  attemptNotCounted?: boolean;
   /** The attempt ended with an unknown outcome. */
   unknown?: boolean;
   /** It was deferred too often. */
   gaveUp?: boolean;
   /** Leaves its batch and is batched again after this many seconds. Otherwise it is retried in the same batch. */
-  againAfter?: number;
+  retryAfterSeconds?: number;
   providerMessageId?: string | undefined;
   /** The reply of the relay, where it is not the reason. */
   answer?: string;
@@ -35,10 +35,10 @@ export function settle(mail: MailInFlight, outcome: SendOutcome): Settlement {
     case 'refused':
       return { status: 'FAILED', reason: outcome.reason };
     case 'unreachable':
-      return { status: 'PENDING', reason: outcome.reason, unburnt: true };
+      return { status: 'PENDING', reason: outcome.reason, attemptNotCounted: true };
     case 'deferred': {
-      const againAfter = retryAfter(mail.attempts);
-      if (againAfter !== undefined) return { status: 'PENDING', reason: outcome.reason, againAfter };
+      const retryAfterSeconds = retryAfter(mail.attempts);
+      if (retryAfterSeconds !== undefined) return { status: 'PENDING', reason: outcome.reason, retryAfterSeconds };
       return { status: 'FAILED', reason: `gave up after ${mail.attempts} attempts: ${outcome.reason}`, gaveUp: true };
     }
     case 'unknown': {
@@ -57,9 +57,9 @@ export type Counts = Record<ResultKind, number>;
 export const noCounts = (): Counts => ({ sent: 0, failed: 0, deferred: 0, held: 0, unknown: 0 });
 
 /** Returns undefined for a mail without result. */
-export function resultKind({ status, unknown, againAfter }: Settlement): ResultKind | undefined {
+export function resultKind({ status, unknown, retryAfterSeconds }: Settlement): ResultKind | undefined {
   if (status === 'SENT') return 'sent';
   if (status === 'FAILED') return 'failed';
   if (unknown) return 'unknown';
-  return againAfter === undefined ? undefined : 'deferred';
+  return retryAfterSeconds === undefined ? undefined : 'deferred';
 }

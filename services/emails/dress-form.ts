@@ -1,6 +1,6 @@
-import { inAttribute, linksIn, linkTarget, type Span } from '../../platform/html-links.ts';
-import type { MailForm } from '../../platform/mailer.ts';
-import { type FormPiece, QuotedForm } from '../../platform/quoted-form.ts';
+import { escapeAttribute, linksIn, linkTarget, type Span } from '../../platform/mime/html-links.ts';
+import { type PrecompiledPiece, PrecompiledText } from '../../platform/mime/precompiled-text.ts';
+import type { PrecompiledBody } from '../../platform/smtp/mailer.ts';
 import {
   bodyEnd,
   escapeHtml,
@@ -9,7 +9,7 @@ import {
   type SkeletonMail,
   splitAtPlaceholders,
   type TemplateSkeleton,
-} from '../../platform/renderer/index.ts';
+} from '../../platform/templates/index.ts';
 import { PIXEL, type Tracks } from './dress.ts';
 
 /** The values of one mail. */
@@ -25,8 +25,8 @@ export const fillingOf = ({ values }: SkeletonMail, tracks: Tracks | undefined):
   tracks,
 });
 
-export type DressForm = MailForm<DressFilling>;
-type Piece = FormPiece<DressFilling>;
+export type DressForm = PrecompiledBody<DressFilling>;
+type Piece = PrecompiledPiece<DressFilling>;
 
 const MOST_HOLES = 1_000;
 
@@ -49,11 +49,11 @@ export function formOf(skeleton: TemplateSkeleton, isTracked: boolean): DressFor
 function madeOf({ html, text }: TemplateSkeleton, isTracked: boolean): DressForm | undefined {
   const pieces = isTracked ? trackedPieces(html) : valuesIn(html);
   if (!pieces || pieces.length > MOST_HOLES * 2) return undefined;
-  const htmlForm = QuotedForm.of(pieces);
+  const htmlForm = PrecompiledText.of(pieces);
   const isEmpty = text.length === 1 && text[0] === '';
   const textForm = isEmpty
     ? undefined
-    : QuotedForm.of<DressFilling>(
+    : PrecompiledText.of<DressFilling>(
         text.map((piece, place) => (place % 2 === 0 ? piece : ({ values }) => values[Number(piece)] ?? '')),
       );
   return htmlForm && (isEmpty || textForm) ? { html: htmlForm, text: textForm } : undefined;
@@ -108,7 +108,7 @@ function linkPiece(value: string): Piece {
 
 function followed(value: string, target: string | undefined, tracks: Tracks | undefined): string {
   const url = target === undefined ? undefined : tracks?.follow(target);
-  return url === undefined ? value : inAttribute(url);
+  return url === undefined ? value : escapeAttribute(url);
 }
 
 /** A name of a tag that is not over: what comes next belongs to it, whether it is one by now or not. */

@@ -1,9 +1,9 @@
 import type { Project } from '../../db/models/project.ts';
 import type { TemplateType } from '../../db/models/template.ts';
-import { replaceLinks } from '../../platform/html-links.ts';
-import { bodyEnd } from '../../platform/renderer/index.ts';
+import { replaceLinks } from '../../platform/mime/html-links.ts';
+import { bodyEnd } from '../../platform/templates/index.ts';
 import type { MailLinks } from './links.ts';
-import { MARK_HEADER } from './return-token.ts';
+import { EMAIL_ID_HEADER } from './return-token.ts';
 import type { TrackedMail as CountedMail } from './tracked-links.ts';
 
 /** What determines whether a mail is tracked. */
@@ -79,8 +79,8 @@ export interface DressedHead {
 
 /** Returns our headers, which the caller's override, and the envelope sender. */
 export function dressHeaders(links: MailLinks, mail: DressedMail, html: string): DressedHead {
-  const { mark, envelopeFrom } = links.marksOf(mail);
-  const headers: Record<string, string> = { [MARK_HEADER]: mark };
+  const { mark, envelopeFrom } = links.signedIdOf(mail);
+  const headers: Record<string, string> = { [EMAIL_ID_HEADER]: mark };
   // The two mean something together only.
   const owned = Object.keys(mail.headers ?? {}).some((name) => /^list-unsubscribe(-post)?$/i.test(name));
   if (!owned) Object.assign(headers, unsubscribing(mail, html));

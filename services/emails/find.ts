@@ -17,11 +17,11 @@ export async function findEmail(db: Db, projectId: string, id: string): Promise<
 }
 
 /** A mail with its attempts. */
-export interface EmailStory extends EmailRecord {
+export interface EmailWithAttempts extends EmailRecord {
   attempts: Attempt[];
 }
 
-export async function findEmailStory(db: Db, projectId: string, id: string): Promise<EmailStory> {
+export async function findEmailWithAttempts(db: Db, projectId: string, id: string): Promise<EmailWithAttempts> {
   const email = await findEmail(db, projectId, id);
   return { ...email, attempts: await attemptsOf(db, email.id) };
 }

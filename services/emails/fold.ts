@@ -6,7 +6,7 @@ import { NO_PROJECT, workflowIds } from '../outbox/ids.ts';
 import { payloadOf } from '../outbox/write.ts';
 
 /** Transactional mail, then workflow mail. Each has its own batches, so that neither waits for the other. */
-export const foldedPriorities = [0, 1] as const;
+export const batchPriorities = [0, 1] as const;
 
 /**
  * A batch costs Temporal about 20 ms of two cores, whatever its size. More batches would not send sooner, and while
@@ -54,7 +54,7 @@ const fold = statement<{ count: number }>(
  * Puts due mail into one batch, projects in round-robin, and writes the outbox message that starts its delivery, in one
  * statement. Returns the number of mails; creates no batch for none.
  */
-export async function foldDueMail(db: Db, priority: (typeof foldedPriorities)[number]): Promise<number> {
+export async function batchDueMail(db: Db, priority: (typeof batchPriorities)[number]): Promise<number> {
   const batchId = newId();
   const payload = payloadOf({ action: 'start', workflowType: 'delivery', args: [{ batchId }], resourceId: batchId });
   const [row] = await fold(db, [

@@ -1,6 +1,6 @@
-import type { SigningKeys } from '../../platform/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import { openToken, signToken } from '../../platform/crypto/signed-token.ts';
 import type { MailFromSettings } from '../../platform/settings.ts';
-import { openToken, signToken } from '../../platform/signed-token.ts';
 import { senderDomain } from '../domains/name.ts';
 import { bytesOf, ID_BYTES, idOf } from './id-bytes.ts';
 import { returnPath, returnToken } from './return-token.ts';
@@ -43,7 +43,7 @@ export class MailLinks {
   }
 
   /** Returns the signed id for the mail's header, and the envelope sender if a bounce subdomain is configured. */
-  marksOf({ id, from }: { id: string; from: string }): { mark: string; envelopeFrom: string | undefined } {
+  signedIdOf({ id, from }: { id: string; from: string }): { mark: string; envelopeFrom: string | undefined } {
     const token = returnToken(this.keys, id);
     const domain = this.bounceSubdomain && `${this.bounceSubdomain}.${senderDomain(from)}`;
     return { mark: token, envelopeFrom: domain && returnPath(token, domain) };

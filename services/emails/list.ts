@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { EmailStatus } from '../../db/models/email.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/cursor.ts';
+import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { type RangeQuery, readRange } from '../range.ts';
 import { CONTENT, type EmailRecord, type EmailRow, recordOf, SHOWN } from './email-record.ts';

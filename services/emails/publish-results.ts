@@ -1,8 +1,8 @@
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
-import { recordingEvents } from '../../db/models/event-writing.ts';
+import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import { messageDomain } from '../../platform/mailer.ts';
+import { messageDomain } from '../../platform/smtp/mailer.ts';
 import { recordUsage } from '../billing/usage.ts';
 import { lockContactsOf, mailData, mailDepth, mailFactsJoins, mailSender } from './mail-events.ts';
 
@@ -13,7 +13,7 @@ export const RESULTS_PER_BATCH = 200;
  * `emails`, which has many indexes. ON CONFLICT updates, and so locks, a row that is still queued; otherwise a concurrent
  * publisher could delete it together with the new result.
  */
-export const queueingResults = (source: string): string =>
+export const insertUnpublishedResults = (source: string): string =>
   `insert into unpublished_email_results (email_id, contact_id) select id, contact_id from (select * from ${source}) result
    where not without_events on conflict (email_id) do update set contact_id = excluded.contact_id`;
 
@@ -34,8 +34,8 @@ const FAILED = `'failedAt', ${iso('mail.updated_at')}, 'reason', mail.reason`;
  * SQL that records the result events of `mails`: ledger rows `mail` with the joins of `mailFactsJoins`, whose contacts
  * are locked. `senders` are two arrays with the Message-ID domain of each sender, which only the program can compute.
  */
-export const recordingResults = (mails: string, senders: string): string =>
-  recordingEvents(
+export const insertResultEvents = (mails: string, senders: string): string =>
+  insertEventsSql(
     `select uuidv7(), mail.project_id, mail.contact_id,
        case when mail.sent_at is null then 'email.failed' else 'email.sent' end,
        case when mail.sent_at is null then ${mailData('mail', MESSAGE_ID, FAILED)}
@@ -47,7 +47,7 @@ export const recordingResults = (mails: string, senders: string): string =>
   );
 
 /** Returns the `senders` arrays of `recordingResults`. */
-export const senderColumns = (emails: string[]): [string[], string[]] => [
+export const senderDomainArrays = (emails: string[]): [string[], string[]] => [
   emails,
   emails.map((email) => messageDomain({ email })),
 ];
@@ -62,7 +62,7 @@ const senders = statement<{ from_email: string }>(
 // is to be sent again has no result for now.
 const record = statement(
   'results-record',
-  recordingResults(
+  insertResultEvents(
     `(select * from emails where id = any ($1::uuid[])) mail ${mailFactsJoins('mail')}`,
     '$2::text[], $3::text[]',
   ),
@@ -83,7 +83,7 @@ export async function publishResults(db: Db, limit = RESULTS_PER_BATCH, { billin
       );
       const ids = picked.map(({ email_id }) => email_id);
       const from = (await senders(trx, [ids])).map(({ from_email }) => from_email);
-      await record(trx, [ids, ...senderColumns(from)]);
+      await record(trx, [ids, ...senderDomainArrays(from)]);
       wake(trx, 'events');
       if (billing) await recordUsage(trx, ids);
       return picked.length;

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { SigningKeys } from '../../platform/cursor.ts';
-import { hmacHex } from '../../platform/hmac.ts';
+import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import { hmacHex } from '../../platform/crypto/hmac.ts';
 
 /** The header with the mail's signed id, which bounce and complaint reports quote. */
-export const MARK_HEADER = 'X-Everpost-Id';
+export const EMAIL_ID_HEADER = 'X-Everpost-Id';
 
 const NOTHING = new Uint8Array();
 const TOKEN = /^([0-9a-f]{32})-([0-9a-f]{20})$/;

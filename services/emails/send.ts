@@ -1,3 +1,4 @@
+import { together } from '../../db/coalesce-writes.ts';
 import { confirmed } from '../../db/confirm.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
@@ -6,7 +7,6 @@ import { isSuppressed } from '../../db/models/suppression.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import { together } from '../../db/together.ts';
 import { type ApiError, badRequest, unverifiedSender } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
@@ -21,7 +21,7 @@ import { senderDomain } from '../domains/name.ts';
 import { isVerifiedSender } from '../domains/verified-sender.ts';
 import { findTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
-import { queueingResults } from './publish-results.ts';
+import { insertUnpublishedResults } from './publish-results.ts';
 import {
   type Address,
   contentOf,
@@ -100,7 +100,7 @@ const insertMails = statement<AcceptedRow>(
      cross join lateral (select ${isSuppressed('$1', 'mail.email')} as suppressed) s
      returning id, contact_id, without_events, status, created_at
    ),
-   result as (${queueingResults("accepted where status = 'FAILED'")})
+   result as (${insertUnpublishedResults("accepted where status = 'FAILED'")})
    select id as email_id, contact_id, created_at, (select senders_version from content limit 1) as senders_version
    from accepted`,
 );

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { SigningKeys } from '../../platform/cursor.ts';
-import { openToken, signToken } from '../../platform/signed-token.ts';
+import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import { openToken, signToken } from '../../platform/crypto/signed-token.ts';
 import { bytesOf, ID_BYTES, idOf } from './id-bytes.ts';
 
 /** The tracking URLs of one mail: its pixel and its links. */

@@ -11,7 +11,7 @@ export async function aggregateEventBacklog(db: Db, projectId: string, pending: 
 }
 
 /** Housekeeping: aggregates the deltas of all projects. Safe to run in several processes at once. */
-export async function foldCounts(db: Db): Promise<number> {
+export async function aggregateEventCounts(db: Db): Promise<number> {
   let total = 0;
   for (const aggregate of [aggregateEventDeltas, aggregateActivityDeltas])
     for (;;) {

@@ -1,5 +1,5 @@
 import { type Db, wake } from '../../db/connect.ts';
-import { recordingEvents } from '../../db/models/event-writing.ts';
+import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { arrays, statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 
@@ -16,7 +16,7 @@ export interface NewEvent {
 
 const record = statement(
   'events-record',
-  recordingEvents(
+  insertEventsSql(
     `select id, project_id, contact_id, name, data, email_id, coalesce(depth, cascade_depth())
      from unnest(${arrays('uuid', 'uuid', 'uuid', 'text', 'jsonb', 'uuid', 'smallint')}) with ordinality
        as given (id, project_id, contact_id, name, data, email_id, depth, n)

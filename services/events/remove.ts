@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { lockEventAggregation } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
+import { writing } from '../access/write-transaction.ts';
 
 // One statement has one snapshot: of an event that is recorded meanwhile, both the row and its delta stay.
 const remove = statement<{ deleted: string }>(

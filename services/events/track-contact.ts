@@ -1,5 +1,5 @@
 import { type Db, wake } from '../../db/connect.ts';
-import { recordingEvents } from '../../db/models/event-writing.ts';
+import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
@@ -26,7 +26,7 @@ const track = statement<{ contact_id: string | null; created_at: Date }>(
      left join update_contact(project.id, $3::uuid, null, $4::boolean, $5::jsonb, $6::jsonb, $7::uuid) as written on true
    ),
    recorded as (
-     ${recordingEvents(
+     ${insertEventsSql(
        `select $8::uuid, $1, id, $9::text, $10::jsonb, null::uuid, cascade_depth() from contact where id is not null`,
      )}
      returning created_at

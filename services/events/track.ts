@@ -1,10 +1,10 @@
+import { together } from '../../db/coalesce-writes.ts';
 import { confirmed } from '../../db/confirm.ts';
 import { type Db, wake } from '../../db/connect.ts';
-import { recordingEvents } from '../../db/models/event-writing.ts';
+import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { eventFits, fieldsFit } from '../../db/models/name-limits.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import { together } from '../../db/together.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
@@ -77,7 +77,7 @@ const track = statement<TrackedRow | RefusedRow>(
      where request.fields_fit and request.event_fits
    ),
    recorded as (
-     ${recordingEvents('select event_id, $1, id, name, seen, null::uuid, cascade_depth() from contact')}
+     ${insertEventsSql('select event_id, $1, id, name, seen, null::uuid, cascade_depth() from contact')}
      returning id as event_id, contact_id, created_at
    )
    select event_id, contact_id, created_at, true as fields_fit, true as event_fits from recorded

@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import type { ImportResult } from '../../db/models/job.ts';
-import { readAddress } from '../../platform/address.ts';
+import { parseAddress } from '../../platform/address.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { readData } from '../contacts/data.ts';
-import { fieldsFault, keysFault } from '../contacts/limits.ts';
+import { dataKeysViolation, newFieldsViolation } from '../contacts/limits.ts';
 import { type ContactWrite, writeContacts } from '../contacts/write.ts';
 import { type CsvColumns, type CsvRow, subscribedCell, typedCell } from './csv.ts';
 
@@ -81,17 +81,17 @@ export class ImportChunk {
   private read({ cells, parseError }: CsvRow, given: string | undefined): ContactWrite | string {
     if (parseError) return `the row cannot be read: ${parseError}`;
     if (!given) return 'the row has no e-mail address';
-    const email = readAddress(given);
+    const email = parseAddress(given);
     if (!email) return 'this is not a valid e-mail address';
     const { subscribed: column } = this.columns;
     const subscribed = column === undefined ? undefined : subscribedCell(cells[column]);
     if (subscribed === null) return '"subscribed" is neither true nor false';
     const { patch, deletes } = readData(this.dataOf(cells));
     const { limits, refusedKeys } = this.rules;
-    const violation = keysFault(patch, limits);
+    const violation = dataKeysViolation(patch, limits);
     if (violation) return violation.message;
     if (refusedKeys.size > 0 && Object.keys(patch).some((key) => refusedKeys.has(key)))
-      return fieldsFault(limits).message;
+      return newFieldsViolation(limits).message;
     return { email, subscribed, subscribedWhenNew: true, patch, deletes };
   }
 

@@ -21,7 +21,7 @@ export async function receiveNotices(db: Db, id: string, notices: Notice[]): Pro
 }
 
 /** Housekeeping: deletes the ids of old messages. */
-export async function forgetNotices(db: Db): Promise<number> {
+export async function deleteOldNoticeIds(db: Db): Promise<number> {
   return db('receivedNotices')
     .where('receivedAt', '<', db.raw('now() - make_interval(days => ?)', [DEDUPLICATION_DAYS]))
     .del();

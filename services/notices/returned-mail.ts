@@ -1,10 +1,10 @@
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
-import type { SigningKeys } from '../../platform/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import type { BounceType, Notice } from '../emails/notices.ts';
-import { MARK_HEADER, openReturnPath, openReturnToken } from '../emails/return-token.ts';
+import { EMAIL_ID_HEADER, openReturnPath, openReturnToken } from '../emails/return-token.ts';
 
 /** Only the first bytes of a returned mail are parsed. */
-export const LOOKED_AT_BYTES = 512 * 1024;
+export const MAX_PARSED_BYTES = 512 * 1024;
 
 const MAX_REASON = 500;
 const LIMITS = { forceRfc822Attachments: true, maxNestingDepth: 20, maxHeadersSize: 256 * 1024 };
@@ -24,7 +24,7 @@ export function takesReturnedMail(keys: SigningKeys, address: string): boolean {
 export async function readReturnedMail(keys: SigningKeys, to: string, raw: Uint8Array): Promise<Notice[]> {
   let report: Email;
   try {
-    report = await new ReportParser(LIMITS).parse(raw.subarray(0, LOOKED_AT_BYTES));
+    report = await new ReportParser(LIMITS).parse(raw.subarray(0, MAX_PARSED_BYTES));
   } catch {
     return [];
   }
@@ -69,7 +69,7 @@ function findMailId(keys: SigningKeys, parts: ReportPart[]): string | undefined 
     }
     if (/^(message\/rfc822|text\/rfc822-headers|message\/headers|message\/-headers)$/.test(type)) {
       const header = fieldsOf(text.split(/\r?\n\r?\n/, 1)[0] ?? '');
-      const id = openReturnToken(keys, header.get(MARK_HEADER.toLowerCase()) ?? '');
+      const id = openReturnToken(keys, header.get(EMAIL_ID_HEADER.toLowerCase()) ?? '');
       if (id) return id;
     }
   }

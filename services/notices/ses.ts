@@ -1,6 +1,6 @@
-import type { SigningKeys } from '../../platform/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import type { BounceType, Notice } from '../emails/notices.ts';
-import { MARK_HEADER, openReturnToken } from '../emails/return-token.ts';
+import { EMAIL_ID_HEADER, openReturnToken } from '../emails/return-token.ts';
 
 // Reads notifications of Amazon SES: https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html and, for
 // configuration sets, event-publishing-retrieving-sns-contents.html. No field is assumed to exist or to have its type.
@@ -35,7 +35,8 @@ function parseJson(message: string): unknown {
 /** Finds the mail by our own header if SES includes the headers, or by the id of SES. */
 function mailOf(keys: SigningKeys, mail: JsonObject): Notice['mail'] | undefined {
   for (const header of itemsOf(mail.headers).map(objectOf)) {
-    const mark = textOf(header.name)?.toLowerCase() === MARK_HEADER.toLowerCase() ? textOf(header.value) : undefined;
+    const mark =
+      textOf(header.name)?.toLowerCase() === EMAIL_ID_HEADER.toLowerCase() ? textOf(header.value) : undefined;
     const id = mark && openReturnToken(keys, mark);
     if (id) return { id };
   }

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
-import type { SigningKeys } from '../../platform/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { SnsGate, SnsMessage } from '../../platform/sns.ts';
+import type { SnsMessage, SnsVerifier } from '../../platform/integrations/sns.ts';
 import { DEDUPLICATION_DAYS, receiveNotices } from './receive.ts';
 import { readSesNotices } from './ses.ts';
 
@@ -13,7 +13,7 @@ export type SnsOutcome = 'recorded' | 'repeated' | 'confirmed' | 'ignored';
 /** Verifies the signature before it reads the message. */
 export async function receiveSnsMessage(
   db: Db,
-  gate: SnsGate,
+  gate: SnsVerifier,
   keys: SigningKeys,
   message: SnsMessage,
 ): Promise<SnsOutcome> {
@@ -28,7 +28,7 @@ export async function receiveSnsMessage(
     : 'repeated';
 }
 
-async function confirm(gate: SnsGate, { SubscribeURL }: SnsMessage): Promise<SnsOutcome> {
+async function confirm(gate: SnsVerifier, { SubscribeURL }: SnsMessage): Promise<SnsOutcome> {
   if (!SubscribeURL || !gate.isAllowed(SubscribeURL))
     throw forbidden('The subscription is not to be confirmed on a host of the provider.');
   if (await gate.confirm(SubscribeURL)) return 'confirmed';

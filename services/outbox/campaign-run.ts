@@ -7,7 +7,7 @@ import { writeOutboxMessage } from './write.ts';
 type CampaignRun = Pick<Campaign, 'id' | 'projectId' | 'generation'>;
 
 /** Starts a Temporal workflow for the campaign. The caller has locked its row and set the generation. */
-export async function startRun(trx: Db, { id, projectId, generation }: CampaignRun): Promise<void> {
+export async function startCampaignWorkflow(trx: Db, { id, projectId, generation }: CampaignRun): Promise<void> {
   await writeOutboxMessage(trx, {
     queue: 'control',
     action: 'start',

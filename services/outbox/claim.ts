@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { OutboxQueue } from '../../db/models/outbox-row.ts';
+import type { OutboxQueue } from '../../db/models/outbox-queue.ts';
 import { roundRobinCtes } from '../../db/round-robin.ts';
 import { statement } from '../../db/statement.ts';
 import type { Action } from './write.ts';

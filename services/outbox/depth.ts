@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { OutboxQueue } from '../../db/models/outbox-row.ts';
+import type { OutboxQueue } from '../../db/models/outbox-queue.ts';
 
 export interface QueueDepth {
   queue: OutboxQueue;

@@ -1,5 +1,5 @@
 import { type Db, wake } from '../../db/connect.ts';
-import type { OutboxQueue } from '../../db/models/outbox-row.ts';
+import type { OutboxQueue } from '../../db/models/outbox-queue.ts';
 import { statement } from '../../db/statement.ts';
 
 /** A request to Temporal: the column `action` with the payload of the row. */
@@ -29,7 +29,7 @@ export type Action =
     }
   | { action: 'unschedule' };
 
-export type Intent = Action & { queue: OutboxQueue; projectId: string; workflowId: string };
+export type OutboxMessage = Action & { queue: OutboxQueue; projectId: string; workflowId: string };
 
 const insert = statement(
   'outbox-write',
@@ -41,7 +41,10 @@ const insert = statement(
  * Writes an outbox message in the transaction of the change that it belongs to. Call it after locking the row that it
  * concerns: messages of one Temporal workflow are executed in the order of their ids, which are assigned here.
  */
-export async function writeOutboxMessage(trx: Db, { queue, projectId, workflowId, ...action }: Intent): Promise<void> {
+export async function writeOutboxMessage(
+  trx: Db,
+  { queue, projectId, workflowId, ...action }: OutboxMessage,
+): Promise<void> {
   await insert(trx, [queue, projectId, workflowId, action.action, payloadOf(action)]);
   wake(trx, queue);
 }

@@ -1,10 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
+import { hashToken } from '../../platform/crypto/secrets.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
-import { hashToken } from '../../platform/secrets.ts';
 import { newKeys, type ProjectKeys } from '../access/keys.ts';
 
 export interface NewProject {

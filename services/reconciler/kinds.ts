@@ -5,7 +5,7 @@ import { Execution } from '../../db/models/execution.ts';
 import { Job } from '../../db/models/job.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { startLoop } from '../domains/loop.ts';
-import { startRun } from '../outbox/campaign-run.ts';
+import { startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { isActive } from '../workflows/execution-state.ts';
@@ -50,7 +50,7 @@ export const kinds: Kind[] = [
       const campaign = await Campaign.query(trx).findById(id).forUpdate();
       if (!campaign || !['SCHEDULED', 'SENDING', 'CANCELLED'].includes(campaign.status)) return;
       const generation = campaign.generation + 1;
-      await startRun(trx, await campaign.$query(trx).patchAndFetch({ generation, updatedAt: new Date() }));
+      await startCampaignWorkflow(trx, await campaign.$query(trx).patchAndFetch({ generation, updatedAt: new Date() }));
     },
   },
   {

@@ -2,9 +2,9 @@ import type { Db } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { withSegmentsLock } from '../segments/changing.ts';
 import { lockSegment } from '../segments/find.ts';
 import { SegmentGraph } from '../segments/graph.ts';
+import { withSegmentsLock } from '../segments/lock.ts';
 import { campaignNeedingSegment } from '../usage/in-campaigns.ts';
 import { workflowNeedingSegment } from '../usage/in-workflows.ts';
 

@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { lockEventAggregation } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
-import { foldCounts } from '../events/counts.ts';
+import { aggregateEventCounts } from '../events/counts.ts';
 import { daysAgo, type Month, monthsOf, withLockTimeout } from './partitions.ts';
 
 const CHUNK = 5_000;
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 export async function removeOldEvents(db: Db, days: number, now = new Date()): Promise<number> {
   const before = daysAgo(days, now);
   // Events must be counted before they are removed.
-  await foldCounts(db);
+  await aggregateEventCounts(db);
   let removed = 0;
   for (const month of await monthsOf(db, 'events')) {
     if (month.to <= before) removed += await dropMonth(db, month);

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import type { SigningKeys } from '../../platform/cursor.ts';
-import { currentSeal, SealError, seal, unseal } from '../../platform/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import { currentSealPrefix, SealError, seal, unseal } from '../../platform/crypto/seal.ts';
 import { dkimKeyContext } from '../domains/keys.ts';
 import { webhookSecretContext } from '../projects/webhook-secret.ts';
 
@@ -28,7 +28,7 @@ export async function resealSecrets(db: Db, keys: SigningKeys): Promise<number> 
 async function resealSome(db: Db, keys: SigningKeys, { table, id, column, boundTo }: SealedColumn): Promise<number> {
   const { rows } = await db.raw(
     `select ${id} as id, ${column} as sealed from ${table} where not starts_with(${column}, ?) limit ${CHUNK}`,
-    [currentSeal(keys)],
+    [currentSealPrefix(keys)],
   );
   let resealed = 0;
   for (const row of rows as { id: string; sealed: string }[]) {

@@ -1,9 +1,9 @@
 import { type Db, wake } from '../../db/connect.ts';
-import { recordingEvents } from '../../db/models/event-writing.ts';
+import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
+import { decides } from '../conditions/evaluate.ts';
 import { loadFacts } from '../conditions/facts.ts';
-import { decides } from '../conditions/read.ts';
 import { staticSegmentsOf } from '../conditions/resolve.ts';
 import type { LockedSegments, TrackedSegment } from './tracked.ts';
 
@@ -47,7 +47,7 @@ const changeMembers = statement<{ entered: number; left: number }>(
      join segments s on s.id = changes.segment_id
    ),
    recorded as (
-     ${recordingEvents(
+     ${insertEventsSql(
        `select event_id, project_id, contact_id, 'segment.' || slug || case when enters then '.entry' else '.exit' end,
           jsonb_build_object('segmentId', segment_id, 'segmentName', name), null::uuid,
           greatest(cascade_depth(), (select max(c.depth) from contact_changes c

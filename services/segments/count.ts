@@ -3,7 +3,7 @@ import { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
+import { writing } from '../access/write-transaction.ts';
 import { countMatching } from '../conditions/matching.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';

@@ -3,13 +3,13 @@ import { Segment, type SegmentType } from '../../db/models/segment.ts';
 import { newId } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireRoom } from '../access/room.ts';
-import { conditionOf, invalidCondition } from '../conditions/parse.ts';
+import { requireBelowLimit } from '../access/resource-limit.ts';
+import { invalidCondition, requireCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import { withSegmentsLock } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
+import { withSegmentsLock } from './lock.ts';
 import { freeSlug, slugOf } from './slug.ts';
 import { storeCurrentMembers, storeDependencies } from './tracking.ts';
 import { storedUses } from './uses.ts';
@@ -32,9 +32,9 @@ export async function createSegment(
   const { projectId } = project;
   const type = input.type ?? 'DYNAMIC';
   // Validated before any lock, so that an invalid request does not wait.
-  const uses = type === 'DYNAMIC' ? conditionOf(input.condition, { at: 'condition' }).uses : undefined;
+  const uses = type === 'DYNAMIC' ? requireCondition(input.condition, { at: 'condition' }).uses : undefined;
   const created = await withSegmentsLock(db, project, async (trx) => {
-    await requireRoom(trx, { what: 'segments', projectId, max });
+    await requireBelowLimit(trx, { what: 'segments', projectId, max });
     const graph = await SegmentGraph.of(trx, projectId);
     const segment = await Segment.query(trx).insertAndFetch({
       id: newId(),

@@ -3,7 +3,7 @@ import { applyContactChanges } from './changes.ts';
 import { applyRecounts } from './count.ts';
 
 /** Housekeeping: applies all recorded changes of contacts, except those of locked contacts and segments. */
-export async function followChanges(db: Db): Promise<number> {
+export async function applyAllContactChanges(db: Db): Promise<number> {
   let total = 0;
   for (;;) {
     const applied = await applyContactChanges(db);

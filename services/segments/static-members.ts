@@ -1,12 +1,12 @@
 import type { Db } from '../../db/connect.ts';
 import { contactArrays, writeContacts } from '../../db/models/contact-writing.ts';
-import { recordingEvents } from '../../db/models/event-writing.ts';
+import { insertEventsSql } from '../../db/models/event-writing.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/writing.ts';
+import { writing } from '../access/write-transaction.ts';
 import { lockSegment } from './find.ts';
 
 export interface NewMembers {
@@ -45,7 +45,7 @@ const existingOrCreated = `project as materialized (select $1::uuid as id), ${wr
  */
 const recordMoved = (sign: '+' | '-'): string => `
   recorded as (
-    ${recordingEvents(
+    ${insertEventsSql(
       `select given.event_id, s.project_id, contact.id, $5::text,
          jsonb_build_object('segmentId', s.id, 'segmentName', s.name), null::uuid, cascade_depth()
        from moved join contact on contact.id = moved.contact_id

@@ -1,8 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
+import { filtersOf } from '../conditions/evaluate.ts';
 import { joined, run, sql } from '../conditions/fragment.ts';
-import { conditionOf } from '../conditions/parse.ts';
-import { filtersOf } from '../conditions/read.ts';
+import { requireCondition } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import type { Window } from '../conditions/types.ts';
 import type { ChangeCounts } from './apply.ts';
@@ -15,7 +15,7 @@ const MAX_CANDIDATES = 20_000;
 const RETRY_MS = 60_000;
 
 /** Applies what the passing of time has changed since the last sweep, in every tracked segment that depends on time. */
-export async function sweepDrifting(db: Db): Promise<ChangeCounts> {
+export async function sweepTimeDependentSegments(db: Db): Promise<ChangeCounts> {
   const total: ChangeCounts = { entered: 0, left: 0 };
   await forEachIndependently(await timeDependentSegments(db), async (segment) => {
     const { entered, left } = await sweepSegment(db, segment);
@@ -48,7 +48,7 @@ async function windowOf(db: Db, { sweptAt }: Segment): Promise<Window> {
 
 /** Returns the contacts for which a filter may have changed its answer within the window. */
 async function findCandidates(db: Db, { projectId, condition }: Segment, window: Window): Promise<string[]> {
-  const { condition: tree, segments } = await resolveCondition(db, projectId, conditionOf(condition));
+  const { condition: tree, segments } = await resolveCondition(db, projectId, requireCondition(condition));
   const subject = { projectId, now: window.to, segments, context: {} };
   const selects = filtersOf(tree, segments).flatMap((filter) => filter.drift?.(window, subject) ?? []);
   if (selects.length === 0) return [];

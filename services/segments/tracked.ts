@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
-import { conditionOf } from '../conditions/parse.ts';
+import { requireCondition } from '../conditions/parse.ts';
 import { resolveWith, type SegmentSource, together } from '../conditions/resolve.ts';
 import type { Condition, ReferencedSegment, Uses } from '../conditions/types.ts';
 
@@ -75,7 +75,7 @@ async function resolveRows(trx: Db, projectId: string, rows: Row[]): Promise<Loc
   };
   for (const { segment_id: id, dependencies, condition: tree } of rows) {
     if (!tree) return undefined;
-    const { condition, uses, segments } = await resolveWith(conditionOf(tree), find);
+    const { condition, uses, segments } = await resolveWith(requireCondition(tree), find);
     locked.segments.push({ id, condition, dependencies: new Set(dependencies) });
     locked.uses = locked.uses ? together(locked.uses, uses) : uses;
     for (const [other, segment] of segments) locked.referenced.set(other, segment);

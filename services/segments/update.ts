@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { conditionOf, invalidCondition } from '../conditions/parse.ts';
+import { invalidCondition, requireCondition } from '../conditions/parse.ts';
 import type { Uses } from '../conditions/types.ts';
-import { withSegmentsLock } from './changing.ts';
 import { recount } from './count.ts';
 import { findSegment, lockSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
+import { withSegmentsLock } from './lock.ts';
 import { deleteMembers, scheduleReconcile, storeCurrentMembers, storeDependencies } from './tracking.ts';
 import { storedUses } from './uses.ts';
 
@@ -31,7 +31,7 @@ export async function updateSegment(
     const isDynamic = before.type === 'DYNAMIC';
     const needsCondition = isDynamic && (condition !== undefined || trackMembership !== undefined);
     const tree = condition === undefined ? before.condition : condition;
-    const uses = needsCondition ? conditionOf(tree, { at: 'condition' }).uses : undefined;
+    const uses = needsCondition ? requireCondition(tree, { at: 'condition' }).uses : undefined;
     const after = await Segment.query(trx).patchAndFetchById(id, {
       ...defined({ name, description, trackMembership }),
       ...(isDynamic && condition !== undefined ? { condition: condition as Segment['condition'] } : {}),

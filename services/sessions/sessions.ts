@@ -1,9 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Session } from '../../db/models/session.ts';
 import { User } from '../../db/models/user.ts';
+import { hashToken } from '../../platform/crypto/secrets.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
-import { hashToken } from '../../platform/secrets.ts';
 
 export const SESSION_DAYS = 7;
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Suppression } from '../../db/models/suppression.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/cursor.ts';
+import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 
 export interface SuppressionsQuery {

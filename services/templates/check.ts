@@ -1,5 +1,5 @@
 import { badRequest, type Fault } from '../../platform/errors.ts';
-import { checkTemplate, type TemplateViolation } from '../../platform/renderer/index.ts';
+import { checkTemplate, type TemplateViolation } from '../../platform/templates/index.ts';
 
 export interface TemplateTexts {
   subject?: string | undefined;

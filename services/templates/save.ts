@@ -5,7 +5,7 @@ import { UNLIMITED } from '../../platform/limits.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
-import { requireRoom } from '../access/room.ts';
+import { requireBelowLimit } from '../access/resource-limit.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import { requireValidTemplate } from './check.ts';
@@ -37,7 +37,7 @@ export async function createTemplate(
   requireValidTemplate(input);
   const { projectId } = project;
   return writeTemplate(db, project, input, async (trx) => {
-    await requireRoom(trx, { what: 'templates', projectId, max });
+    await requireBelowLimit(trx, { what: 'templates', projectId, max });
     return Template.query(trx)
       .insert({ ...columnsOf(input), id: newId(), projectId })
       .returning('*');
@@ -74,7 +74,7 @@ export async function duplicateTemplate(
 ): Promise<Template> {
   return writeTemplate(db, project, {}, async (trx) => {
     const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
-    await requireRoom(trx, { what: 'templates', projectId: project.projectId, max });
+    await requireBelowLimit(trx, { what: 'templates', projectId: project.projectId, max });
     return Template.query(trx)
       .insert({ ...original, id: newId(), name: nameOfCopy(original.name) })
       .returning('*');

@@ -1,4 +1,4 @@
-import type { Variables } from '../../platform/renderer/index.ts';
+import type { Variables } from '../../platform/templates/index.ts';
 import type { Data } from '../contacts/data.ts';
 
 export interface VariableSources {

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { hashToken } from '../../platform/crypto/secrets.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { hashToken } from '../../platform/secrets.ts';
 
 /** At most `max` uses under one name in a window of `minutes`, which opens with the first use. */
 export interface Limit {

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { UploadStorage } from '../../platform/upload-storage.ts';
+import type { UploadStorage } from '../../platform/storage/upload-storage.ts';
 
 const BATCH = 100;
 

@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
-import type { UploadStorage } from '../../platform/upload-storage.ts';
+import type { UploadStorage } from '../../platform/storage/upload-storage.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { isOpenProject, refusal, requireOpenProject } from '../access/open-project.ts';
 

@@ -49,9 +49,7 @@ async function workflowsUsingEvent(db: Db, projectId: string, name: string): Pro
     WorkflowStep.query(db).where({ projectId }),
   ]);
   const using = new Set(
-    steps
-      .filter((step) => stepTypeOf(step).uses?.(step).events?.includes(name))
-      .map(({ workflowId }) => workflowId),
+    steps.filter((step) => stepTypeOf(step).uses?.(step).events?.includes(name)).map(({ workflowId }) => workflowId),
   );
   return workflows
     .filter(

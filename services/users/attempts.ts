@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { clientNetwork } from '../../platform/client-network.ts';
+import { clientNetwork } from '../../platform/http/client-network.ts';
 import { countUse, type Limit, resetUses, sweepCounters, tooMany, undoUse } from '../throttle/count.ts';
 
 const WINDOW_MINUTES = 15;

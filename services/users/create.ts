@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
+import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { newId } from '../../platform/ids.ts';
-import { hashPassword } from '../../platform/secrets.ts';
 
 export interface NewUser {
   email: string;

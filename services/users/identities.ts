@@ -1,9 +1,9 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
-import { readAddress } from '../../platform/address.ts';
+import { parseAddress } from '../../platform/address.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import type { OAuthIdentity } from '../../platform/oauth.ts';
+import type { OAuthIdentity } from '../../platform/integrations/oauth.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { endSessions } from '../sessions/sessions.ts';
 import { countSignup } from './attempts.ts';
@@ -24,7 +24,7 @@ export async function signInWith(
 ): Promise<User> {
   const known = await findKnown(db, provider, subject);
   if (known) return known;
-  const email = readAddress(given);
+  const email = parseAddress(given);
   if (!email || !emailVerified)
     throw new ApiError(403, 'FORBIDDEN', 'The account there has no verified e-mail address.', {
       suggestion: 'Verify the address there first, or sign up with a password.',

@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
+import { hashPassword, verifyPassword } from '../../platform/crypto/secrets.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
-import { hashPassword, verifyPassword } from '../../platform/secrets.ts';
 import { endSessions } from '../sessions/sessions.ts';
 import { beginAttempt } from './attempts.ts';
 import { type MailSettings, mailPasswordChanged } from './mails.ts';

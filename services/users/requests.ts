@@ -23,7 +23,7 @@ interface MailRequest {
 }
 
 /** Sends the requested mails, from any number of processes. Returns how many requests it handled. */
-export async function answerRequests(db: Db, settings: MailSettings): Promise<number> {
+export async function sendRequestedMails(db: Db, settings: MailSettings): Promise<number> {
   return inTransaction(db, async (trx) => {
     const rows: MailRequest[] = await trx('accountRequests').orderBy('id').limit(BATCH).forUpdate().skipLocked();
     // Sorted by address, so that two processes lock the counters in the same order.

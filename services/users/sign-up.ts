@@ -1,8 +1,8 @@
 import { UniqueViolationError } from 'objection';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
+import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { hashPassword } from '../../platform/secrets.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { beginAttempt, countSignup } from './attempts.ts';
 import { createUser, type NewUser } from './create.ts';

@@ -1,8 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
+import { hashToken } from '../../platform/crypto/secrets.ts';
 import { badRequest } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
-import { hashToken } from '../../platform/secrets.ts';
 
 export type TokenPurpose = 'VERIFY_EMAIL' | 'RESET_PASSWORD' | 'INVITATION';
 

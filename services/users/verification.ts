@@ -1,6 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
-import { hashPassword } from '../../platform/secrets.ts';
+import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { isSessionOf } from '../sessions/sessions.ts';
 import { type MailSettings, mailPasswordChanged } from './mails.ts';
 import { canSignIn, logIn, replacePassword } from './passwords.ts';

@@ -6,7 +6,7 @@ import { UNLIMITED } from '../../platform/limits.ts';
 import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
-import { requireRoom } from '../access/room.ts';
+import { requireBelowLimit } from '../access/resource-limit.ts';
 import { asGraph, editedGraph, findWorkflow } from './find.ts';
 import { saveFirstVersion } from './versions.ts';
 import { graphViolations } from './violations.ts';
@@ -31,7 +31,7 @@ export async function createWorkflow(
     throw validationError([{ field: 'eventName', message: '"eventName" is required', code: 'required' }]);
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
-    await requireRoom(trx, { what: 'workflows', projectId: project.projectId, max });
+    await requireBelowLimit(trx, { what: 'workflows', projectId: project.projectId, max });
     const workflow = await Workflow.query(trx).insertAndFetch({
       id: newId(),
       projectId: project.projectId,
@@ -56,7 +56,7 @@ export async function duplicateWorkflow(
   return inTransaction(db, async (trx) => {
     await requireOpenProject(trx, project);
     const original = await findWorkflow(trx, project.projectId, id);
-    await requireRoom(trx, { what: 'workflows', projectId: project.projectId, max });
+    await requireBelowLimit(trx, { what: 'workflows', projectId: project.projectId, max });
     const { steps, transitions } = await editedGraph(trx, id);
     const { projectId, name, description, triggerType, triggerConfig, allowReentry } = original;
     const copy = await Workflow.query(trx).insertAndFetch({

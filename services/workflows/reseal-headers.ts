@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import type { SigningKeys } from '../../platform/cursor.ts';
-import { currentSeal, SealError } from '../../platform/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import { currentSealPrefix, SealError } from '../../platform/crypto/seal.ts';
 import type { Data } from '../contacts/data.ts';
 import type { Graph } from './graph.ts';
 import { hasPlainHeaders, openHeaders, sealHeaders } from './sealed-headers.ts';
@@ -94,7 +94,7 @@ async function resealSource(db: Db, keys: SigningKeys, { first, page, write, res
 function resealHolder(keys: SigningKeys, projectId: string, holder: Data): Data {
   const { sealedHeaders } = holder;
   const isCurrent =
-    typeof sealedHeaders === 'string' ? sealedHeaders.startsWith(currentSeal(keys)) : !hasPlainHeaders(holder);
+    typeof sealedHeaders === 'string' ? sealedHeaders.startsWith(currentSealPrefix(keys)) : !hasPlainHeaders(holder);
   if (isCurrent) return holder;
   try {
     return sealHeaders(keys, projectId, openHeaders(keys, projectId, holder));

@@ -5,7 +5,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
-import { ownContacts } from '../conditions/scope.ts';
+import { projectContacts } from '../conditions/scope.ts';
 import { membersOf } from '../segments/matching.ts';
 import { enter } from './executions/enter.ts';
 
@@ -87,7 +87,7 @@ async function listContacts(trx: Db, workflow: Workflow, tick: string): Promise<
     [id, tick],
   );
   if (rowCount === 0 || !enabled) return;
-  const allContacts = sql`from contacts c where ${ownContacts(projectId)}`;
+  const allContacts = sql`from contacts c where ${projectContacts(projectId)}`;
   const members = triggerConfig.segmentId ? await membersIn(trx, projectId, triggerConfig.segmentId) : allContacts;
   if (members)
     await run(

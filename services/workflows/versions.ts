@@ -59,7 +59,7 @@ export async function removeUnusedVersions(trx: Db, workflowId: string): Promise
 }
 
 /** Deletes versions whose executions have ended since the last edit. Returns the number of workflows checked. */
-export async function sweepVersions(db: Db, limit = 100): Promise<number> {
+export async function deleteUnusedVersions(db: Db, limit = 100): Promise<number> {
   const { rows } = await db.raw(
     `select distinct w.id from workflow_versions v join workflows w on w.id = v.workflow_id
      where not (${IN_USE}) limit ?`,

@@ -1,5 +1,5 @@
-import type { OutboundAnswer, OutboundHttp } from '../../platform/outbound-http.ts';
-import { SIGNATURE_HEADERS, signatureHeaders } from '../../platform/standard-webhooks.ts';
+import { SIGNATURE_HEADERS, signatureHeaders } from '../../platform/crypto/standard-webhooks.ts';
+import type { OutboundHttp, OutboundResponse } from '../../platform/http/outbound-http.ts';
 
 /** A request with all variables filled in. */
 export interface WebhookRequest {
@@ -54,7 +54,7 @@ const hasBody = (method: string): boolean => !['GET', 'HEAD'].includes(method.to
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-export function outcomeOf(answer: OutboundAnswer, now: Date): WebhookOutcome {
+export function outcomeOf(answer: OutboundResponse, now: Date): WebhookOutcome {
   if (answer.kind === 'refused') return { kind: 'failed', reason: `The request was not made: ${answer.reason}.` };
   if (answer.kind === 'unreachable') return { kind: 'retry', reason: `There was no answer: ${answer.reason}.` };
   const { status } = answer;
@@ -65,7 +65,7 @@ export function outcomeOf(answer: OutboundAnswer, now: Date): WebhookOutcome {
   return { kind: 'retry', reason, output, ...retryAfter(answer.headers['retry-after'], now) };
 }
 
-function outputOf({ status, body, cut }: Extract<OutboundAnswer, { kind: 'answered' }>): WebhookOutput {
+function outputOf({ status, body, cut }: Extract<OutboundResponse, { kind: 'answered' }>): WebhookOutput {
   // Postgres stores neither NUL nor half of a surrogate pair.
   const text = body.replaceAll('\0', '');
   const kept = text.slice(0, MAX_OUTPUT).replace(/\p{Surrogate}/gu, '');

@@ -5,7 +5,7 @@ import { connectDb, type Db } from '../../db/connect.ts';
 import { Execution } from '../../db/models/execution.ts';
 import { Job } from '../../db/models/job.ts';
 import { createImport } from '../../services/jobs/create.ts';
-import { draw, Walker } from '../support/executions.ts';
+import { draw, ExecutionDriver } from '../support/executions.ts';
 import { testKeys } from '../support/keys.ts';
 import { testLinks } from '../support/links.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
@@ -40,7 +40,7 @@ describe('activities while Postgres is unavailable', function () {
   it(`leaves a job and an execution unchanged after ${ATTEMPTS} attempts, and continues afterwards`, async () => {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\n'));
     const workflow = await draw(db, project, { steps: { out: ['EXIT'] } });
-    const walker = new Walker(db, project);
+    const walker = new ExecutionDriver(db, project);
     await walker.contact('b@example.com', {});
     const executionId = await walker.start(workflow, 'b@example.com', {});
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { emailActivities } from '../../activities/emails.ts';
 import { connectDb, type Db } from '../../db/connect.ts';
 import { newId } from '../../platform/ids.ts';
-import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';

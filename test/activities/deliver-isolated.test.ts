@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { emailActivities } from '../../activities/emails.ts';
 import type { Db } from '../../db/connect.ts';
 import { newId } from '../../platform/ids.ts';
-import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { storeAttachments } from '../../services/emails/attachments.ts';
 import { STUCK_REASON } from '../../services/emails/delivery-isolation.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { webhookActivities } from '../../activities/executions.ts';
-import { outboundHttp } from '../../platform/outbound-http.ts';
-import { createResolver, type Resolver } from '../../platform/resolver.ts';
+import { outboundHttp } from '../../platform/http/outbound-http.ts';
+import { createResolver, type Resolver } from '../../platform/http/resolver.ts';
 import { rotateWebhookSecret, webhookSecret } from '../../services/projects/webhook-secret.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
-import { draw, Walker } from '../support/executions.ts';
+import { draw, ExecutionDriver } from '../support/executions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { testKeys } from '../support/keys.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
@@ -16,7 +16,7 @@ const keys = testKeys;
 describe('the call of a WEBHOOK step', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
   let receiver: HttpReceiver;
   let dns: DnsStandIn;
   let resolver: Resolver;
@@ -25,7 +25,7 @@ describe('the call of a WEBHOOK step', () => {
   before(async () => {
     [world, receiver, dns] = await Promise.all([openWorld(), startHttpReceiver(), startDns()]);
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
     resolver = createResolver({ servers: [dns.address] });
   });
   after(async () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { emailActivities } from '../../activities/emails.ts';
-import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { addContacts, campaignWorker } from '../support/campaigns.ts';
-import { draw, Walker } from '../support/executions.ts';
+import { draw, ExecutionDriver } from '../support/executions.ts';
 import { addBatch } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
@@ -84,7 +84,7 @@ describe('bodies of 4.9 MB', () => {
 
   it('are sent by a SEND_EMAIL step', async () => {
     const { body: saved } = await project.server.post('/templates', template());
-    const walker = new Walker(api.db, project);
+    const walker = new ExecutionDriver(api.db, project);
     const workflow = await draw(api.db, project, { steps: { send: ['SEND_EMAIL', { templateId: saved.id }] } });
     await walker.contact('step@example.com', { name: 'Bob' });
     const id = await walker.start(workflow, 'step@example.com');

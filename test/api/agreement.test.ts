@@ -6,10 +6,10 @@ import { aggregateEventDeltas } from '../../db/models/event-counts.ts';
 import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
-import { foldCounts } from '../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { type CampaignWorker, campaignWorker, recipientTo, startCampaign } from '../support/campaigns.ts';
-import { leaveResults } from '../support/ledger.ts';
+import { addUnpublishedResults } from '../support/ledger.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { build, enable } from '../support/workflow-building.ts';
 
@@ -92,7 +92,7 @@ describe('figures of one history', () => {
     for (const name of ['ann', 'bob', 'eve', 'dan']) mails[name] = await transactional(name);
     campaignId = (await startCampaign(api.db, project)).id;
     expect(await worker.run(campaignId)).to.include({ kind: 'end' });
-    await leaveResults(api.db);
+    await addUnpublishedResults(api.db);
     await publishResults(api.db);
 
     const bulk = async (name: string) => (await recipientTo(api.db, campaignId, `${name}@example.com`)).id;
@@ -143,7 +143,7 @@ describe('figures of one history', () => {
           await aggregateActivityDeltas(api.db, 8);
         }
         if (state.includes('all')) {
-          await foldCounts(api.db);
+          await aggregateEventCounts(api.db);
           await aggregateCampaignCounts(api.db);
         }
       });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { foldCounts } from '../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 
 const HOUR = 3_600_000;
@@ -33,7 +33,7 @@ describe('analytics', () => {
       await mail({ sentAt: now });
       await mail({ sentAt: new Date(now.getTime() - 40 * DAY) });
       for (const isFolded of [false, true]) {
-        if (isFolded) await foldCounts(api.db);
+        if (isFolded) await aggregateEventCounts(api.db);
         const answer = await project.server.get('/analytics/timeseries');
         expect(answer).to.have.status(200);
         const { data } = answer.body;
@@ -114,7 +114,7 @@ describe('analytics', () => {
           event('email.sent', 1),
         ]);
       for (const isFolded of [false, true]) {
-        if (isFolded) await foldCounts(api.db);
+        if (isFolded) await aggregateEventCounts(api.db);
         const answer = await project.server.get('/analytics/top-events');
         expect(answer.body).to.deep.equal([
           { name: 'grows', count: 3, trend: 0.5 },

@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { ok } from '../../api/http/answers.ts';
 import { route, routes } from '../../api/http/route.ts';
 import { connectDb, type Db, inTransaction } from '../../db/connect.ts';
-import { type ApiAnswer, type ApiProject, actingProject, startTestApi, type TestApi } from '../support/api.ts';
+import {
+  type ApiAnswer,
+  type ApiProject,
+  createProjectWithClients,
+  startTestApi,
+  type TestApi,
+} from '../support/api.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
 import { eventually } from '../support/waiting.ts';
@@ -20,7 +26,7 @@ describe('a connection that breaks between commit and answer', () => {
     world = await openWorld();
     proxy = await startPostgresProxy(world.url);
     api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' }, world: { ...world, url: proxy.url } });
-    project = await actingProject(world.db, api.url);
+    project = await createProjectWithClients(world.db, api.url);
   });
   afterEach(async () => {
     await api.stop();
@@ -190,7 +196,7 @@ describe('a Postgres that stops answering on open connections', () => {
       world: { ...world, url: proxy.url },
     });
     try {
-      const project = await actingProject(world.db, api.url);
+      const project = await createProjectWithClients(world.db, api.url);
       const track = (n: number) => project.browser.post('/v1/track', { email: `c${n}@example.com`, event: 'x' });
       const list = () => project.server.get('/contacts');
       const both = async () => (await Promise.all([track(1), list(), list(), list()])).map(({ status }) => status);

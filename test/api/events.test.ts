@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { foldCounts } from '../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 
 describe('events', () => {
@@ -79,7 +79,7 @@ describe('events', () => {
         .db('events')
         .insert([at('01T10:30:00', 'a'), at('02T00:00:00', 'b'), at('02T23:59:00', 'a'), at('03T00:00:00', 'b')]);
       for (const isFolded of [false, true]) {
-        if (isFolded) await foldCounts(api.db);
+        if (isFolded) await aggregateEventCounts(api.db);
         for (const [query, total] of [
           ['startDate=2024-03-02&endDate=2024-03-02', 2],
           ['endDate=2024-03-01', 1],
@@ -170,7 +170,7 @@ describe('events', () => {
       ] as const)
         await track(email, event);
       const before = await project.server.get('/events/stats');
-      await foldCounts(api.db);
+      await aggregateEventCounts(api.db);
       const after = await project.server.get('/events/stats');
       await track('ann@example.com', 'a');
       await track('eve@example.com', 'a');
@@ -200,7 +200,7 @@ describe('events', () => {
       };
       const all = { name: 'visit', count: 4, uniqueContacts: 2, lastSeenAt: '2024-03-05T10:00:00.000Z' };
       for (const isFolded of [false, true]) {
-        if (isFolded) await foldCounts(api.db);
+        if (isFolded) await aggregateEventCounts(api.db);
         expect(await visits('startDate=2024-03-01')).to.deep.equal(all);
         expect(await visits('startDate=2024-03-02&endDate=2024-03-02')).to.include({ count: 2, uniqueContacts: 2 });
         expect(await visits('startDate=2024-03-01&endDate=2024-03-01')).to.include({ count: 1, uniqueContacts: 1 });
@@ -271,7 +271,7 @@ describe('events', () => {
       const other = await api.project();
       await other.browser.post('/v1/track', { email: 'ann@example.com', event: 'bought' });
       await track('ann@example.com', 'bought');
-      await foldCounts(api.db);
+      await aggregateEventCounts(api.db);
       await track('bob@example.com', 'bought');
       await track('bob@example.com', 'kept');
       const deleted = await project.server.delete('/events/bought');

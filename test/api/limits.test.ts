@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { aggregateContactCounts } from '../../services/contacts/counts.ts';
-import { foldCounts } from '../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 
 const keys = (from: number, count: number) =>
@@ -39,7 +39,7 @@ describe('limits on data and names', () => {
     project.server.post('/events/track', { email: email(), event, data });
   const aggregate = async () => {
     await aggregateContactCounts(api.db);
-    await foldCounts(api.db);
+    await aggregateEventCounts(api.db);
   };
   const fields = async () =>
     Number((await api.db('contactCounts').where({ projectId: project.id }).first('fields'))?.fields ?? 0);

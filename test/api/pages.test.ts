@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { signToken } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import { languages } from '../../platform/languages.ts';
-import { signToken } from '../../platform/signed-token.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import { subscriptionTexts } from '../../web/subscription-texts.ts';
 import { type ApiAnswer, type ApiProject, startTestApi, type TestApi } from '../support/api.ts';

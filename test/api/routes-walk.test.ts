@@ -3,7 +3,7 @@ import { disableProject } from '../../services/projects/disable.ts';
 import { type Person, person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
 import { fingerprint } from '../support/fingerprint.ts';
-import { type Belongings, furnish, pathWith } from '../support/furnished.ts';
+import { createOneOfEachResource, type ProjectResources, pathWith } from '../support/one-of-each.ts';
 import { eventually } from '../support/waiting.ts';
 
 const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 'public'] as const;
@@ -59,7 +59,7 @@ const open = [
 ];
 
 /** Bodies of routes with an id in the path, valid enough to reach the lookup of the id. */
-const bodies: Record<string, (own: { project: ApiProject; things: Belongings }) => object> = {
+const bodies: Record<string, (own: { project: ApiProject; things: ProjectResources }) => object> = {
   'PATCH /contacts/{id}': () => ({ data: { x: 1 }, subscribed: false }),
   'PATCH /templates/{id}': () => ({ name: 'x' }),
   'PUT /campaigns/{id}': ({ project }) => ({
@@ -91,8 +91,8 @@ describe('access to all routes', () => {
   let api: TestApi;
   let project: ApiProject;
   let other: ApiProject;
-  let own: Belongings;
-  let foreign: Belongings;
+  let own: ProjectResources;
+  let foreign: ProjectResources;
   let operations: Operation[];
 
   before(async () => {
@@ -103,7 +103,7 @@ describe('access to all routes', () => {
     };
     api = await startTestApi({ env });
     [project, other] = [await api.project(), await api.project()];
-    [own, foreign] = [await furnish(api, project), await furnish(api, other)];
+    [own, foreign] = [await createOneOfEachResource(api, project), await createOneOfEachResource(api, other)];
     const { paths } = (await api.get('/openapi.json')).body;
     operations = Object.entries<Record<string, Record<string, unknown>>>(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, declared]) => operationOf(method.toUpperCase(), path, declared)),
@@ -123,7 +123,7 @@ describe('access to all routes', () => {
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   const ofSession = (access: Access) => access === 'session' || access === 'member';
 
-  function call({ name, method, path }: Operation, things: Belongings, headers: Record<string, string> = {}) {
+  function call({ name, method, path }: Operation, things: ProjectResources, headers: Record<string, string> = {}) {
     const body = bodies[name]?.({ project, things }) ?? {};
     return api.request(method, pathWith(things, path), method === 'GET' ? undefined : body, headers);
   }
@@ -289,7 +289,7 @@ describe('access to all routes', () => {
 
   it('rejects writes of a disabled project and accepts reads on all routes of a project', async () => {
     const disabled = await api.project();
-    const things = await furnish(api, disabled);
+    const things = await createOneOfEachResource(api, disabled);
     await disableProject(api.db, disabled.id, { reason: 'spam' });
     const server = client(api.url, bearer(disabled.secretKey));
     await eventually(async () => (await server.post('/v1/send', {})).status === 403, {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
-import { actingProject } from '../support/api.ts';
+import { createProjectWithClients } from '../support/api.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { eventually } from '../support/waiting.ts';
@@ -37,7 +37,7 @@ describe('shutdown of an API process', function () {
     answer: Promise<{ status: number; connection: string | null }>;
     release: () => Promise<void>;
   }> {
-    const project = await actingProject(world.db, service.url);
+    const project = await createProjectWithClients(world.db, service.url);
     const release = await lockTracking(world.db);
     const answer = project.browser
       .post('/v1/track', { email: 'a@b.co', event: 'x' })

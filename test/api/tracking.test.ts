@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { connectDb } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
+import { signToken } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
-import { signToken } from '../../platform/signed-token.ts';
 import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
-import { sweepVersions } from '../../services/workflows/versions.ts';
+import { deleteUnusedVersions } from '../../services/workflows/versions.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { build, enable, makeTemplate } from '../support/workflow-building.ts';
 
@@ -324,10 +324,10 @@ describe('workflows', () => {
       await activeExecution(id, 'RUNNING', 2);
       for (let n = 0; n < 2; n++)
         await project.server.patch(`/workflows/${id}/steps/${(await get(id)).steps[0].id}`, { name: `Leave ${n}` });
-      await sweepVersions(api.db);
+      await deleteUnusedVersions(api.db);
       expect(await stored(id)).to.deep.equal([2, 4]);
       await api.db('executions').where({ workflowId: id }).update({ status: 'COMPLETED' });
-      await sweepVersions(api.db);
+      await deleteUnusedVersions(api.db);
       expect(await stored(id)).to.deep.equal([4]);
     });
 

@@ -9,7 +9,7 @@ import { readSettings } from '../../platform/settings.ts';
 import { cleanContactIndexes } from '../../services/contacts/upkeep.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { sendEmails } from '../../services/emails/send.ts';
-import { foldCounts } from '../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { resetProject } from '../../services/removal/project.ts';
 import { addMonths } from '../../services/retention/partitions.ts';
@@ -61,7 +61,7 @@ describe('the database role of docker compose', () => {
     expect(emails).to.have.length(1);
     await createDomain(db, project.access, 'plain.example', readSettings({}));
     await addMonths(db);
-    await foldCounts(db);
+    await aggregateEventCounts(db);
     await cleanContactIndexes(db);
     await resetProject(db, project.id);
     expect(await db('contacts').where({ projectId: project.id })).to.have.length(0);

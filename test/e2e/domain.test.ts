@@ -3,7 +3,7 @@ import { authenticate } from 'mailauth';
 import { freePort } from '../../dev/ports.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { bounceReport } from '../support/reports.ts';
-import { handOver } from '../support/smtp-client.ts';
+import { submitMail } from '../support/smtp-client.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -92,7 +92,7 @@ describe('a sender domain', () => {
     expect(path).to.match(new RegExp(`^b-[0-9a-f-]+@bounce\\.${project.senderDomain}$`));
     expect((await received?.parsed())?.from?.address).to.equal(from);
 
-    await handOver(bouncePort, { to: [path], raw: bounceReport({ to: path }) });
+    await submitMail(bouncePort, { to: [path], raw: bounceReport({ to: path }) });
 
     const { body } = await eventually(
       async () => {

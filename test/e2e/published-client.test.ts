@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import type plunk from '@plunk/node';
 import { expect } from 'chai';
-import { type ApiProject, actingProject } from '../support/api.ts';
+import { type ApiProject, createProjectWithClients } from '../support/api.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -21,7 +21,7 @@ describe('@plunk/node', function () {
   before(async () => {
     world = await openWorld();
     api = await startApi({ DATABASE_URL: world.url });
-    project = await actingProject(world.db, api.url);
+    project = await createProjectWithClients(world.db, api.url);
     const options = { baseUrl: `${api.url}/v1/` };
     tracking = new Plunk(project.publicKey, options);
     sending = new Plunk(project.secretKey, options);

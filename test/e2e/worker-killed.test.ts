@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { emailActivities } from '../../activities/emails.ts';
 import type { Email } from '../../db/models/email.ts';
-import { createMailer } from '../../platform/mailer.ts';
+import { createMailer } from '../../platform/smtp/mailer.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { noCounts } from '../../services/emails/delivery-settlement.ts';
 import { mailById } from '../support/ledger.ts';

@@ -7,10 +7,10 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
-import { createMailer } from '../../platform/mailer.ts';
-import { outboundHttp } from '../../platform/outbound-http.ts';
-import { createResolver } from '../../platform/resolver.ts';
+import { outboundHttp } from '../../platform/http/outbound-http.ts';
+import { createResolver } from '../../platform/http/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
+import { createMailer } from '../../platform/smtp/mailer.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
 import { pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { createDomain } from '../../services/domains/create.ts';
@@ -23,22 +23,22 @@ import { signalNames, updateNames } from '../../services/outbox/signals.ts';
 import { deleteProject } from '../../services/removal/project.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import type { StepTypeName } from '../../services/workflows/graph.ts';
-import { carryOut } from '../../temporal/carry-out.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
+import { sendToTemporal } from '../../temporal/send.ts';
 import {
   bulkQueueOptions,
   campaignsQueueOptions,
   domainsQueueOptions,
-  executionsDuty,
+  executionsQueueOptions,
   mailQueueOptions,
   webhooksQueueOptions,
-  workflowsDuty,
+  workflowsQueueOptions,
 } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { addContacts, limits, makeCampaign } from '../support/campaigns.ts';
 import { endAll } from '../support/cleanup.ts';
 import { startDns } from '../support/dns.ts';
-import { draw, Walker } from '../support/executions.ts';
+import { draw, ExecutionDriver } from '../support/executions.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
 import { addBatch, addMails } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
@@ -111,7 +111,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     let calls = 0;
     receiver.answer(() => ({ status: ++calls === 1 ? 503 : 200, headers: { 'retry-after': '1' } }));
     allowedHosts.push(receiver.host);
-    const walker = new Walker(db, project);
+    const walker = new ExecutionDriver(db, project);
     const workflow = await draw(db, project, {
       steps: {
         mark: ['UPDATE_CONTACT', { data: { seen: true } }],
@@ -133,7 +133,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   },
   /** Is cancelled while it sleeps. */
   async 'execution/cancelled'(db, project) {
-    const walker = new Walker(db, project);
+    const walker = new ExecutionDriver(db, project);
     const workflow = await draw(db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
     const id = await walker.start(workflow, 'ann@example.com');
     const meanwhile = async (handle: WorkflowHandle) => {
@@ -145,7 +145,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   },
   /** The local activity times out because the contact is locked, and the activity takes the step. */
   async 'execution/locked contact'(db, project) {
-    const walker = new Walker(db, project);
+    const walker = new ExecutionDriver(db, project);
     const workflow = await draw(db, project, { steps: { mark: ['UPDATE_CONTACT', { data: { seen: true } }] } });
     const id = await walker.start(workflow, 'ann@example.com');
     const trx = await db.transaction();
@@ -162,7 +162,7 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   async 'execution/continued'(db, project) {
     const second: [StepTypeName, object] = ['DELAY', { amount: 1, unit: 'seconds' }];
     const workflow = await draw(db, project, { steps: { one: second, two: second, three: second, four: second } });
-    const id = await new Walker(db, project).start(workflow, 'ann@example.com');
+    const id = await new ExecutionDriver(db, project).start(workflow, 'ann@example.com');
     return executionRun(project, workflow.id, id);
   },
   async cronTick(db, project) {
@@ -225,12 +225,12 @@ async function record(name: string): Promise<void> {
     settings: temporalSettings(temporal.address, temporal.namespace),
     temporal,
     duties: [
-      await workflowsDuty(advancing),
+      await workflowsQueueOptions(advancing),
       mailQueueOptions(sending),
       campaignsQueueOptions({ ...sending, limits }),
       bulkQueueOptions({ db, limits, retention: settings, now: () => new Date(), stopping }),
       domainsQueueOptions({ db, resolver, settings }),
-      executionsDuty({ ...advancing, temporalSide: openRuns(temporal) }),
+      executionsQueueOptions({ ...advancing, temporalSide: openRuns(temporal) }),
       webhooksQueueOptions({
         db,
         http: (request) => outboundHttp({ resolver, allowedHosts })(request),
@@ -241,7 +241,7 @@ async function record(name: string): Promise<void> {
     log: silent,
   });
   const { meanwhile, ...run } = await scene(db, await makeProject(db));
-  await carryOut(temporal, { action: 'start', workflowType, ...run });
+  await sendToTemporal(temporal, { action: 'start', workflowType, ...run });
   const handle = temporal.client.workflow.getHandle(run.workflowId);
   await meanwhile?.(handle);
   // A cancelled workflow has no result.

@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
-import { createResolver } from '../../platform/resolver.ts';
-import { currentSeal } from '../../platform/seal.ts';
+import { currentSealPrefix } from '../../platform/crypto/seal.ts';
+import { createResolver } from '../../platform/http/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { releaseBlockedMail } from '../../services/blocking/release.ts';
 import { afterCheck } from '../../services/domains/check.ts';
@@ -166,7 +166,7 @@ describe('domain services', () => {
     expect(await resealSecrets(world.db, [NEW, OLD])).to.be.at.least(2);
     expect(await resealSecrets(world.db, [NEW, OLD])).to.equal(0);
     const [key] = await DomainKey.query(world.db).where({ domainId: id });
-    expect(key?.privateKey.startsWith(currentSeal([NEW]))).to.equal(true);
+    expect(key?.privateKey.startsWith(currentSealPrefix([NEW]))).to.equal(true);
     if (key) expect(openPrivateKey([NEW], key)).to.contain('BEGIN PRIVATE KEY');
     expect(await webhookSecret(world.db, [NEW], project.id)).to.equal(secret);
     // Secrets that no key opens stay unchanged.

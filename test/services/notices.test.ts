@@ -6,7 +6,7 @@ import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { deleteContacts } from '../../services/removal/contact.ts';
-import { leaveResults, mailById } from '../support/ledger.ts';
+import { addUnpublishedResults, mailById } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('notices of mail', () => {
@@ -24,7 +24,7 @@ describe('notices of mail', () => {
   /** A mail with status SENT whose result is published. */
   const sentMail = async (state: Partial<Email> = {}): Promise<Email> => {
     const mail = await acceptMail({ status: 'SENT', sentAt: new Date(), ...state });
-    await leaveResults(world.db);
+    await addUnpublishedResults(world.db);
     await publishResults(world.db);
     await world.db('events').where({ emailId: mail.id }).del();
     return mail;
@@ -134,7 +134,7 @@ describe('notices of mail', () => {
       workflowId: ids.workflowId,
       stepVisit: 1,
     });
-    await leaveResults(world.db);
+    await addUnpublishedResults(world.db);
     await publishResults(world.db);
     await apply(mail, { kind: 'open' });
     const recorded = await world.db('events').where({ contactId: mail.contactId }).orderBy('position');
@@ -173,7 +173,7 @@ describe('notices of mail', () => {
     await apply(mail, { kind: 'open' });
     expect(await mailById(world.db, mail.id)).to.include({ status: 'SENDING', openedAt: null });
     await world.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
-    await leaveResults(world.db);
+    await addUnpublishedResults(world.db);
     const applyNow = async () => {
       await world.db('email_notices').update({ dueAt: new Date(0) });
       await applyNotices(world.db);

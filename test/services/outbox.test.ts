@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import type { OutboxQueue } from '../../db/models/outbox-row.ts';
+import type { OutboxQueue } from '../../db/models/outbox-queue.ts';
 import { newId } from '../../platform/ids.ts';
 import { claimOutboxMessages } from '../../services/outbox/claim.ts';
 import { outboxDepth } from '../../services/outbox/depth.ts';
 import { MAX_ATTEMPTS, resolveOutboxMessages, unparkOutboxMessages } from '../../services/outbox/resolve.ts';
-import { type Intent, writeOutboxMessage } from '../../services/outbox/write.ts';
+import { type OutboxMessage, writeOutboxMessage } from '../../services/outbox/write.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const nothing = { done: [], failed: [], unreachable: [] };
@@ -29,7 +29,7 @@ describe('the outbox', () => {
       action: 'start',
       workflowType: 'probe',
       args: [1],
-    } satisfies Intent);
+    } satisfies OutboxMessage);
   const claimed = async (queue: OutboxQueue = 'starts', limit = 100) =>
     (await claimOutboxMessages(db, queue, limit)).map(({ workflowId }) => workflowId);
   const makeDue = () => db('outbox').update({ dueAt: db.fn.now() });

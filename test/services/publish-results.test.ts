@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { inTransaction } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { resendEmail } from '../../services/campaigns/resend-email.ts';
-import { publishResults, queueingResults } from '../../services/emails/publish-results.ts';
+import { insertUnpublishedResults, publishResults } from '../../services/emails/publish-results.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { deleteContacts } from '../../services/removal/contact.ts';
-import { leaveResults } from '../support/ledger.ts';
+import { addUnpublishedResults } from '../support/ledger.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('publishing results', () => {
@@ -32,7 +32,7 @@ describe('publishing results', () => {
   };
   const setState = async (id: string, state: Partial<Email>) => {
     await world.db('emails').where({ id }).update(state);
-    await leaveResults(world.db);
+    await addUnpublishedResults(world.db);
   };
   const events = () => world.db('events').orderBy('id');
 
@@ -94,7 +94,7 @@ describe('publishing results', () => {
   it('records each result once when 12 workers run', async () => {
     const emails = await accept(...Array.from({ length: 120 }, (_, n) => `c${n}@example.com`));
     await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
-    await leaveResults(world.db);
+    await addUnpublishedResults(world.db);
     const counts = await Promise.all(Array.from({ length: 12 }, () => publishResults(world.db, 20)));
     while ((await publishResults(world.db, 20)) > 0);
     expect(Math.max(...counts)).to.be.at.most(20);
@@ -121,7 +121,7 @@ describe('publishing results', () => {
     await setState(id, { status: 'FAILED', reason: '550 no' });
     await inTransaction(world.db, async (trx) => {
       await trx.raw(
-        `with sent as (update emails set status = 'SENT', sent_at = now() where id = ? returning *) ${queueingResults('sent')}`,
+        `with sent as (update emails set status = 'SENT', sent_at = now() where id = ? returning *) ${insertUnpublishedResults('sent')}`,
         [id],
       );
       expect(await publishResults(world.db), 'the queued result is locked').to.equal(0);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createBulkJob } from '../../services/jobs/create.ts';
 import { type OpenRun, reconcile, type TemporalSide } from '../../services/reconciler/reconcile.ts';
-import { draw, Walker } from '../support/executions.ts';
+import { draw, ExecutionDriver } from '../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const LONG_AGO = new Date(Date.now() - 3_600_000);
@@ -33,13 +33,13 @@ class Listed implements TemporalSide {
 describe('the reconciler', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
   let execution: string;
 
   beforeEach(async () => {
     world = await openWorld();
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
     const workflow = await draw(world.db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
     execution = await walker.start(workflow, 'ann@example.com');
     await walker.advance(execution);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ApiError } from '../../platform/errors.ts';
 import { languageOf, languages } from '../../platform/languages.ts';
-import { checkTemplate } from '../../platform/renderer/index.ts';
+import { checkTemplate } from '../../platform/templates/index.ts';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { footerFor } from '../../services/templates/footer.ts';
 import { createTemplate, type NewTemplate, updateTemplate } from '../../services/templates/save.ts';

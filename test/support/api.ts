@@ -110,7 +110,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     db,
     databaseUrl,
     logs,
-    project: () => actingProject(db, api.url),
+    project: () => createProjectWithClients(db, api.url),
     stop: async () => {
       await api.stop();
       await own?.close();
@@ -119,7 +119,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
 }
 
 /** Creates a project with clients for an API that runs in another process. */
-export async function actingProject(db: Db, url: string): Promise<ApiProject> {
+export async function createProjectWithClients(db: Db, url: string): Promise<ApiProject> {
   const project = await makeProject(db);
   const cookie = `everpost_session=${await createSession(db, project.userId)}`;
   return {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { Email } from '../../db/models/email.ts';
-import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { advanceCampaign, type NextStep } from '../../services/campaigns/advance.ts';
 import { type CampaignInput, createCampaign } from '../../services/campaigns/save.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';

@@ -20,7 +20,7 @@ export interface Sketch {
   workflow?: object;
 }
 
-export interface Drawn {
+export interface CreatedWorkflow {
   id: string;
   /** Step ids by name. */
   steps: Record<string, string>;
@@ -31,7 +31,7 @@ export async function draw(
   db: Db,
   { id: projectId }: TestProject,
   { steps, arrows, workflow }: Sketch,
-): Promise<Drawn> {
+): Promise<CreatedWorkflow> {
   const id = newId();
   const ids = Object.fromEntries(Object.keys(steps).map((name) => [name, newId()]));
   const graph = graphOf({ steps, ...(arrows && { arrows }) }, ids);
@@ -68,7 +68,7 @@ export function graphOf({ steps, arrows }: Sketch, ids: Record<string, string>):
 }
 
 /** Advances executions without Temporal, at a time that the test moves forward. */
-export class Walker {
+export class ExecutionDriver {
   readonly db: Db;
   readonly project: TestProject;
   private offsetMs = 0;
@@ -86,7 +86,7 @@ export class Walker {
   }
 
   /** Starts an execution for a contact by hand. */
-  async start(workflow: Drawn, email: string, context: Record<string, unknown> = {}): Promise<string> {
+  async start(workflow: CreatedWorkflow, email: string, context: Record<string, unknown> = {}): Promise<string> {
     await this.contact(email);
     const { id } = await startExecution(this.db, this.project.access, workflow.id, { email, context });
     return id;

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { aggregateContactCounts } from '../../services/contacts/counts.ts';
-import { foldCounts } from '../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../services/events/counts.ts';
 
 /** Tables that change with every request. */
 const IGNORED_TABLES = ['rate_windows', 'session_rate_windows', 'knex_migrations', 'knex_migrations_lock'];
@@ -9,7 +9,7 @@ const IGNORED_TABLES = ['rate_windows', 'session_rate_windows', 'knex_migrations
 export async function fingerprint(db: Db): Promise<Record<string, string>> {
   // Reads aggregate pending deltas. Doing it here keeps a later read from changing the tables.
   await aggregateContactCounts(db);
-  await foldCounts(db);
+  await aggregateEventCounts(db);
   const { rows } = await db.raw(`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`);

@@ -5,9 +5,9 @@ import { controls, fillers, lengthPaths, type TextPath, textPaths } from './text
 export type GrowthMessage =
   | { kind: 'ready' }
   | { kind: 'filler'; filler: string }
-  | { kind: 'done'; faults: GrowthFault[] };
+  | { kind: 'done'; faults: GrowthViolation[] };
 
-export interface GrowthFault {
+export interface GrowthViolation {
   filler: string;
   /** The work for four times the text, divided by the work for the text: 4 when linear, 16 when quadratic. */
   ratio: number;
@@ -52,7 +52,7 @@ async function least(work: TextPath, text: string, best: number, times: number):
 /** The cost of one character in a loop, measured on this machine. */
 let perCharacter = 0;
 
-async function growthOf(work: TextPath, texts: string[]): Promise<Omit<GrowthFault, 'filler'> | undefined> {
+async function growthOf(work: TextPath, texts: string[]): Promise<Omit<GrowthViolation, 'filler'> | undefined> {
   let previous: { text: string; cost: number } | undefined;
   for (const text of texts) {
     // Measures the shorter texts twice: an outlier there would hide growth.
@@ -75,10 +75,10 @@ const texts = Object.entries(fillers).map(([filler, fill], n) => ({
   texts: [...LENGTHS, ...(n % LONG_EVERY === 0 ? LONG_LENGTHS : [])].map(fill),
 }));
 
-async function measure(name: string): Promise<GrowthFault[]> {
+async function measure(name: string): Promise<GrowthViolation[]> {
   const work = textPaths[name] ?? lengthPaths[name] ?? controls[name];
   if (!work) throw new Error(`There is no text path "${name}"`);
-  const violations: GrowthFault[] = [];
+  const violations: GrowthViolation[] = [];
   // V8 compiles regular expressions at their second use.
   for (let n = 0; n < 3; n++) await work(WARM_UP);
   const needsOneFiller = name in lengthPaths || name in controls;

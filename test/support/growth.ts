@@ -2,14 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { atEnd } from './cleanup.ts';
-import type { GrowthFault, GrowthMessage } from './growth-child.ts';
+import type { GrowthMessage, GrowthViolation } from './growth-child.ts';
 
 /** No text path needs a hundredth of this for one filler: one that reports nothing for so long never ends. */
 const TIMEOUT_MS = 120_000;
 
 export interface Growth {
   /** Returns the fillers whose work grows faster than the text; `ratio: Infinity` for one that never ended. */
-  faultsOf(path: string): Promise<GrowthFault[]>;
+  faultsOf(path: string): Promise<GrowthViolation[]>;
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function startGrowth(): Growth {
 }
 
 /** Resolves with the violations of a path, or with the filler that it did not finish. */
-function outcome(child: ChildProcess, path: string): Promise<{ faults: GrowthFault[] } | { filler: string }> {
+function outcome(child: ChildProcess, path: string): Promise<{ faults: GrowthViolation[] } | { filler: string }> {
   return new Promise((resolve, reject) => {
     let filler = '';
     let timer: NodeJS.Timeout;

@@ -53,7 +53,7 @@ export async function addMails(db: Db, count: number, mail: Partial<MailRow> & {
 }
 
 /** For tests that write results to `emails` directly: adds the `unpublished_email_results` that delivery would. */
-export async function leaveResults(db: Db): Promise<void> {
+export async function addUnpublishedResults(db: Db): Promise<void> {
   await db.raw(
     `insert into unpublished_email_results (email_id, contact_id)
      select id, contact_id from emails e where (e.sent_at is not null or e.status = 'FAILED') and not e.without_events

@@ -2,7 +2,7 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { OAuthProvider, OAuthServer } from '../../platform/oauth.ts';
+import type { OAuthProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
 
 export interface Account {
   id: number;

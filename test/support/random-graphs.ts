@@ -97,14 +97,14 @@ export const graphs = (templateIds: string[] = []): fc.Arbitrary<Graph> =>
     )
     .map(([specs, choices]) => connect(specs, choices));
 
-export interface ScriptedAfter {
+export interface ScriptedEventAfter {
   name: string;
   data: Record<string, unknown>;
   /** Minutes after the start; each has a different remainder modulo an hour. */
   afterMinutes: number;
 }
 
-export const scripts: fc.Arbitrary<ScriptedAfter[]> = fc
+export const scripts: fc.Arbitrary<ScriptedEventAfter[]> = fc
   .array(fc.tuple(eventName, data, fc.integer({ min: 0, max: 60 })), { minLength: 1, maxLength: 6 })
   .map((events) =>
     events.map(([name, given, hour], n) => ({ name, data: given, afterMinutes: hour * 60 + 7 * (n + 1) })),

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createRenderer, type Renderer } from '../../platform/renderer/index.ts';
+import { createRenderer, type Renderer } from '../../platform/templates/index.ts';
 import { atEnd } from './cleanup.ts';
 
 let shared: Renderer | undefined;

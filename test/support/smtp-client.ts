@@ -8,7 +8,7 @@ export interface RawMail {
 }
 
 /** Submits a mail unchanged and returns the server's answer; a rejection is an error with `responseCode`. */
-export async function handOver(port: number, { from = '', to, raw }: RawMail): Promise<string> {
+export async function submitMail(port: number, { from = '', to, raw }: RawMail): Promise<string> {
   const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true });
   try {
     const { response } = await transport.sendMail({ envelope: { from, to }, raw });

@@ -5,28 +5,28 @@ import { stringify } from 'csv-stringify/sync';
 import type joi from 'joi';
 import { recipients, sender } from '../../api/http/addresses.ts';
 import { attachments } from '../../api/http/attachments.ts';
-import { uncleanParts } from '../../api/http/clean.ts';
+import { findRefusedParts } from '../../api/http/clean.ts';
 import { mailHeaders } from '../../api/http/mail-headers.ts';
 import { dateTime, line, uuid } from '../../api/http/schemas.ts';
 import { cookieValue } from '../../api/http/session-cookie.ts';
 import { subject } from '../../api/http/subject.ts';
-import { readAddress, readMailbox } from '../../platform/address.ts';
-import { openCursor } from '../../platform/cursor.ts';
-import { bodyHash, signWithDkim } from '../../platform/dkim.ts';
-import { inAttribute, linkTarget, replaceLinks } from '../../platform/html-links.ts';
+import { parseAddress, readMailbox } from '../../platform/address.ts';
+import { openCursor } from '../../platform/crypto/cursor.ts';
+import { openToken } from '../../platform/crypto/signed-token.ts';
 import { UNLIMITED } from '../../platform/limits.ts';
-import { composeMail, type MailAttachment, MailSkeleton, type OutgoingMail } from '../../platform/mime.ts';
-import { KnownLines, quotedPrintable } from '../../platform/mime-body.ts';
-import { nameViolation, plainName } from '../../platform/names.ts';
-import { QuotedForm } from '../../platform/quoted-form.ts';
-import { checkTemplate, escapeHtml, plainMail } from '../../platform/renderer/index.ts';
-import { renderMail } from '../../platform/renderer/mail.ts';
-import { plainText } from '../../platform/renderer/plain-text.ts';
-import { answerText, providerIdOf } from '../../platform/send-outcome.ts';
-import { openToken } from '../../platform/signed-token.ts';
-import { toSmtpData } from '../../platform/wire-lines.ts';
+import { composeMail, type MailAttachment, MailSkeleton, type OutgoingMail } from '../../platform/mime/compose.ts';
+import { bodyHash, signWithDkim } from '../../platform/mime/dkim.ts';
+import { EncodedLineCache, quotedPrintable } from '../../platform/mime/encoding.ts';
+import { escapeAttribute, linkTarget, replaceLinks } from '../../platform/mime/html-links.ts';
+import { PrecompiledText } from '../../platform/mime/precompiled-text.ts';
+import { toSmtpData } from '../../platform/mime/smtp-message.ts';
+import { nameViolation, normalizeName } from '../../platform/names.ts';
+import { answerText, providerIdOf } from '../../platform/smtp/outcome.ts';
+import { checkTemplate, escapeHtml, plainMail } from '../../platform/templates/index.ts';
+import { renderMail } from '../../platform/templates/mail.ts';
+import { plainText } from '../../platform/templates/plain-text.ts';
 import { keysOf } from '../../services/conditions/field-path.ts';
-import { momentOf } from '../../services/conditions/instants.ts';
+import { parseMoment } from '../../services/conditions/instants.ts';
 import { parseCondition } from '../../services/conditions/parse.ts';
 import { readDomainName, senderDomain } from '../../services/domains/name.ts';
 import { judge } from '../../services/domains/records.ts';
@@ -111,7 +111,7 @@ export const textPaths: Record<string, TextPath> = {
     signWithDkim(Buffer.from(`From: a@demo.example\r\nSubject: ${text.replace(/[\r\n]/g, ' ')}\r\n\r\nx\r\n`), dkim),
 
   'MIME: html and text': (text) => compose({ html: text, text }),
-  'MIME: html and text with cached lines': (text) => compose({ html: text, text, known: new KnownLines() }),
+  'MIME: html and text with cached lines': (text) => compose({ html: text, text, known: new EncodedLineCache() }),
   'MIME: subject': (text) => compose({ subject: text }),
   'MIME: sender name': (text) => compose({ from: { email: 'shop@demo.example', name: text } }),
   'MIME: recipient name': (text) => compose({ to: { email: 'ann@example.com', name: text } }),
@@ -121,7 +121,7 @@ export const textPaths: Record<string, TextPath> = {
   'MIME: header name': (text) => compose({ headers: { [text]: 'x' } }),
   'MIME: reply address': (text) => compose({ replyTo: text }),
   'MIME: quoted-printable': quotedPrintable,
-  'MIME: precompiled body': (text) => QuotedForm.of([text, () => text]),
+  'MIME: precompiled body': (text) => PrecompiledText.of([text, () => text]),
   'MIME: campaign skeleton': (text) => new MailSkeleton(mail({ headers: { 'X-A': text } })).fill(mail({ html: text })),
   'MIME by nodemailer: html and text': (text) => compose({ to: NODEMAILER_ADDRESS, html: text, text }),
   'MIME by nodemailer: subject': (text) => compose({ to: NODEMAILER_ADDRESS, subject: text }),
@@ -141,7 +141,7 @@ export const textPaths: Record<string, TextPath> = {
   'links: tracked body': (text) => withTracks(text, tracks()),
   'links: tracked address': (text) => withTracks(`<a href="http://${text}">x</a><a href='${text}'>x</a>`, tracks()),
   'links: entities': linkTarget,
-  'links: attribute': inAttribute,
+  'links: attribute': escapeAttribute,
   'links: headers of a mail': (text) =>
     dressHeaders(
       new MailLinks({ baseUrl: 'https://mail.example', secretKeys: [...KEYS] }),
@@ -183,7 +183,7 @@ export const textPaths: Record<string, TextPath> = {
     parseCondition({ logic: 'AND', groups: [{ filters: text.split('').map((field) => ({ field, operator: 'in' })) }] }),
   'conditions: path': keysOf,
   'conditions: quoted path': (text) => [keysOf(`["${text}"]`), keysOf(`["${text}`), keysOf(`['${text}`)],
-  'conditions: moment': momentOf,
+  'conditions: moment': parseMoment,
 
   'headers: value': (text) => validate(mailHeaders(), { 'X-A': text }),
   'headers: name': (text) => validate(mailHeaders(), { [text]: 'x' }),
@@ -194,9 +194,9 @@ export const textPaths: Record<string, TextPath> = {
   'attachments: type with parameters': (text) =>
     validate(attachments(), [{ filename: 'a', contentType: `a/b; c="${text}`, content: 'eA==' }]),
 
-  'addresses: address': readAddress,
-  'addresses: local part': (text) => readAddress(`${text}@example.com`),
-  'addresses: domain': (text) => readAddress(`ann@${text}`),
+  'addresses: address': parseAddress,
+  'addresses: local part': (text) => parseAddress(`${text}@example.com`),
+  'addresses: domain': (text) => parseAddress(`ann@${text}`),
   'addresses: mailbox': readMailbox,
   'addresses: mailbox name': (text) => readMailbox(`${text} <ann@example.com>`),
   'addresses: mailbox with text behind': (text) => readMailbox(`<ann@example.com>${text}`),
@@ -250,14 +250,14 @@ export const textPaths: Record<string, TextPath> = {
     [`250 2.0.0 OK ${text}`, `250 Ok ${text}`, `id=${text}`, text].map((one) => providerIdOf(one)),
 
   'names: name': nameViolation,
-  'names: plain': plainName,
+  'names: plain': normalizeName,
   'names: slug': slugOf,
   'names: line': (text) => validate(line({ max: 255 }), text),
   'names: event': isReservedEvent,
   'times: date': (text) => [validate(dateTime(), text), validate(dateTime(), `2026-01-01T00:00:00${text}`)],
   'times: cron': (text) => [isCron(text), isCron(`${text} * * * *`)],
   'ids: uuid': (text) => validate(uuid(), text),
-  'JSON: text that cannot be stored': (text) => uncleanParts({ a: text, [text]: 'x' }),
+  'JSON: text that cannot be stored': (text) => findRefusedParts({ a: text, [text]: 'x' }),
 };
 
 /** Paths that depend on the length of the text only, so that one filler is enough. */

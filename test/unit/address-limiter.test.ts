@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AddressLimiter } from '../../services/projects/address-limiter.ts';
+import { AddressLimiter } from '../../services/access/address-limiter.ts';
 
 describe('AddressLimiter', () => {
   it('counts an IPv4-mapped address as the IPv4 address', () => {

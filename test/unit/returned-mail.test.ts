@@ -25,8 +25,8 @@ describe('the return path', () => {
   it('is set when a bounce subdomain is configured; the header token always', () => {
     const links = { baseUrl: '', secretKeys: keys };
     const mail = { id, from: 'a@zürich.example' };
-    expect(new MailLinks(links).marksOf(mail)).to.deep.equal({ mark: token, envelopeFrom: undefined });
-    expect(new MailLinks({ ...links, mailFrom: { subdomain: 'bounce' } }).marksOf(mail)).to.deep.equal({
+    expect(new MailLinks(links).signedIdOf(mail)).to.deep.equal({ mark: token, envelopeFrom: undefined });
+    expect(new MailLinks({ ...links, mailFrom: { subdomain: 'bounce' } }).signedIdOf(mail)).to.deep.equal({
       mark: token,
       envelopeFrom: `b-${token}@bounce.xn--zrich-kva.example`,
     });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Growth, startGrowth } from '../support/growth.ts';
-import type { GrowthFault } from '../support/growth-child.ts';
+import type { GrowthViolation } from '../support/growth-child.ts';
 import { controls, lengthPaths, textPaths } from '../support/text-paths.ts';
 
 const MINUTES = 60_000;
@@ -29,7 +29,7 @@ describe('text processing takes linear time', () => {
   });
 });
 
-const describeGrowth = ({ filler, ratio, length }: GrowthFault): string =>
+const describeGrowth = ({ filler, ratio, length }: GrowthViolation): string =>
   ratio === Number.POSITIVE_INFINITY
     ? `${filler} did not end`
     : `${filler}: four times the text, up to ${length} characters, took ${ratio} times the work`;

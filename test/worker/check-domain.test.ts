@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { Domain } from '../../db/models/domain.ts';
 import { freePort } from '../../dev/ports.ts';
-import { createResolver, type Resolver } from '../../platform/resolver.ts';
+import { createResolver, type Resolver } from '../../platform/http/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import type { DomainWithRecords } from '../../services/domains/find.ts';
 import { loopOf } from '../../services/domains/loop.ts';
 import { checkDomainNow } from '../../temporal/check-domain.ts';
 import { createTemporal } from '../../temporal/connection.ts';
-import { domainsQueueOptions, workflowsDuty } from '../../worker/task-queue-options.ts';
+import { domainsQueueOptions, workflowsQueueOptions } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { testKeys } from '../support/keys.ts';
@@ -34,7 +34,7 @@ describe('checkDomainNow', () => {
       settings: temporalSettings(temporal.address, temporal.namespace),
       temporal,
       duties: [
-        await workflowsDuty({ db: world.db, renderer: testRenderer(), now: () => new Date(), keys: testKeys }),
+        await workflowsQueueOptions({ db: world.db, renderer: testRenderer(), now: () => new Date(), keys: testKeys }),
         domainsQueueOptions({ db: world.db, resolver, settings }),
       ],
       log: silent,

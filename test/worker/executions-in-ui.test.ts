@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { Listener } from '../../db/listener.ts';
 import { openRuns } from '../../temporal/open-runs.ts';
 import { Relay } from '../../worker/relay.ts';
-import { executionsDuty, workflowsDuty } from '../../worker/task-queue-options.ts';
+import { executionsQueueOptions, workflowsQueueOptions } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
-import { type Drawn, draw, Walker } from '../support/executions.ts';
+import { type CreatedWorkflow, draw, ExecutionDriver } from '../support/executions.ts';
 import { testKeys } from '../support/keys.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
@@ -25,7 +25,7 @@ describe('an execution in the Temporal Web UI', () => {
   let world: World;
   let project: TestProject;
   let temporal: OwnNamespace;
-  let workflow: Drawn;
+  let workflow: CreatedWorkflow;
   let contactId: string;
   let executionId: string;
   const ends: (() => Promise<unknown>)[] = [];
@@ -38,7 +38,7 @@ describe('an execution in the Temporal Web UI', () => {
     temporal = await ownNamespace();
     ends.push(() => temporal.close());
     await startWorker();
-    const walker = new Walker(world.db, project);
+    const walker = new ExecutionDriver(world.db, project);
     workflow = await draw(world.db, project, {
       steps: {
         [`Greet ${NAME}`]: ['UPDATE_CONTACT', { data: { greeted: true } }],
@@ -58,7 +58,10 @@ describe('an execution in the Temporal Web UI', () => {
   async function startWorker(): Promise<void> {
     const { db, url } = world;
     const deps = { db, renderer: testRenderer(), now: () => new Date(), keys: testKeys };
-    const duties = [await workflowsDuty(deps), executionsDuty({ ...deps, temporalSide: openRuns(temporal) })];
+    const duties = [
+      await workflowsQueueOptions(deps),
+      executionsQueueOptions({ ...deps, temporalSide: openRuns(temporal) }),
+    ];
     const settings = temporalSettings(temporal.address, temporal.namespace);
     const workers = new TemporalWorkers({ settings, temporal, duties, log: silent });
     const listener = new Listener({ databaseUrl: url, log: silent });

@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Listener } from '../../db/listener.ts';
 import { freePort } from '../../dev/ports.ts';
 import { newId } from '../../platform/ids.ts';
-import { type Intent, writeOutboxMessage } from '../../services/outbox/write.ts';
+import { type OutboxMessage, writeOutboxMessage } from '../../services/outbox/write.ts';
 import { createTemporal, type Temporal } from '../../temporal/connection.ts';
 import { attributeKeys } from '../../temporal/search-attributes.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
@@ -50,19 +50,19 @@ describe('the relay', () => {
   }
 
   const project = newId();
-  const start = (workflowId: string, first = 'started'): Intent => {
+  const start = (workflowId: string, first = 'started'): OutboxMessage => {
     return { queue: 'starts', projectId: project, workflowId, action: 'start', workflowType: 'probe', args: [first] };
   };
-  const signal = (workflowId: string, text: string): Intent => {
+  const signal = (workflowId: string, text: string): OutboxMessage => {
     return { queue: 'control', projectId: project, workflowId, action: 'signal', signal: 'note', args: [text] };
   };
-  const cancel = (workflowId: string): Intent => ({
+  const cancel = (workflowId: string): OutboxMessage => ({
     queue: 'control',
     projectId: project,
     workflowId,
     action: 'cancel',
   });
-  const write = (...messages: Intent[]) =>
+  const write = (...messages: OutboxMessage[]) =>
     inTransaction(db, async (trx) => {
       for (const message of messages) await writeOutboxMessage(trx, message);
     });
@@ -101,7 +101,7 @@ describe('the relay', () => {
   it('sets the search attributes for project and resource', async () => {
     const [workflowId, resourceId] = [id(), newId()];
     await startRelay();
-    await write({ ...start(workflowId), resourceId } as Intent);
+    await write({ ...start(workflowId), resourceId } as OutboxMessage);
     await emptied();
     const { typedSearchAttributes } = await temporal.client.workflow.getHandle(workflowId).describe();
     expect(typedSearchAttributes.get(attributeKeys.projectId)).to.equal(project);

@@ -6,7 +6,7 @@ import { returnPath, returnToken } from '../../services/emails/return-token.ts';
 import { listenForReturnedMail, type ReturnedMailListener } from '../../worker/returned-mail.ts';
 import { addMail, mailById } from '../support/ledger.ts';
 import { bounceReport, complaintReport } from '../support/reports.ts';
-import { handOver } from '../support/smtp-client.ts';
+import { submitMail } from '../support/smtp-client.ts';
 import { silent } from '../support/temporal-work.ts';
 import { makeProject, openWorld, type World } from '../support/world.ts';
 
@@ -44,8 +44,8 @@ describe('the listener for returned mail', () => {
 
   it('accepts a bounce and a complaint', async () => {
     const [bounced, disliked] = [await sent(), await sent()];
-    await handOver(listener.port, { to: [bounced.path], raw: bounceReport({ to: bounced.path }) });
-    await handOver(listener.port, { to: [disliked.path], raw: complaintReport({ to: disliked.path }) });
+    await submitMail(listener.port, { to: [bounced.path], raw: bounceReport({ to: bounced.path }) });
+    await submitMail(listener.port, { to: [disliked.path], raw: complaintReport({ to: disliked.path }) });
     expect(await stateOf(bounced.id)).to.equal('BOUNCED');
     expect(await stateOf(disliked.id)).to.equal('COMPLAINED');
   });
@@ -53,7 +53,7 @@ describe('the listener for returned mail', () => {
   it('reads the report of a bounce that returns ten megabytes of mail', async () => {
     const { id, path } = await sent();
     const raw = bounceReport({ to: path, headers: `Subject: Hello\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(150_000)}` });
-    await handOver(listener.port, { to: [path], raw });
+    await submitMail(listener.port, { to: [path], raw });
     expect(await stateOf(id)).to.equal('BOUNCED');
   });
 
@@ -61,24 +61,24 @@ describe('the listener for returned mail', () => {
     const { id } = await sent();
     const forged = returnPath(returnToken(['the secret key of another installation'], id), 'bounce.shop.example');
     for (const to of [forged, 'ann@bounce.shop.example', `b-${newId()}@bounce.shop.example`])
-      expect(await codeOf(handOver(listener.port, { to: [to], raw: bounceReport({ to }) }))).to.equal(550);
+      expect(await codeOf(submitMail(listener.port, { to: [to], raw: bounceReport({ to }) }))).to.equal(550);
     expect(await stateOf(id)).to.equal('SENT');
   });
 
   it('accepts a report to a hundred recipients for the first five only', async () => {
     const to = Array.from({ length: 100 }, (_, n) => `${['abuse', 'fbl'][n % 2]}@d${n}.example`);
-    const transport = handOver(listener.port, { to, raw: complaintReport({ to: 'abuse@d0.example' }) });
+    const transport = submitMail(listener.port, { to, raw: complaintReport({ to: 'abuse@d0.example' }) });
     expect(await transport).to.match(/^250/);
   });
 
   it('accepts and ignores what is no report, and reports about unknown mails', async () => {
     const { id, path } = await sent();
-    expect(await codeOf(handOver(listener.port, { to: [path], raw: 'Subject: Re: Hello\r\n\r\nThanks' }))).to.equal(
+    expect(await codeOf(submitMail(listener.port, { to: [path], raw: 'Subject: Re: Hello\r\n\r\nThanks' }))).to.equal(
       250,
     );
     expect(await stateOf(id)).to.equal('SENT');
     const gone = returnPath(returnToken(keys, newId()), 'bounce.shop.example');
-    expect(await codeOf(handOver(listener.port, { to: [gone], raw: bounceReport({ to: gone }) }))).to.equal(250);
+    expect(await codeOf(submitMail(listener.port, { to: [gone], raw: bounceReport({ to: gone }) }))).to.equal(250);
   });
 
   it('answers 451 while the database is unavailable', async () => {
@@ -86,7 +86,7 @@ describe('the listener for returned mail', () => {
     const other = await listenForReturnedMail({ port: 0, host: '127.0.0.1', db: closed.db, keys, log: silent });
     await closed.close();
     const { path } = await sent();
-    expect(await codeOf(handOver(other.port, { to: [path], raw: bounceReport({ to: path }) }))).to.equal(451);
+    expect(await codeOf(submitMail(other.port, { to: [path], raw: bounceReport({ to: path }) }))).to.equal(451);
     await other.stop();
   });
 

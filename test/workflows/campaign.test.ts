@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import { campaignActivities, campaignSendingActivities } from '../../activities/campaigns.ts';
 import { Campaign } from '../../db/models/campaign.ts';
-import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';

@@ -2,7 +2,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import { emailActivities } from '../../activities/emails.ts';
-import { createMailer, type Mailer } from '../../platform/mailer.ts';
+import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { noCounts } from '../../services/emails/delivery-settlement.ts';

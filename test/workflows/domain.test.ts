@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import { domainActivities } from '../../activities/domains.ts';
 import { Domain } from '../../db/models/domain.ts';
-import { createResolver, type Resolver } from '../../platform/resolver.ts';
+import { createResolver, type Resolver } from '../../platform/http/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';

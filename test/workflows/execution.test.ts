@@ -6,9 +6,9 @@ import { createTemplate } from '../../services/templates/save.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import { retryExecution } from '../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../services/workflows/executions/skip.ts';
-import { type Drawn, draw, type Sketch, Walker } from '../support/executions.ts';
+import { type CreatedWorkflow, draw, ExecutionDriver, type Sketch } from '../support/executions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
-import { type SkippedExecutions, skipExecutions } from '../support/skipped-executions.ts';
+import { startTimeSkippingExecutions, type TimeSkippingExecutions } from '../support/time-skipping-executions.ts';
 import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
@@ -17,17 +17,17 @@ const DAY = 86_400_000;
 describe('the execution workflow', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
   let receiver: HttpReceiver;
-  let skipped: SkippedExecutions;
+  let skipped: TimeSkippingExecutions;
   let people = 0;
 
   before(async function () {
     this.timeout(120_000);
     [world, receiver] = await Promise.all([openWorld(), startHttpReceiver()]);
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
-    skipped = await skipExecutions(world.db, project, [receiver.host]);
+    walker = new ExecutionDriver(world.db, project);
+    skipped = await startTimeSkippingExecutions(world.db, project, [receiver.host]);
   });
   after(async () => {
     await skipped?.stop();
@@ -38,7 +38,7 @@ describe('the execution workflow', () => {
   interface Begun {
     id: string;
     email: string;
-    workflow: Drawn;
+    workflow: CreatedWorkflow;
     /** Awaiting it lets virtual time pass. */
     result(generation?: number): Promise<unknown>;
   }

@@ -8,11 +8,11 @@ import { startExecution } from '../../services/workflows/executions/start.ts';
 import type { Graph } from '../../services/workflows/graph.ts';
 import { matchEvents } from '../../services/workflows/match-events.ts';
 import { type Simulation, simulate } from '../../services/workflows/simulation/simulate.ts';
-import { SimulationState } from '../../services/workflows/simulation/world.ts';
-import { Walker } from '../support/executions.ts';
-import { graphs, type ScriptedAfter, scripts } from '../support/random-graphs.ts';
+import { SimulationState } from '../../services/workflows/simulation/state.ts';
+import { ExecutionDriver } from '../support/executions.ts';
+import { graphs, type ScriptedEventAfter, scripts } from '../support/random-graphs.ts';
 import { testRenderer } from '../support/renderer.ts';
-import { type SkippedExecutions, skipExecutions } from '../support/skipped-executions.ts';
+import { startTimeSkippingExecutions, type TimeSkippingExecutions } from '../support/time-skipping-executions.ts';
 import { eventually } from '../support/waiting.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
@@ -25,7 +25,7 @@ const limits = { steps: 15, years: 1, ms: 60_000 };
 interface Case {
   email: string;
   graph: Graph;
-  events: ScriptedAfter[];
+  events: ScriptedEventAfter[];
   simulation: Simulation;
   executionId: string;
 }
@@ -33,13 +33,13 @@ interface Case {
 describe('a simulation, compared with executions on a time-skipping server', () => {
   let world: World;
   let project: TestProject;
-  let skipped: SkippedExecutions;
+  let skipped: TimeSkippingExecutions;
 
   before(async function () {
     this.timeout(120_000);
     world = await openWorld();
     project = await makeProject(world.db);
-    skipped = await skipExecutions(world.db, project);
+    skipped = await startTimeSkippingExecutions(world.db, project);
   });
   after(async () => {
     await skipped?.stop();
@@ -139,7 +139,7 @@ describe('a simulation, compared with executions on a time-skipping server', () 
     await passTo((last - start.getTime()) / MINUTE + 60);
     await settled(ids);
 
-    const walker = new Walker(world.db, project);
+    const walker = new ExecutionDriver(world.db, project);
     for (const { executionId, simulation } of all) {
       const way = simulation.path.map(
         ({ step, status, branch }) => `${step.name}: ${status}${branch ? ` by ${branch}` : ''}`,

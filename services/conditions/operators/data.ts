@@ -5,8 +5,8 @@ import {
   dayOf,
   instantOf,
   instantSql,
-  momentOf,
   momentSql,
+  parseMoment,
   type TimeSpan,
   timestamp,
 } from '../instants.ts';
@@ -22,7 +22,7 @@ import {
   textSql,
   valueAt,
   valueSql,
-} from './data-place.ts';
+} from './data-path.ts';
 import { type BindableOperator, noContacts, type Operators, operator } from './operator.ts';
 import { contains, endsWith, startsWith, type TextTest } from './texts.ts';
 
@@ -76,7 +76,7 @@ const comparison = (sign: Sign): BindableOperator<DataPath> => {
         return sql`(jsonb_typeof(${found}) = 'number' and ${found} ${symbol} ${String(value)}::jsonb)`;
       }
       const found = textSql(path, query);
-      const moment = momentOf(value);
+      const moment = parseMoment(value);
       const test =
         moment === undefined
           ? sql`${found} collate "C" ${symbol} ${value}`
@@ -87,7 +87,7 @@ const comparison = (sign: Sign): BindableOperator<DataPath> => {
       const found = valueAt(path, subject);
       if (typeof value === 'number') return typeof found === 'number' && accepts(found - value);
       if (typeof found !== 'string') return false;
-      const [moment, foundMoment] = [momentOf(value), momentOf(found)];
+      const [moment, foundMoment] = [parseMoment(value), parseMoment(found)];
       if (moment === undefined) return accepts(compareText(found, value));
       return foundMoment !== undefined && accepts(foundMoment - moment);
     },

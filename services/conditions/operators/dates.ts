@@ -1,5 +1,5 @@
 import { type Fragment, sql } from '../fragment.ts';
-import { before, DAY_MS, dayOf, momentOf, type TimeSpan, timestamp } from '../instants.ts';
+import { before, DAY_MS, dayOf, parseMoment, type TimeSpan, timestamp } from '../instants.ts';
 import type { ConditionQuery, Window } from '../types.ts';
 import { span } from './arguments.ts';
 import { type BindableOperator, FilterViolation, type Operators, operator, type RawFilter } from './operator.ts';
@@ -15,7 +15,7 @@ interface TimeRange {
 }
 
 function momentAt({ value }: RawFilter): number {
-  const moment = typeof value === 'string' ? momentOf(value) : undefined;
+  const moment = typeof value === 'string' ? parseMoment(value) : undefined;
   if (moment === undefined)
     throw new FilterViolation('value', 'must be a date (YYYY-MM-DD) or an ISO 8601 date-time', 'invalid_string');
   return moment;

@@ -1,5 +1,5 @@
+import { decides, toSql } from '../evaluate.ts';
 import { type Fragment, sql } from '../fragment.ts';
-import { decides, toSql } from '../read.ts';
 import type { ConditionQuery, Subject } from '../types.ts';
 import { nothing } from './arguments.ts';
 import { type Operators, operator } from './operator.ts';

@@ -1,4 +1,4 @@
-import type { FilterAnswer } from '../../conditions/explain.ts';
+import type { FilterResult } from '../../conditions/explain.ts';
 import type { Data } from '../../contacts/data.ts';
 
 interface Filter {
@@ -10,12 +10,12 @@ interface Filter {
 }
 
 /** A filter of the condition with its result. */
-export type ExplainedFilter = Filter & FilterAnswer;
+export type ExplainedFilter = Filter & FilterResult;
 
 /** Characters of a value in the reason; `filters` has all of it. */
 const MAX_VALUE = 200;
 
-export const explainFilters = (config: Data, answers: FilterAnswer[]): ExplainedFilter[] =>
+export const explainFilters = (config: Data, answers: FilterResult[]): ExplainedFilter[] =>
   answers.map((answer) => ({ ...filterAt(config, answer.path), ...answer }));
 
 /** Returns the filter at a path of the condition. A config without groups is itself a filter. */

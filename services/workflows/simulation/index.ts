@@ -1,10 +1,10 @@
 import type { Db } from '../../../db/connect.ts';
 import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
 import type { Workflow } from '../../../db/models/workflow.ts';
-import type { SigningKeys } from '../../../platform/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/cursor.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { Renderer } from '../../../platform/renderer/index.ts';
 import type { Settings } from '../../../platform/settings.ts';
+import type { Renderer } from '../../../platform/templates/index.ts';
 import type { Data } from '../../contacts/data.ts';
 import { findContact } from '../../contacts/find.ts';
 import { asGraph, editedGraph, findWorkflow } from '../find.ts';
@@ -13,7 +13,7 @@ import { showStep } from '../sealed-headers.ts';
 import { after, type Span } from '../spans.ts';
 import { type Draft, readDraft, requireRunnable } from './draft.ts';
 import { type Simulation, simulate } from './simulate.ts';
-import { type ScriptedEvent, SimulationState } from './world.ts';
+import { type ScriptedEvent, SimulationState } from './state.ts';
 
 /**
  * With `id`, or `email` alone, the stored contact; other values override its own. `email` with other values describes an

@@ -1,19 +1,19 @@
 import type { Db } from '../../../db/connect.ts';
 import { Project } from '../../../db/models/project.ts';
 import type { Limits } from '../../../platform/limits.ts';
-import { plainMail, type Renderer } from '../../../platform/renderer/index.ts';
-import { explain, type FilterAnswer } from '../../conditions/explain.ts';
+import { plainMail, type Renderer } from '../../../platform/templates/index.ts';
+import { explain, type FilterResult } from '../../conditions/explain.ts';
 import { loadFacts } from '../../conditions/facts.ts';
 import { resolveCondition, staticSegmentsOf } from '../../conditions/resolve.ts';
 import type { ParsedCondition } from '../../conditions/types.ts';
 import { mergedTooLarge } from '../../contacts/data.ts';
-import { keysFault } from '../../contacts/limits.ts';
+import { dataKeysViolation } from '../../contacts/limits.ts';
 import { footerFor } from '../../templates/footer.ts';
 import { variablesOf } from '../../templates/variables.ts';
-import { renderText } from '../real-run.ts';
 import { planStepEmail } from '../send-step-email.ts';
+import { renderText } from '../step-environment.ts';
 import type { MailResult, StepEnvironment, StepMail } from '../steps/step-type.ts';
-import type { SimulationState } from './world.ts';
+import type { SimulationState } from './state.ts';
 
 export interface SimulatedEmail {
   templateId: string;
@@ -42,7 +42,7 @@ export interface SimulationEnvironment {
 /** Records what a simulated step does. */
 export class Recorder {
   email: SimulatedEmail | undefined;
-  filters: FilterAnswer[] | undefined;
+  filters: FilterResult[] | undefined;
   private readonly environment: SimulationEnvironment;
   private readonly state: SimulationState;
 
@@ -62,7 +62,7 @@ export class Recorder {
       execution: { id: executionId },
       sendEmail: (mail) => this.sendEmail(mail),
       updateContact: async (change) => {
-        const violation = this.environment.limits && keysFault(change.data, this.environment.limits);
+        const violation = this.environment.limits && dataKeysViolation(change.data, this.environment.limits);
         if (violation) return { refused: violation.message };
         const size = Buffer.byteLength(JSON.stringify({ ...contact.data, ...change.data }));
         if (size > MAX_DATA_BYTES) return { refused: mergedTooLarge.message };

@@ -8,7 +8,7 @@ import { Budget, LIMITS, mb, type SimulationLimits, type Truncation } from './bu
 import { conditionReason, explainFilters } from './explained.ts';
 import { Recorder, type SimulationEnvironment } from './recorder.ts';
 import type { SimulatedStep } from './simulated-step.ts';
-import type { SimulationState } from './world.ts';
+import type { SimulationState } from './state.ts';
 
 export type { SimulatedStep } from './simulated-step.ts';
 

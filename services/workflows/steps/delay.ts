@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { keysOf } from '../../conditions/field-path.ts';
-import { momentOf } from '../../conditions/instants.ts';
+import { parseMoment } from '../../conditions/instants.ts';
 import type { Data } from '../../contacts/data.ts';
 import { after, type Span, spanKeys } from '../spans.ts';
 import { fail, type StepType, sleepUntil } from './step-type.ts';
@@ -36,7 +36,7 @@ export const delay: StepType<DelayConfig> = {
 function sleepUntilDate(until: string, data: Data) {
   const path = pathOf(until);
   const value = path ? valueAt(data, path) : until;
-  const moment = typeof value === 'string' ? momentOf(value) : undefined;
+  const moment = typeof value === 'string' ? parseMoment(value) : undefined;
   if (moment === undefined) return fail(`the contact has no date in ${until}`);
   return sleepUntil(new Date(moment));
 }
@@ -51,5 +51,5 @@ const valueAt = (data: Data, path: string[]): unknown =>
   );
 
 function dateOrPath(value: string, helpers: joi.CustomHelpers) {
-  return momentOf(value) !== undefined || pathOf(value) ? value : helpers.error('string.isoDate');
+  return parseMoment(value) !== undefined || pathOf(value) ? value : helpers.error('string.isoDate');
 }

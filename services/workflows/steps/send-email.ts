@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { addressRule, NOT_IN_A_LINE, readMailbox } from '../../../platform/address.ts';
+import { addressRule, readMailbox, UNSAFE_IN_LINE } from '../../../platform/address.ts';
 import { requireVerifiedSender } from '../../domains/verified-sender.ts';
 import { fail, leaveBy, type Step, type StepType, skip } from './step-type.ts';
 
@@ -20,7 +20,7 @@ export const sendEmail: StepType<SendEmailConfig> = {
     .object({
       templateId: joi.string().guid({ separator: '-', wrapper: false }).allow(null),
       from: joi.string().min(0).custom(mailbox).allow(null),
-      fromName: joi.string().max(255).pattern(NOT_IN_A_LINE, { invert: true }).allow('', null),
+      fromName: joi.string().max(255).pattern(UNSAFE_IN_LINE, { invert: true }).allow('', null),
       replyTo: addressRule().allow(null),
       recipient: joi
         .object({ type: joi.string().valid('CONTACT', 'CUSTOM').required(), email: addressRule().allow(null) })

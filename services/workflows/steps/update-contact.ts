@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { type Data, limitBrokenBy, readData } from '../../contacts/data.ts';
+import { type Data, exceededLimit, readData } from '../../contacts/data.ts';
 import { fail, leaveBy, type StepType } from './step-type.ts';
 
 export interface UpdateContactConfig {
@@ -18,7 +18,7 @@ export const updateContact: StepType<UpdateContactConfig> = {
     .object({ data: joi.object().unknown(), updates: joi.object().unknown(), subscribed: joi.boolean().strict() })
     .unknown(),
   configErrors: (config) => {
-    const broken = limitBrokenBy(dataOf(config));
+    const broken = exceededLimit(dataOf(config));
     return broken ? [{ field: 'data', message: `"data" ${broken}`, code: 'too_big' }] : [];
   },
   violations: ({ config }) =>

@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { type Fault, validationError } from '../../../platform/errors.ts';
-import { isAllowed } from '../../../platform/outbound-http.ts';
-import { literalOf, refusalOf } from '../../../platform/public-address.ts';
+import { isAllowed } from '../../../platform/http/outbound-http.ts';
+import { literalAddress, refusalOf } from '../../../platform/http/public-address.ts';
 import type { Data } from '../../contacts/data.ts';
 import { type ConfigRules, callWebhook, fail, type StepEnvironment, type StepType } from './step-type.ts';
 import { urlTemplate } from './webhook-url.ts';
@@ -125,7 +125,7 @@ const isWeb = (text: string): boolean =>
 export function targetRefusal(text: string, allowedHosts: string[]): string | undefined {
   if (!isWeb(text)) return 'the URL cannot be read';
   const target = new URL(text);
-  const literal = literalOf(target);
+  const literal = literalAddress(target);
   if (!literal || isAllowed(target, allowedHosts)) return undefined;
   const refusal = refusalOf(literal);
   return refusal && `${literal} ${refusal}`;

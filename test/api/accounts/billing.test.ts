@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { newId } from '../../../platform/ids.ts';
+import { createStripe } from '../../../platform/integrations/stripe.ts';
 import { readSettings } from '../../../platform/settings.ts';
-import { createStripe } from '../../../platform/stripe.ts';
 import { regenerateKeys } from '../../../services/access/keys.ts';
-import { requireCampaignRoom } from '../../../services/billing/caps.ts';
-import { maintainBilling, watchCaps } from '../../../services/billing/upkeep.ts';
+import { requireCampaignBelowCap } from '../../../services/billing/caps.ts';
+import { maintainBilling, watchCaps } from '../../../services/billing/maintenance.ts';
 import { recordUsage } from '../../../services/billing/usage.ts';
 import { publishResults } from '../../../services/emails/publish-results.ts';
 import { deleteProject } from '../../../services/removal/project.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { person, systemMails } from '../../support/accounts.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../../support/api.ts';
-import { leaveResults } from '../../support/ledger.ts';
+import { addUnpublishedResults } from '../../support/ledger.ts';
 import { type StripeStandIn, startStripe, stripeSignature } from '../../support/stripe.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -282,7 +282,7 @@ describe('billing', () => {
     it('counts each sent mail once and no system mail', async () => {
       await send(2);
       await api.db('emails').where({ projectId: project.id }).update({ status: 'SENT', sentAt: new Date() });
-      await leaveResults(api.db);
+      await addUnpublishedResults(api.db);
       while ((await publishResults(api.db, 1, { billing: true })) > 0);
       await sent(1, 'TRANSACTIONAL', SYSTEM_PROJECT_ID);
       expect(await used()).to.deep.include({ transactional: { used: 2, limit: null, remaining: null }, total: 2 });
@@ -411,10 +411,10 @@ describe('billing', () => {
     const row = await api.db('projects').where({ id: project.id }).first();
     expect(row).to.deep.include({ billingCapped: false, cappedSources: [] });
     expect(await send(1)).to.have.status(200);
-    await requireCampaignRoom(api.db, project.id, 5);
+    await requireCampaignBelowCap(api.db, project.id, 5);
     await tend();
     await eventually(async () => (await send(1)).status === 402, { what: 'the cap to be in force again' });
-    const refused = await requireCampaignRoom(api.db, project.id, 5).catch((error) => error);
+    const refused = await requireCampaignBelowCap(api.db, project.id, 5).catch((error) => error);
     expect(refused).to.include({ status: 402 });
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readSettings } from '../../../platform/settings.ts';
 import { sweepAccounts } from '../../../services/users/attempts.ts';
-import { answerRequests } from '../../../services/users/requests.ts';
+import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { cookieOf, person, systemMails } from '../../support/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
@@ -116,7 +116,7 @@ describe('sign-ups and mail to strangers', () => {
     const { email } = await person(api);
     for (let n = 0; n < 24; n++) {
       expect(await api.post('/auth/request-password-reset', { email })).to.have.status(200);
-      await answerRequests(api.db, readSettings({ BASE_URL: 'http://app.test' }));
+      await sendRequestedMails(api.db, readSettings({ BASE_URL: 'http://app.test' }));
       await api.db.raw(`update auth_attempts set opened_at = now() - interval '16 minutes' where window_minutes = 15`);
     }
     expect(await systemMails(api.db, email)).to.have.length(20);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readSettings } from '../../../platform/settings.ts';
-import { answerRequests } from '../../../services/users/requests.ts';
+import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { cookieOf, person, tokenTo } from '../../support/accounts.ts';
 import { type ApiAnswer, startTestApi, type TestApi } from '../../support/api.ts';
 
@@ -37,7 +37,7 @@ describe('pages of links in system mail', () => {
   it('GET /reset-password/:token asks for a password and its form sets it', async () => {
     const someone = await person(api);
     await api.post('/auth/request-password-reset', { email: someone.email });
-    await answerRequests(api.db, readSettings({ BASE_URL: 'http://app.test' }));
+    await sendRequestedMails(api.db, readSettings({ BASE_URL: 'http://app.test' }));
     const path = `/reset-password/${await tokenTo(api.db, someone.email)}`;
     expectPage(await api.get(path), 200, /type="password" name="password" required minlength="8"/);
     expectPage(await api.post(path, 'password=short', form), 422, /at least 8 characters/);
@@ -68,7 +68,7 @@ describe('pages of links in system mail', () => {
   it('GET /verify-email/:token asks for the password or a new one, unless the browser has the session', async () => {
     const someone = await person(api, undefined, { emailVerified: false });
     await api.post('/auth/request-verification', { email: someone.email });
-    await answerRequests(api.db, readSettings({ BASE_URL: 'http://app.test' }));
+    await sendRequestedMails(api.db, readSettings({ BASE_URL: 'http://app.test' }));
     const path = `/verify-email/${await tokenTo(api.db, someone.email)}`;
     const anonymous = await api.get(path);
     expectPage(anonymous, 200, /name="password" required autocomplete="current-password"/);

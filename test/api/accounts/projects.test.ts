@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { hashToken } from '../../../platform/crypto/secrets.ts';
 import { newId } from '../../../platform/ids.ts';
-import { hashToken } from '../../../platform/secrets.ts';
 import { newKeys } from '../../../services/access/keys.ts';
 import { type Person, person } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';

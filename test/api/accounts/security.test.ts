@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readSettings } from '../../../platform/settings.ts';
 import { disableProject, enableProject } from '../../../services/projects/disable.ts';
-import { disableCritical } from '../../../services/security/watch.ts';
+import { disableCriticalProjects } from '../../../services/security/auto-disable.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { systemMails } from '../../support/accounts.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
@@ -58,14 +58,14 @@ describe('security state of a project', () => {
   it('is healthy below 100 mails', async () => {
     await sent(99, { bounced: 99, complained: 99 });
     expect((await read()).last24h).to.include({ bounceRate: 1, bounceLevel: 'healthy', complaintLevel: 'healthy' });
-    await disableCritical(api.db, settings);
+    await disableCriticalProjects(api.db, settings);
     expect(await read()).to.include({ level: 'healthy', disabled: false });
   });
 
   it('disables a critical project, mails its managers and lists the suspension', async () => {
     await sent(100, { bounced: 10 });
     await sent(100, { complained: 50 }, 1, SYSTEM_PROJECT_ID);
-    await disableCritical(api.db, settings);
+    await disableCriticalProjects(api.db, settings);
     const state = await read();
     expect(state).to.include({ disabled: true });
     expect(state.disabledReason).to.match(/10\.0 % of its mail bounced/);
@@ -73,7 +73,7 @@ describe('security state of a project', () => {
     expect(state.suspensions[0]).to.include({ automatic: true, enabledAt: null });
     const { email } = await api.db('users').where({ id: project.userId }).first();
     expect((await systemMails(api.db, email)).map(({ subject }) => subject)[0]).to.match(/was disabled$/);
-    await disableCritical(api.db, settings);
+    await disableCriticalProjects(api.db, settings);
     expect((await read()).suspensions).to.have.length(1);
     expect(await api.db('projects').where({ id: SYSTEM_PROJECT_ID }).first()).to.include({ disabled: false });
     await api.db('activityHours').where({ projectId: SYSTEM_PROJECT_ID }).del();
@@ -81,17 +81,17 @@ describe('security state of a project', () => {
 
   it('disables for complaints too, and never when AUTO_PROJECT_DISABLE is off', async () => {
     await sent(1000, { complained: 5 });
-    await disableCritical(api.db, readSettings({ AUTO_PROJECT_DISABLE: 'false' }));
+    await disableCriticalProjects(api.db, readSettings({ AUTO_PROJECT_DISABLE: 'false' }));
     expect(await read()).to.include({ disabled: false, level: 'critical' });
-    await disableCritical(api.db, settings);
+    await disableCriticalProjects(api.db, settings);
     expect(await read()).to.include({ disabled: true });
   });
 
   it('ignores mail from before the project was enabled again', async () => {
     await sent(100, { bounced: 50 });
-    await disableCritical(api.db, settings);
+    await disableCriticalProjects(api.db, settings);
     await enableProject(api.db, project.id);
-    await disableCritical(api.db, settings);
+    await disableCriticalProjects(api.db, settings);
     const state = await read();
     expect(state).to.include({ disabled: false });
     expect(state.suspensions[0].enabledAt).to.be.a('string');
@@ -116,7 +116,7 @@ describe('security state of a project', () => {
       expect((await read()).allTime).to.deep.equal(before.allTime);
       await sent(1, {}, 0);
       expect((await read()).last7d).to.include({ sent: 102, bounced: 56 });
-      await disableCritical(api.db, settings);
+      await disableCriticalProjects(api.db, settings);
       expect(await read()).to.include({ disabled: true });
     });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readSettings } from '../../../platform/settings.ts';
-import { answerRequests } from '../../../services/users/requests.ts';
+import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { cookieOf, person, systemMails, tokenTo } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
 
@@ -17,7 +17,7 @@ describe('accounts', () => {
   after(() => api.stop());
   beforeEach(() => api.db('authAttempts').del());
 
-  const answerAll = () => answerRequests(api.db, settings);
+  const answerAll = () => sendRequestedMails(api.db, settings);
 
   describe('POST /auth/signup', () => {
     it('answers 201 with the user and a session cookie, HttpOnly and SameSite=Lax for seven days', async () => {

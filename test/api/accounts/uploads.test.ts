@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { expect } from 'chai';
-import { createUploadStorage } from '../../../platform/upload-storage.ts';
+import { createUploadStorage } from '../../../platform/storage/upload-storage.ts';
 import { resetProject } from '../../../services/removal/project.ts';
 import { removeUploads } from '../../../services/uploads/remove.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';

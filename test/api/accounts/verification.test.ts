@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readSettings } from '../../../platform/settings.ts';
 import { createSessionOf } from '../../../services/sessions/sessions.ts';
-import { answerRequests } from '../../../services/users/requests.ts';
+import { sendRequestedMails } from '../../../services/users/requests.ts';
 import { cookieOf, person, systemMails, tokenTo } from '../../support/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 
@@ -114,7 +114,7 @@ describe('POST /auth/verify-email', () => {
   it('revokes the other links of the account when the password is replaced', async () => {
     const { email, token } = await signedUp();
     await api.post('/auth/request-password-reset', { email });
-    await answerRequests(api.db, settings);
+    await sendRequestedMails(api.db, settings);
     const reset = await tokenTo(api.db, email);
     const project = await api.project();
     await project.owner.post(`/projects/${project.id}/members`, { email, role: 'ADMIN' });
@@ -169,7 +169,7 @@ describe('outstanding links of an account', () => {
     const someone = await person(api, undefined, { emailVerified: false });
     const ask = async (what: string) => {
       await api.post(`/auth/request-${what}`, { email: someone.email });
-      await answerRequests(api.db, settings);
+      await sendRequestedMails(api.db, settings);
       return tokenTo(api.db, someone.email);
     };
     const [verification, reset] = [await ask('verification'), await ask('password-reset')];

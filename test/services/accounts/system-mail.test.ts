@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { emailActivities } from '../../../activities/emails.ts';
 import { inTransaction } from '../../../db/connect.ts';
-import { createMailer } from '../../../platform/mailer.ts';
+import { createMailer } from '../../../platform/smtp/mailer.ts';
 import { keyKind, regenerateKeys } from '../../../services/access/keys.ts';
 import { DeliveryLedger } from '../../../services/emails/delivery-ledger.ts';
 import { disableProject } from '../../../services/projects/disable.ts';
 import { deleteProject, resetProject } from '../../../services/removal/project.ts';
 import { type SystemMail, sendSystemMail } from '../../../services/system/mail.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
-import { scrubSystemMail } from '../../../services/system/scrub.ts';
+import { scrubSystemMail } from '../../../services/system/remove-links.ts';
 import { addBatch, mailById } from '../../support/ledger.ts';
 import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { SigningKeys } from '../../../platform/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/cursor.ts';
 import { listActivity } from '../../../services/activity/feed.ts';
 import { activityStats } from '../../../services/activity/stats.ts';
-import { foldCounts } from '../../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../../services/events/counts.ts';
 import { listEvents, listEventsOfContact } from '../../../services/events/list.ts';
 import { listEventNames } from '../../../services/events/names.ts';
 import { eventStats } from '../../../services/events/stats.ts';
@@ -31,7 +31,7 @@ describe('activity of a project with many events', () => {
        from contacts, generate_series(1, ${EVENTS / 300}) n where project_id = ?`,
       [project.id],
     );
-    await foldCounts(world.db);
+    await aggregateEventCounts(world.db);
     await world.db.raw('vacuum analyze');
     contactId = (await world.db('contacts').where({ projectId: project.id }).first('id')).id;
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { decideFor } from '../../../services/conditions/decide.ts';
-import { conditionOf } from '../../../services/conditions/parse.ts';
+import { evaluateForContact } from '../../../services/conditions/decide.ts';
+import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveCondition } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { makeProject, openWorld, type World } from '../../support/world.ts';
@@ -24,8 +24,8 @@ describe('evaluating a condition for one stored contact', () => {
   after(() => world.close());
 
   async function decide(filter: object, context: Data = {}): Promise<boolean> {
-    const resolved = await resolveCondition(world.db, projectId, conditionOf(tree(filter), { inExecution: true }));
-    return decideFor(world.db, resolved, { projectId, contactId, now: NOW, context });
+    const resolved = await resolveCondition(world.db, projectId, requireCondition(tree(filter), { inExecution: true }));
+    return evaluateForContact(world.db, resolved, { projectId, contactId, now: NOW, context });
   }
 
   it('evaluates contact data and the context of the execution', async () => {
@@ -68,9 +68,9 @@ describe('evaluating a condition for one stored contact', () => {
     const resolved = await resolveCondition(
       world.db,
       projectId,
-      conditionOf(tree({ field: 'data.x', operator: 'notExists' })),
+      requireCondition(tree({ field: 'data.x', operator: 'notExists' })),
     );
-    expect(await decideFor(world.db, resolved, { projectId, contactId, now: NOW })).to.equal(true);
-    expect(await decideFor(world.db, resolved, { projectId: newId(), contactId, now: NOW })).to.equal(false);
+    expect(await evaluateForContact(world.db, resolved, { projectId, contactId, now: NOW })).to.equal(true);
+    expect(await evaluateForContact(world.db, resolved, { projectId: newId(), contactId, now: NOW })).to.equal(false);
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
+import { toSql } from '../../../services/conditions/evaluate.ts';
 import { run, sql } from '../../../services/conditions/fragment.ts';
-import { conditionOf } from '../../../services/conditions/parse.ts';
-import { toSql } from '../../../services/conditions/read.ts';
+import { requireCondition } from '../../../services/conditions/parse.ts';
 import { openWorld, type World } from '../../support/world.ts';
 import { NOW, tree } from './population.ts';
 
@@ -40,7 +40,7 @@ describe('indexes for conditions', () => {
   after(() => world.close());
 
   async function indexesOf(...filters: object[]): Promise<string[]> {
-    const { condition } = conditionOf(tree(...filters));
+    const { condition } = requireCondition(tree(...filters));
     const matching = toSql(condition, { projectId, now: NOW, segments: new Map(), context: {} });
     const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
       world.db,

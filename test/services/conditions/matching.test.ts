@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { countMatching, matchingOf, pageOfMatching } from '../../../services/conditions/matching.ts';
-import { conditionOf } from '../../../services/conditions/parse.ts';
+import { countMatching, matchingContacts, pageOfMatching } from '../../../services/conditions/matching.ts';
+import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveCondition } from '../../../services/conditions/resolve.ts';
 import { openWorld, type World } from '../../support/world.ts';
 import { tree } from './population.ts';
@@ -34,8 +34,8 @@ describe('pages of matching contacts', () => {
   ];
   for (const [what, filter] of cases)
     it(`returns the correct pages when the matches are ${what}`, async () => {
-      const resolved = await resolveCondition(world.db, projectId, conditionOf(tree(filter)));
-      const matching = await matchingOf(world.db, projectId, resolved);
+      const resolved = await resolveCondition(world.db, projectId, requireCondition(tree(filter)));
+      const matching = await matchingContacts(world.db, projectId, resolved);
       const expected = await world
         .db('contacts')
         .where({ projectId })

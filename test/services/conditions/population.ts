@@ -1,8 +1,8 @@
 import type { Db } from '../../../db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
+import { decides, filtersOf, toSql } from '../../../services/conditions/evaluate.ts';
 import { joined, run, sql } from '../../../services/conditions/fragment.ts';
-import { conditionOf } from '../../../services/conditions/parse.ts';
-import { decides, filtersOf, toSql } from '../../../services/conditions/read.ts';
+import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveWith, type SegmentSource } from '../../../services/conditions/resolve.ts';
 import type { Subject, Window } from '../../../services/conditions/types.ts';
 import type { Data } from '../../../services/contacts/data.ts';
@@ -88,7 +88,7 @@ export async function evaluateBoth(
   tree: unknown,
   context: Data = {},
 ): Promise<Results> {
-  const parsed = conditionOf(tree, { inExecution: true });
+  const parsed = requireCondition(tree, { inExecution: true });
   const resolved = await resolveWith(parsed, async (ids) => segments.filter(({ id }) => ids.includes(id)));
   const evaluationContext = { now: NOW, context, segments: resolved.segments };
   const matching = toSql(resolved.condition, { ...evaluationContext, projectId });
@@ -125,7 +125,9 @@ export async function drift(
   tree: unknown,
   window: Window,
 ): Promise<Drift> {
-  const resolved = await resolveWith(conditionOf(tree), async (ids) => segments.filter(({ id }) => ids.includes(id)));
+  const resolved = await resolveWith(requireCondition(tree), async (ids) =>
+    segments.filter(({ id }) => ids.includes(id)),
+  );
   const evaluationContext = { context: {}, segments: resolved.segments };
   const query = { ...evaluationContext, projectId, now: window.to };
   const selects = filtersOf(resolved.condition, resolved.segments).flatMap(

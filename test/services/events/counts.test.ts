@@ -7,7 +7,7 @@ import {
   readEventStats,
 } from '../../../db/models/event-counts.ts';
 import { newId } from '../../../platform/ids.ts';
-import { foldCounts } from '../../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../../services/events/counts.ts';
 import { deleteEvents } from '../../../services/events/remove.ts';
 import { trackEvent } from '../../../services/events/track.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
@@ -59,7 +59,7 @@ describe('counts of activity', () => {
     writing = false;
     await Promise.all([aggregating, reading]);
     expect(await names()).to.deep.equal({ e0: 100, e1: 100, e2: 100 });
-    await foldCounts(world.db);
+    await aggregateEventCounts(world.db);
     expect(await names()).to.deep.equal({ e0: 100, e1: 100, e2: 100 });
     expect(await world.db('eventDeltas').where({ projectId: project.id })).to.have.lengthOf(0);
     expect(await countContactsOfEvent(world.db, project.id, 'e1')).to.equal(40);
@@ -76,7 +76,7 @@ describe('counts of activity', () => {
       })(),
     ]);
     expect(await names()).to.deep.equal(await counted());
-    await foldCounts(world.db);
+    await aggregateEventCounts(world.db);
     expect(await names()).to.deep.equal(await counted());
     const contacts = new Set(
       (await world.db('events').where({ projectId: project.id, name: 'gone' })).map((e) => e.contactId),
@@ -138,7 +138,7 @@ describe('counts of activity', () => {
     await aggregateActivityDeltas(world.db, 1);
     await world.db('emails').where({ id }).update({ openedAt: null, status: 'SENT' });
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
-    await foldCounts(world.db);
+    await aggregateEventCounts(world.db);
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
   });
 

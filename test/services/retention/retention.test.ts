@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { foldCounts } from '../../../services/events/counts.ts';
+import { aggregateEventCounts } from '../../../services/events/counts.ts';
 import { listEvents } from '../../../services/events/list.ts';
 import { listEventNames } from '../../../services/events/names.ts';
 import { eventStats } from '../../../services/events/stats.ts';
@@ -130,7 +130,7 @@ describe('retention', () => {
 
   it('keeps all events when no retention is set', async () => {
     await happened(await contactOf('ann@example.com'), '2020-01-01');
-    await foldCounts(world.db);
+    await aggregateEventCounts(world.db);
     expect(await runRetention(world.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
   });
 

@@ -3,7 +3,7 @@ import { connectDb } from '../../../db/connect.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { regenerateKeys } from '../../../services/access/keys.ts';
-import { conditionOf } from '../../../services/conditions/parse.ts';
+import { requireCondition } from '../../../services/conditions/parse.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
 import { deleteSegment } from '../../../services/removal/segment.ts';
 import { applyRecounts, refreshSegment } from '../../../services/segments/count.ts';
@@ -186,7 +186,7 @@ describe('segments', () => {
     const a = await dynamic('A', tree(...Array.from({ length: 30 }, () => isPro.groups[0]?.filters[0] ?? {})));
     const check = (...ids: string[]) => {
       const condition = tree(...ids.map((id) => ({ field: `segment.${id}`, operator: 'memberOfSegment' })));
-      const parsed = conditionOf(condition, { at: 'audienceCondition' });
+      const parsed = requireCondition(condition, { at: 'audienceCondition' });
       return referenceViolations(world.db, project.id, parsed, 'audienceCondition');
     };
     expect(await check(a.id)).to.deep.equal([]);

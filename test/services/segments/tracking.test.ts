@@ -8,7 +8,7 @@ import { applyRecounts } from '../../../services/segments/count.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { findSegment } from '../../../services/segments/find.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
-import { reconcileDue, sweepDrifting } from '../../../services/segments/sweep.ts';
+import { reconcileDue, sweepTimeDependentSegments } from '../../../services/segments/sweep.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 import { applyAllChanges, contact, isPro, memberOf, movesOf, tree } from './support.ts';
@@ -226,15 +226,15 @@ describe('tracked membership', () => {
       await trackEvent(world.db, project.access, { email: ann, event: 'login' });
       await applyAllChanges(world.db);
       expect(await storedMembersOf(within.id)).to.deep.equal([ann]);
-      await sweepDrifting(world.db);
+      await sweepTimeDependentSegments(world.db);
       expect(await storedMembersOf(within.id)).to.deep.equal([ann]);
       await back('events', 'createdAt', { projectId: project.id, name: 'login' }, '1 day');
-      await sweepDrifting(world.db);
+      await sweepTimeDependentSegments(world.db);
       expect(await moves('lately')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
       expect(await moves('once')).to.deep.equal([`entry ${ann}`]);
       expect(await moves('idle')).to.deep.equal([`entry ${ann}`]);
       for (const { id } of [within, older, idle]) await setBack(id, '1 day');
-      expect(await sweepDrifting(world.db)).to.deep.equal({ entered: 0, left: 0 });
+      expect(await sweepTimeDependentSegments(world.db)).to.deep.equal({ entered: 0, left: 0 });
     });
 
     it('records entry when a contact or a date in its data passes an age limit', async () => {
@@ -250,7 +250,7 @@ describe('tracked membership', () => {
         .update({ data: JSON.stringify({ due: new Date().toISOString() }) });
       await back('contacts', 'createdAt', { id }, '1 hour');
       await world.db('contact_changes').delete();
-      await sweepDrifting(world.db);
+      await sweepTimeDependentSegments(world.db);
       expect(await moves('old')).to.deep.equal([`entry ${ann}`]);
       expect(await moves('due')).to.deep.equal([`entry ${ann}`]);
     });
@@ -264,14 +264,14 @@ describe('tracked membership', () => {
       await trackEvent(world.db, project.access, { email: ann, event: 'login' });
       await applyAllChanges(world.db);
       await back('events', 'createdAt', { projectId: project.id, name: 'login' }, '1 month');
-      await sweepDrifting(world.db);
+      await sweepTimeDependentSegments(world.db);
       expect(await moves('user')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
     });
 
     it('does not sweep segments that do not depend on time', async () => {
       const { id } = await tracked('Pro');
       const { sweptAt } = await findSegment(world.db, project.id, id);
-      await sweepDrifting(world.db);
+      await sweepTimeDependentSegments(world.db);
       expect((await findSegment(world.db, project.id, id)).sweptAt).to.deep.equal(sweptAt);
     });
   });

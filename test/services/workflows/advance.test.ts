@@ -5,7 +5,7 @@ import { Event } from '../../../db/models/event.ts';
 import { createTemplate } from '../../../services/templates/save.ts';
 import { advance } from '../../../services/workflows/advance.ts';
 import { openHeaders } from '../../../services/workflows/sealed-headers.ts';
-import { draw, type Sketch, Walker } from '../../support/executions.ts';
+import { draw, ExecutionDriver, type Sketch } from '../../support/executions.ts';
 import { testKeys } from '../../support/keys.ts';
 import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
@@ -17,14 +17,14 @@ const DAY = 24 * HOUR;
 describe('advancing an execution', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
   let people = 0;
   const newEmail = () => `person${++people}@example.com`;
 
   before(async () => {
     world = await openWorld();
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
   });
   after(() => world?.close());
 

@@ -6,7 +6,7 @@ import { deleteLeftoverExecutions } from '../../../services/workflows/executions
 import { retryExecution } from '../../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../../services/workflows/executions/skip.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
-import { type Drawn, draw, graphOf, type Sketch, Walker } from '../../support/executions.ts';
+import { type CreatedWorkflow, draw, ExecutionDriver, graphOf, type Sketch } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const status = (code: number) => (error: { status?: number }) => expect(error.status).to.equal(code);
@@ -19,14 +19,14 @@ describe('control over executions', () => {
   let world: World;
   let project: TestProject;
   let other: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
   let people = 0;
   const newEmail = () => `person${++people}@example.com`;
 
   before(async () => {
     world = await openWorld();
     [project, other] = [await makeProject(world.db), await makeProject(world.db)];
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
   });
   after(() => world?.close());
 
@@ -171,7 +171,7 @@ describe('control over executions', () => {
   });
 
   describe('a graph that is edited while executions are active', () => {
-    const edit = async (workflow: Drawn, sketch: Sketch, names: Record<string, string>) => {
+    const edit = async (workflow: CreatedWorkflow, sketch: Sketch, names: Record<string, string>) => {
       const graph = graphOf(sketch, { ...workflow.steps, ...names });
       await world.db('workflowVersions').insert({ workflowId: workflow.id, version: 2, graph: JSON.stringify(graph) });
       await world.db('workflows').where({ id: workflow.id }).update({ version: 2, validVersion: 2 });

@@ -2,18 +2,18 @@ import { expect } from 'chai';
 import { Contact } from '../../../db/models/contact.ts';
 import { UNLIMITED } from '../../../platform/limits.ts';
 import { aggregateContactCounts } from '../../../services/contacts/counts.ts';
-import { draw, Walker } from '../../support/executions.ts';
+import { draw, ExecutionDriver } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('limits of executions', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
 
   before(async () => {
     world = await openWorld();
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project, { ...UNLIMITED, dataKeys: 3, customFields: 2 });
+    walker = new ExecutionDriver(world.db, project, { ...UNLIMITED, dataKeys: 3, customFields: 2 });
   });
   after(() => world.close());
 

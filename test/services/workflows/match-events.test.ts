@@ -3,31 +3,32 @@ import type { Execution } from '../../../db/models/execution.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { trackEvent } from '../../../services/events/track.ts';
 import { createSegment } from '../../../services/segments/create.ts';
-import { followChanges } from '../../../services/segments/follow.ts';
+import { applyAllContactChanges } from '../../../services/segments/follow.ts';
 import { MAX_DEPTH, matchEvents } from '../../../services/workflows/match-events.ts';
-import { type Drawn, draw, Walker } from '../../support/executions.ts';
+import { type CreatedWorkflow, draw, ExecutionDriver } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('events that start workflows', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
   let names = 0;
 
   before(async () => {
     world = await openWorld();
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
   });
   after(() => world?.close());
 
   const trigger = () => `event ${++names}`;
-  const startedBy = (eventName: string, workflow: object = {}): Promise<Drawn> =>
+  const startedBy = (eventName: string, workflow: object = {}): Promise<CreatedWorkflow> =>
     draw(world.db, project, {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
       workflow: { triggerConfig: JSON.stringify({ eventName }), ...workflow },
     });
-  const executionsOf = ({ id }: Drawn): Promise<Execution[]> => world.db('executions').where({ workflowId: id });
+  const executionsOf = ({ id }: CreatedWorkflow): Promise<Execution[]> =>
+    world.db('executions').where({ workflowId: id });
   const queued = async () => Number((await world.db('eventQueue').count())[0]?.count);
 
   it('starts an execution with the event’s data as context, and its outbox message in the same transaction', async () => {
@@ -153,7 +154,7 @@ describe('events that start workflows', () => {
     const promoted = await startedBy('segment.gold.entry');
     const workflow = await draw(db, project, { steps: { promote: ['UPDATE_CONTACT', { data: { level: 'gold' } }] } });
     await walker.advance(await walker.start(workflow, 'gil@example.com'));
-    await followChanges(db);
+    await applyAllContactChanges(db);
     while ((await matchEvents(db)).events > 0);
     expect((await executionsOf(promoted)).map(({ depth }) => depth)).to.deep.equal([1]);
   });

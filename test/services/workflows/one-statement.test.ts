@@ -5,21 +5,21 @@ import { createTemplate } from '../../../services/templates/save.ts';
 import { type ExecutionState, readExecution } from '../../../services/workflows/execution-state.ts';
 import { cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { StaleExecution, writeExecutionStep } from '../../../services/workflows/records.ts';
-import { type Drawn, draw, Walker } from '../../support/executions.ts';
+import { type CreatedWorkflow, draw, ExecutionDriver } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('a step that runs without locks', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
-  let workflow: Drawn;
+  let walker: ExecutionDriver;
+  let workflow: CreatedWorkflow;
   let templateId: string;
   let people = 0;
 
   before(async () => {
     world = await openWorld();
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
     const template = await createTemplate(world.db, project.access, {
       name: 'Hello',
       subject: 'Hello',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { resealHeaders } from '../../../services/workflows/reseal-headers.ts';
 import { openHeaders, sealHeaders } from '../../../services/workflows/sealed-headers.ts';
-import { draw, Walker } from '../../support/executions.ts';
+import { draw, ExecutionDriver } from '../../support/executions.ts';
 import { testKeys } from '../../support/keys.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -10,12 +10,12 @@ const NEW = 'the key that takes its place';
 describe('sealed headers of webhooks', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
 
   before(async () => {
     world = await openWorld();
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
   });
   after(() => world.close());
 

@@ -9,11 +9,11 @@ import { advance } from '../../../services/workflows/advance.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
 import type { Graph } from '../../../services/workflows/graph.ts';
 import { type Simulation, simulate } from '../../../services/workflows/simulation/simulate.ts';
-import { type ScriptedEvent, SimulationState } from '../../../services/workflows/simulation/world.ts';
+import { type ScriptedEvent, SimulationState } from '../../../services/workflows/simulation/state.ts';
 import { graphViolations } from '../../../services/workflows/violations.ts';
 import { MAX_STEPS } from '../../../services/workflows/walk.ts';
 import { testKeys } from '../../support/keys.ts';
-import { graphs, type ScriptedAfter, scripts } from '../../support/random-graphs.ts';
+import { graphs, type ScriptedEventAfter, scripts } from '../../support/random-graphs.ts';
 import { testRenderer } from '../../support/renderer.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -46,7 +46,7 @@ describe('a simulation', function () {
   });
   after(() => world?.close());
 
-  const scriptFrom = (start: Date, events: ScriptedAfter[]): ScriptedEvent[] =>
+  const scriptFrom = (start: Date, events: ScriptedEventAfter[]): ScriptedEvent[] =>
     events
       .map(({ name, data, afterMinutes }) => ({ name, data, at: new Date(start.getTime() + afterMinutes * 60_000) }))
       .sort((a, b) => a.at.getTime() - b.at.getTime());

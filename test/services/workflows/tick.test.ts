@@ -3,23 +3,23 @@ import { Workflow } from '../../../db/models/workflow.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { enterAtTick } from '../../../services/workflows/tick.ts';
 import { updateWorkflow } from '../../../services/workflows/update.ts';
-import { type Drawn, draw, Walker } from '../../support/executions.ts';
+import { type CreatedWorkflow, draw, ExecutionDriver } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('SCHEDULE workflows', () => {
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
 
   before(async () => {
     world = await openWorld();
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
     for (let n = 0; n < 5; n++) await walker.contact(`person${n}@example.com`, { plan: n < 2 ? 'pro' : 'free' });
   });
   after(() => world?.close());
 
-  const scheduled = (triggerConfig: object = {}, workflow: object = {}): Promise<Drawn> =>
+  const scheduled = (triggerConfig: object = {}, workflow: object = {}): Promise<CreatedWorkflow> =>
     draw(world.db, project, {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
       workflow: {
@@ -28,8 +28,8 @@ describe('SCHEDULE workflows', () => {
         ...workflow,
       },
     });
-  const tick = ({ id }: Drawn, name = 'first') => enterAtTick(world.db, id, name, () => false);
-  const executionsOf = ({ id }: Drawn) => world.db('executions').where({ workflowId: id });
+  const tick = ({ id }: CreatedWorkflow, name = 'first') => enterAtTick(world.db, id, name, () => false);
+  const executionsOf = ({ id }: CreatedWorkflow) => world.db('executions').where({ workflowId: id });
 
   it('start an execution for every contact of the project on a tick', async () => {
     const workflow = await scheduled();

@@ -6,7 +6,7 @@ import { stepTypes } from '../../../services/workflows/steps/index.ts';
 import { fail, leaveBy, type StepType, sleepUntil, stepType } from '../../../services/workflows/steps/step-type.ts';
 import { addStep, addTransition } from '../../../services/workflows/steps-edit.ts';
 import { updateWorkflow } from '../../../services/workflows/update.ts';
-import { Walker } from '../../support/executions.ts';
+import { ExecutionDriver } from '../../support/executions.ts';
 import { testKeys } from '../../support/keys.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -48,14 +48,14 @@ describe('a new step type', () => {
   const rules = { webhookAllowedHosts: [], secretKeys: testKeys };
   let world: World;
   let project: TestProject;
-  let walker: Walker;
+  let walker: ExecutionDriver;
 
   before(async () => {
     table.COIN = stepType(coin);
     table.NAP = stepType(nap);
     world = await openWorld();
     project = await makeProject(world.db);
-    walker = new Walker(world.db, project);
+    walker = new ExecutionDriver(world.db, project);
   });
   after(async () => {
     delete table.COIN;

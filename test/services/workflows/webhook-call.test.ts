@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import { type OutboundHttp, outboundHttp } from '../../../platform/outbound-http.ts';
-import { createResolver } from '../../../platform/resolver.ts';
-import { newWebhookSecret } from '../../../platform/standard-webhooks.ts';
+import { newWebhookSecret } from '../../../platform/crypto/standard-webhooks.ts';
+import { type OutboundHttp, outboundHttp } from '../../../platform/http/outbound-http.ts';
+import { createResolver } from '../../../platform/http/resolver.ts';
 import { callWebhook, outcomeOf, type WebhookRequest } from '../../../services/workflows/webhook-call.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
 

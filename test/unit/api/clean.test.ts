@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MAX_DEPTH, uncleanParts } from '../../../api/http/clean.ts';
+import { findRefusedParts, MAX_DEPTH } from '../../../api/http/clean.ts';
 
 const json = () => fc.jsonValue({ maxDepth: 5 }).filter((value) => typeof value === 'object' && value !== null);
 const clean = (text: string) => !text.includes('\0') && !/\p{Surrogate}/u.test(text);
@@ -19,39 +19,39 @@ describe('uncleanParts', () => {
         const all = texts(value);
         // Refused as a key and allowed as a value: for the examples below.
         fc.pre(!all.includes('__proto__'));
-        expect(uncleanParts(value as object).length > 0).to.equal(all.some((text) => !clean(text)));
+        expect(findRefusedParts(value as object).length > 0).to.equal(all.some((text) => !clean(text)));
       }),
     );
   });
 
   it('names the field by its dotted path', () => {
     const body = JSON.parse('{"a":[{"b":"\\u0000"}],"c":{"__proto__":1},"\\ud800":2,"ok":"fine"}');
-    const found = uncleanParts(body).map(({ field, code }) => `${field} ${code}`);
+    const found = findRefusedParts(body).map(({ field, code }) => `${field} ${code}`);
     expect(found).to.have.members(['a.0.b invalid_string', 'c.__proto__ custom', '\ufffd custom']);
   });
 
   it('counts levels from the body itself', () => {
     const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
-    expect(uncleanParts(nested(MAX_DEPTH))).to.deep.equal([]);
-    expect(uncleanParts(nested(MAX_DEPTH + 1))).to.have.length(1);
+    expect(findRefusedParts(nested(MAX_DEPTH))).to.deep.equal([]);
+    expect(findRefusedParts(nested(MAX_DEPTH + 1))).to.have.length(1);
   });
 
   it('skips texts that cannot be bad, and still finds forbidden keys', () => {
     const body = JSON.parse('{"a":"x","b":{"__proto__":1}}');
-    expect(uncleanParts(body, false).map(({ field }) => field)).to.deep.equal(['b.__proto__']);
+    expect(findRefusedParts(body, false).map(({ field }) => field)).to.deep.equal(['b.__proto__']);
   });
 
   it('finds numbers that are not finite', () => {
-    const found = uncleanParts(JSON.parse('{"a":1e999,"b":[1,-1e999],"c":1e308}'), false);
+    const found = findRefusedParts(JSON.parse('{"a":1e999,"b":[1,-1e999],"c":1e308}'), false);
     expect(found.map(({ field, code }) => `${field} ${code}`)).to.have.members(['a too_big', 'b.1 too_big']);
   });
 
   it('lists at most twenty violations', () => {
-    expect(uncleanParts(Array.from({ length: 100 }, () => '\0'))).to.have.length(20);
+    expect(findRefusedParts(Array.from({ length: 100 }, () => '\0'))).to.have.length(20);
   });
 
   it('truncates a path that is as long as the request', () => {
-    const [fault] = uncleanParts({ ['k'.repeat(10_000)]: '\0' });
+    const [fault] = findRefusedParts({ ['k'.repeat(10_000)]: '\0' });
     expect(fault?.field.length).to.be.below(300);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { decides } from '../../../services/conditions/evaluate.ts';
 import { explain } from '../../../services/conditions/explain.ts';
-import { decides } from '../../../services/conditions/read.ts';
 import type { Condition, Group, Predicate, Subject } from '../../../services/conditions/types.ts';
 
 const subject = {} as Subject;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { before, instantOf, momentOf } from '../../../services/conditions/instants.ts';
+import { before, instantOf, parseMoment } from '../../../services/conditions/instants.ts';
 
 describe('dates in conditions', () => {
   const read: [text: string, iso: string | undefined][] = [
@@ -29,8 +29,8 @@ describe('dates in conditions', () => {
     });
 
   it('parses a date as the beginning of its UTC day where dates are allowed', () => {
-    expect(momentOf('2026-03-31')).to.equal(Date.UTC(2026, 2, 31));
-    expect(momentOf('2026-02-30')).to.equal(undefined);
+    expect(parseMoment('2026-03-31')).to.equal(Date.UTC(2026, 2, 31));
+    expect(parseMoment('2026-02-30')).to.equal(undefined);
   });
 
   const earlier: [now: string, amount: number, unit: 'minutes' | 'hours' | 'days' | 'weeks' | 'months', iso: string][] =

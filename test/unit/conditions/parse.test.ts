@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ApiError } from '../../../platform/errors.ts';
-import { conditionOf, type ParseOptions, parseCondition } from '../../../services/conditions/parse.ts';
+import { type ParseOptions, parseCondition, requireCondition } from '../../../services/conditions/parse.ts';
 
 const ID = '0199a000-0000-7000-8000-000000000001';
 
@@ -51,7 +51,7 @@ describe('parsing a condition tree', () => {
   for (const operator of ['within', 'olderThan', 'triggeredWithin', 'notTriggeredWithin', 'triggeredOlderThan'])
     it(`marks ${operator} as time-dependent`, () => {
       const field = /triggered/i.test(operator) ? 'signup' : 'data.since';
-      expect(conditionOf(tree({ field, operator, value: 1, unit: 'days' })).uses.timeDependent).to.equal(true);
+      expect(requireCondition(tree({ field, operator, value: 1, unit: 'days' })).uses.timeDependent).to.equal(true);
     });
 
   it('ignores unknown keys and null for optional ones', () => {
@@ -170,7 +170,7 @@ describe('parsing a condition tree', () => {
       expect(pathsOf(given, { inExecution: true })).to.deep.equal([]);
       expect(pathsOf(given)).to.deep.equal(['groups.0.filters.0.operator invalid_enum']);
       const asEvent = tree({ field: 'event.amount', operator: 'triggered' });
-      expect(conditionOf(asEvent, { inExecution: true }).uses.events).to.deep.equal(new Set(['amount']));
+      expect(requireCondition(asEvent, { inExecution: true }).uses.events).to.deep.equal(new Set(['amount']));
     });
   });
 
@@ -219,7 +219,7 @@ describe('parsing a condition tree', () => {
   });
 
   it('throws a 400 that names the path of an invalid filter', () => {
-    expect(() => conditionOf(tree({ field: 'email', operator: 'is' }), { at: 'condition' }))
+    expect(() => requireCondition(tree({ field: 'email', operator: 'is' }), { at: 'condition' }))
       .to.throw(ApiError, 'condition.groups.0.filters.0.operator')
       .that.includes({ status: 400, code: 'BAD_REQUEST' });
   });

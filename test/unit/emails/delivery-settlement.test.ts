@@ -48,7 +48,7 @@ describe('the result of an attempt', () => {
   it('is PENDING with a delay when the mail was deferred', () => {
     const settlement = settle(mail({ attempts: 2 }), { kind: 'deferred', reason: '451 later' });
     expect(settlement).to.deep.include({ status: 'PENDING', reason: '451 later' });
-    expect(settlement.againAfter).to.be.within(240, 360);
+    expect(settlement.retryAfterSeconds).to.be.within(240, 360);
     expect(resultKind(settlement)).to.equal('deferred');
   });
 
@@ -60,7 +60,7 @@ describe('the result of an attempt', () => {
 
   it('counts no attempt when the relay was unreachable', () => {
     const settlement = settle(mail(), { kind: 'unreachable', reason: 'ECONNREFUSED' });
-    expect(settlement).to.deep.equal({ status: 'PENDING', reason: 'ECONNREFUSED', unburnt: true });
+    expect(settlement).to.deep.equal({ status: 'PENDING', reason: 'ECONNREFUSED', attemptNotCounted: true });
     expect(resultKind(settlement)).to.equal(undefined);
   });
 
@@ -68,7 +68,7 @@ describe('the result of an attempt', () => {
     it(`is PENDING after a first unknown outcome and UNKNOWN after a second (${sourceType})`, () => {
       const outcome = { kind: 'unknown', reason: 'no answer' } as const;
       const first = settle(mail({ sourceType }), outcome);
-      expect(first).to.include({ status: 'PENDING', unknown: true }).and.not.have.property('againAfter');
+      expect(first).to.include({ status: 'PENDING', unknown: true }).and.not.have.property('retryAfterSeconds');
       const second = settle(mail({ sourceType, attempts: 2, unknownOutcomes: 1 }), outcome);
       expect(second).to.include({ status: 'UNKNOWN', unknown: true });
       expect(second.reason).to.equal('the outcome of attempt 2 is unknown: no answer');

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { newId } from '../../../platform/ids.ts';
-import { MailSkeleton } from '../../../platform/mime.ts';
-import type { SkeletonMail } from '../../../platform/renderer/index.ts';
-import { type Mail, renderMail } from '../../../platform/renderer/mail.ts';
+import { MailSkeleton } from '../../../platform/mime/compose.ts';
+import type { SkeletonMail } from '../../../platform/templates/index.ts';
+import { type Mail, renderMail } from '../../../platform/templates/mail.ts';
 import { type Tracks, tracksOf, withTracks } from '../../../services/emails/dress.ts';
 import { fillingOf, formOf } from '../../../services/emails/dress-form.ts';
 import { footerFor } from '../../../services/templates/footer.ts';
@@ -35,7 +35,8 @@ function fillPrecompiled({ skeletonMail }: Mail, tracks: Tracks | undefined): Bu
   formOf(own.skeleton, tracks !== undefined);
   const form = formOf(own.skeleton, tracks !== undefined);
   return (
-    form && skeleton.fillForm({ id, to: { email: 'a@example.com' }, subject: 'x' }, form, fillingOf(own, tracks))?.raw
+    form &&
+    skeleton.fillPrecompiled({ id, to: { email: 'a@example.com' }, subject: 'x' }, form, fillingOf(own, tracks))?.raw
   );
 }
 

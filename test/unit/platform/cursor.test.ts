@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openCursor, type SigningKeys, signCursor } from '../../../platform/cursor.ts';
+import { openCursor, type SigningKeys, signCursor } from '../../../platform/crypto/cursor.ts';
 import { ApiError } from '../../../platform/errors.ts';
 
 const keys: SigningKeys = ['a key of the service'];

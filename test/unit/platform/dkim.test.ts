@@ -2,10 +2,10 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { bodyHash, type DkimKey, signWithDkim } from '../../../platform/dkim.ts';
 import { newId } from '../../../platform/ids.ts';
-import { composeMail, MailSkeleton, type OutgoingMail } from '../../../platform/mime.ts';
-import { toSmtpData } from '../../../platform/wire-lines.ts';
+import { composeMail, MailSkeleton, type OutgoingMail } from '../../../platform/mime/compose.ts';
+import { bodyHash, type DkimKey, signWithDkim } from '../../../platform/mime/dkim.ts';
+import { toSmtpData } from '../../../platform/mime/smtp-message.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hmacHex } from '../../../platform/hmac.ts';
+import { hmacHex } from '../../../platform/crypto/hmac.ts';
 
 const expected = (key: string, label: string, content: Uint8Array): string =>
   createHmac('sha256', key).update(label).update(content).digest('hex');

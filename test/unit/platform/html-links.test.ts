@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compile } from 'html-to-text';
-import { replaceLinks } from '../../../platform/html-links.ts';
+import { replaceLinks } from '../../../platform/mime/html-links.ts';
 
 const NEW = 'https://t.example/x';
 const replaced = (html: string) => replaceLinks(html, () => NEW);

@@ -9,7 +9,7 @@ import {
   messageId,
   type OutgoingMail,
   type SendOutcome,
-} from '../../../platform/mailer.ts';
+} from '../../../platform/smtp/mailer.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import PostalMime, { decodeWords, type Email } from 'postal-mime';
 import { newId } from '../../../platform/ids.ts';
-import { composeMail, MailSkeleton, messageId, type OutgoingMail } from '../../../platform/mime.ts';
-import { KnownLines, quotedPrintable } from '../../../platform/mime-body.ts';
+import { composeMail, MailSkeleton, messageId, type OutgoingMail } from '../../../platform/mime/compose.ts';
+import { EncodedLineCache, quotedPrintable } from '../../../platform/mime/encoding.ts';
 
 const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
   id: newId(),
@@ -169,7 +169,7 @@ describe('MIME composition', () => {
     const wholeText = text.map((lines) => lines.map((parts) => parts.join('')).join(''));
     fc.assert(
       fc.property(fc.array(wholeText, { minLength: 2, maxLength: 5 }), (texts) => {
-        const known = new KnownLines();
+        const known = new EncodedLineCache();
         const latin = texts.map((each) => Buffer.from(each).toString('latin1'));
         // Encodes each text twice, so that the second time all lines are cached.
         for (const each of [...latin, ...latin]) expect(known.quotedPrintable(each)).to.equal(quotedPrintable(each));

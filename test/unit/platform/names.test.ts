@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { clientNetwork } from '../../../platform/client-network.ts';
+import { clientNetwork } from '../../../platform/http/client-network.ts';
 import { addressInMail, nameInMail } from '../../../platform/names.ts';
 
 describe('nameInMail', () => {

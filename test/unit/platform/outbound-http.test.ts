@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type OutboundRequest, type OutboundRules, outboundHttp } from '../../../platform/outbound-http.ts';
-import { createResolver, type Resolver } from '../../../platform/resolver.ts';
+import { type OutboundRequest, type OutboundRules, outboundHttp } from '../../../platform/http/outbound-http.ts';
+import { createResolver, type Resolver } from '../../../platform/http/resolver.ts';
 import { type DnsStandIn, startDns } from '../../support/dns.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { literalOf, refusalOf } from '../../../platform/public-address.ts';
+import { literalAddress, refusalOf } from '../../../platform/http/public-address.ts';
 
 const refused: Record<string, string[]> = {
   loopback: ['127.0.0.1', '127.255.255.254', '::1'],
@@ -75,7 +75,7 @@ describe('literal address in a URL', () => {
   ];
   for (const url of privateUrls)
     it(`is found and refused in ${url}`, () => {
-      const literal = literalOf(new URL(url));
+      const literal = literalAddress(new URL(url));
       expect(literal).to.be.a('string');
       expect(refusalOf(literal ?? '')).to.be.a('string');
     });
@@ -97,7 +97,9 @@ describe('literal address in a URL', () => {
           `[::ffff:${dotted}]`,
           `[64:ff9b::${dotted}]`,
         ];
-        const results = hosts.map((host) => refusalOf(literalOf(new URL(`http://${host}/`)) ?? 'none') === undefined);
+        const results = hosts.map(
+          (host) => refusalOf(literalAddress(new URL(`http://${host}/`)) ?? 'none') === undefined,
+        );
         expect(new Set(results).size, dotted).to.equal(1);
       }),
     );
@@ -110,6 +112,6 @@ describe('literal address in a URL', () => {
       'http://localhost/',
       'http://1e100.net/',
     ])
-      expect(literalOf(new URL(url)), url).to.equal(undefined);
+      expect(literalAddress(new URL(url)), url).to.equal(undefined);
   });
 });

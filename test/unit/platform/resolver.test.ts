@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createResolver, type Resolver } from '../../../platform/resolver.ts';
+import { createResolver, type Resolver } from '../../../platform/http/resolver.ts';
 import { type DnsStandIn, startDns } from '../../support/dns.ts';
 
 describe('resolver', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { currentSeal, SealError, seal, unseal } from '../../../platform/seal.ts';
+import { currentSealPrefix, SealError, seal, unseal } from '../../../platform/crypto/seal.ts';
 
 const old = 'an old key of enough length';
 const current = 'the current key, also long enough';
@@ -18,8 +18,8 @@ describe('sealed secrets', () => {
   it('unseal with any listed key, and show by their prefix which key sealed them', () => {
     const sealed = seal([old], ['x'], 'secret');
     expect(unseal([current, old], ['x'], sealed)).to.equal('secret');
-    expect(sealed.startsWith(currentSeal([current, old]))).to.equal(false);
-    expect(seal([current, old], ['x'], 'secret').startsWith(currentSeal([current, old]))).to.equal(true);
+    expect(sealed.startsWith(currentSealPrefix([current, old]))).to.equal(false);
+    expect(seal([current, old], ['x'], 'secret').startsWith(currentSealPrefix([current, old]))).to.equal(true);
   });
 
   it('throw a SealError when their key is no longer listed', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { outcomeOfFailure, providerIdOf } from '../../../platform/send-outcome.ts';
-import { SmtpFailure } from '../../../platform/smtp-conversation.ts';
+import { SmtpFailure } from '../../../platform/smtp/conversation.ts';
+import { outcomeOfFailure, providerIdOf } from '../../../platform/smtp/outcome.ts';
 
 const answer = (responseCode: number, text = 'reply') =>
   new SmtpFailure('answer', text, { code: responseCode, text: `${responseCode} ${text}` });

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { SmtpSession, smtpTarget } from '../../../platform/smtp-session.ts';
-import { toSmtpData, type WireMail } from '../../../platform/wire-lines.ts';
+import { type SmtpMessage, toSmtpData } from '../../../platform/mime/smtp-message.ts';
+import { SmtpSession, smtpTarget } from '../../../platform/smtp/session.ts';
 
 const TIMEOUTS = { connectMs: 2_000, greetingMs: 2_000, silenceMs: 2_000 };
 const head = 'Subject: x\r\n\r\n';
-const mail = (body = 'Hello\r\n', change: Partial<WireMail> = {}): WireMail => ({
+const mail = (body = 'Hello\r\n', change: Partial<SmtpMessage> = {}): SmtpMessage => ({
   from: 'shop@demo.localhost',
   to: 'ann@example.com',
   utf8: false,

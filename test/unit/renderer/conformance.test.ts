@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import nunjucks from 'nunjucks';
-import { checkTemplate } from '../../../platform/renderer/index.ts';
+import { checkTemplate } from '../../../platform/templates/index.ts';
 import { render } from './rendering.ts';
 
 const variables = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { checkTemplate } from '../../../platform/renderer/index.ts';
+import { checkTemplate } from '../../../platform/templates/index.ts';
 import { render } from './rendering.ts';
 
 const violationsOf = (source: string): string[] =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createRenderer, type Renderer, type RenderItem } from '../../../platform/renderer/index.ts';
+import { createRenderer, type Renderer, type RenderItem } from '../../../platform/templates/index.ts';
 import { render } from './rendering.ts';
 
 const item = (data: Record<string, unknown> = {}): RenderItem => ({ data, builtIn: {} });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { plainText } from '../../../platform/renderer/plain-text.ts';
+import { plainText } from '../../../platform/templates/plain-text.ts';
 import { render, renderText } from './rendering.ts';
 
 describe('the text part', () => {

@@ -6,13 +6,13 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import type * as rendererModule from '../../../platform/renderer/index.ts';
+import type * as rendererModule from '../../../platform/templates/index.ts';
 import {
   createRenderer,
   type Renderer,
   type RendererOptions,
   type RenderItem,
-} from '../../../platform/renderer/index.ts';
+} from '../../../platform/templates/index.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const log = pino({ level: 'silent' });
@@ -220,12 +220,12 @@ describe('the renderer', () => {
         extends: '../../tsconfig.build.json',
         compilerOptions: { rootDir: root, outDir: directory, sourceMap: false },
         include: [],
-        files: ['index.ts', 'child.ts'].map((file) => join(root, 'platform/renderer', file)),
+        files: ['index.ts', 'child.ts'].map((file) => join(root, 'platform/templates', file)),
       };
       await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config));
       const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
       await promisify(execFile)(process.execPath, [tsc, '-p', directory]);
-      const compiled = pathToFileURL(join(directory, 'platform/renderer/index.js')).href;
+      const compiled = pathToFileURL(join(directory, 'platform/templates/index.js')).href;
       const shipped = ((await import(compiled)) as typeof rendererModule).createRenderer({ log, processes: 1 });
       try {
         const [result] = await shipped.render({ ...mail, items: people(1) });

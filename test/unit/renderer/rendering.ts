@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type Mail, type MailSources, renderMail } from '../../../platform/renderer/mail.ts';
-import { htmlOf } from '../../../platform/renderer/outline.ts';
+import { type Mail, type MailSources, renderMail } from '../../../platform/templates/mail.ts';
+import { htmlOf } from '../../../platform/templates/skeleton.ts';
 
 /** Renders HTML in this process, without the limits of the renderer's child processes. */
 export function render(html: string, data: Record<string, unknown> = {}): string {

@@ -1,7 +1,7 @@
 import { ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { NamespaceNotFoundError, PayloadConverterError, WorkflowNotFoundError } from '@temporalio/common';
 import { expect } from 'chai';
-import { classifyError } from '../../../temporal/carry-out.ts';
+import { classifyError } from '../../../temporal/send.ts';
 
 /** A gRPC error as the client wraps it. */
 const grpcError = (code: number, details = 'details') =>

@@ -1,0 +1,276 @@
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Agent, request as dispatch } from 'undici';
+import { literalAddress, refusalOf } from './public-address.ts';
+import type { Resolver } from './resolver.ts';
+
+// HTTP requests to URLs that customers choose. Every hop is checked first and then connects to the checked address, so
+// that DNS rebinding cannot redirect it. Customers see the reasons, so these reveal nothing about our network: no
+// resolved address, no DNS answer and no socket error message.
+
+export interface OutboundRules {
+  resolver: Pick<Resolver, 'lookup'>;
+  /** Private hosts that may be called, as `host:port`. */
+  allowedHosts: string[];
+  /** Covers name resolution, redirects and the whole response. */
+  timeoutMs?: number;
+  maxRedirects?: number;
+  /** The size of the decompressed body; the rest is not read. */
+  maxBytes?: number;
+}
+
+export interface OutboundRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body?: string | undefined;
+  /** Headers that another origin may see after a redirect. All others may be secret. */
+  publicHeaders?: string[];
+}
+
+export type OutboundResponse =
+  | { kind: 'answered'; status: number; headers: Record<string, string>; body: string; cut: boolean }
+  /** Never allowed: a bad URL, a private address, too many redirects. */
+  | { kind: 'refused'; reason: string }
+  /** Failed this time; a retry may succeed. */
+  | { kind: 'unreachable'; reason: string };
+
+export type OutboundHttp = (request: OutboundRequest, signal?: AbortSignal) => Promise<OutboundResponse>;
+
+class RefusedError extends Error {}
+class UnresolvedError extends Error {}
+
+const LIMITS = { timeoutMs: 10_000, maxRedirects: 5, maxBytes: 1_048_576 };
+/** Headers about the connection and the framing, which only the HTTP client may set. */
+export const TRANSPORT_HEADERS = [
+  'host',
+  'connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'content-length',
+];
+const CROSS_ORIGIN_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'];
+const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
+
+export function outboundHttp(options: OutboundRules): OutboundHttp {
+  const rules = { ...LIMITS, ...options };
+  return async (request, signal) => {
+    const timeout = AbortSignal.timeout(rules.timeoutMs);
+    const combined = signal ? AbortSignal.any([timeout, signal]) : timeout;
+    try {
+      return await followRedirects(rules, request, combined);
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      if (error instanceof RefusedError) return { kind: 'refused', reason: error.message };
+      if (timeout.aborted) return { kind: 'unreachable', reason: `no answer within ${rules.timeoutMs / 1000} s` };
+      return { kind: 'unreachable', reason: reasonOf(error) };
+    }
+  };
+}
+
+type Rules = Required<OutboundRules>;
+type Hop = Pick<OutboundRequest, 'method' | 'body' | 'headers'> & { url: URL };
+
+async function followRedirects(rules: Rules, request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {
+  let hop = firstHop(request);
+  for (let redirects = 0; ; redirects++) {
+    const answer = await requestHop(rules, hop, signal);
+    const target = REDIRECT_STATUSES.includes(answer.status) ? answer.headers.location : undefined;
+    if (target === undefined) return answer;
+    if (redirects === rules.maxRedirects) throw new RefusedError(`more than ${rules.maxRedirects} redirects`);
+    hop = nextHop(hop, answer.status, target, request.publicHeaders ?? []);
+  }
+}
+
+/** Parses an http or https URL. Throws a RefusedError for any other. */
+export function parseTarget(text: string, base?: URL): URL {
+  const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
+  if (!url?.hostname) throw new RefusedError('the URL cannot be read');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new RefusedError('the URL is neither http nor https');
+  return url;
+}
+
+function firstHop({ url: text, method, headers, body }: OutboundRequest): Hop {
+  const url = parseTarget(text);
+  const lowerCased = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), toByteString(value)] as const);
+  const sent: Record<string, string> = Object.fromEntries(
+    lowerCased.filter(([name]) => !TRANSPORT_HEADERS.includes(name)),
+  );
+  const authorization = basicAuthorization(url);
+  if (authorization && sent.authorization === undefined) sent.authorization = authorization;
+  return { url, method: method.toUpperCase(), headers: sent, body };
+}
+
+/** Header values are written as bytes; non-ASCII text is sent as UTF-8, which most receivers expect. */
+const toByteString = (value: string): string => Buffer.from(value, 'utf8').toString('latin1');
+
+/** Returns the Authorization header for credentials in the URL. */
+function basicAuthorization({ username, password }: URL): string | undefined {
+  if (!username && !password) return undefined;
+  const pair = [username, password].map(decodeIfPossible).join(':');
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+function decodeIfPossible(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Follows the Fetch standard: a POST becomes a GET unless the status (307, 308) demands a repetition. */
+function nextHop(hop: Hop, status: number, location: string, publicHeaders: string[]): Hop {
+  const url = parseTarget(location, hop.url);
+  const becomesGet =
+    (status === 303 && !['GET', 'HEAD'].includes(hop.method)) || (status <= 302 && hop.method === 'POST');
+  const sameOrigin = url.origin === hop.url.origin;
+  const kept = Object.entries(hop.headers).filter(([name]) => {
+    if (becomesGet && (name.startsWith('content-') || publicHeaders.includes(name))) return false;
+    return sameOrigin || CROSS_ORIGIN_HEADERS.includes(name) || publicHeaders.includes(name);
+  });
+  const headers = Object.fromEntries(kept);
+  return becomesGet ? { url, method: 'GET', body: undefined, headers } : { ...hop, url, headers };
+}
+
+type Answered = Extract<OutboundResponse, { kind: 'answered' }>;
+
+async function requestHop(rules: Rules, { url, method, headers, body }: Hop, signal: AbortSignal): Promise<Answered> {
+  const addresses = await checkedAddresses(rules, url, signal);
+  const agent = new Agent({ connect: { lookup: pinnedTo(addresses) }, pipelining: 0 });
+  try {
+    const sentBody = method === 'GET' || method === 'HEAD' ? null : (body ?? '');
+    const response = await dispatch(withoutCredentials(url), {
+      dispatcher: agent,
+      method,
+      headers,
+      body: sentBody,
+      signal,
+    });
+    const entries = Object.entries(response.headers).map(([name, value]) => [name, String(value ?? '')] as const);
+    const received = Object.fromEntries(entries);
+    const read = await readBody(response.body, received['content-encoding'], rules.maxBytes);
+    return { kind: 'answered', status: response.statusCode, headers: received, ...read };
+  } catch (error) {
+    if (codeOf(error) === 'UND_ERR_INVALID_ARG') throw new RefusedError('the URL, the method or a header is not valid');
+    throw error;
+  } finally {
+    // Also stops a body that exceeds the limit.
+    agent.destroy().catch(() => {});
+  }
+}
+
+function withoutCredentials(url: URL): URL {
+  const copy = new URL(url);
+  copy.username = '';
+  copy.password = '';
+  copy.hash = '';
+  return copy;
+}
+
+async function checkedAddresses(rules: Rules, url: URL, signal: AbortSignal): Promise<string[]> {
+  const literal = literalAddress(url);
+  const addresses = literal ? [literal] : await resolve(rules.resolver, url.hostname, signal);
+  if (!isAllowed(url, rules.allowedHosts)) requirePublic(url, addresses);
+  return addresses;
+}
+
+/** Refuses a name when any of its addresses is private, because a connection may use any of them. */
+function requirePublic(url: URL, addresses: string[]): void {
+  for (const address of addresses) {
+    const refusal = refusalOf(address);
+    if (!refusal) continue;
+    throw new RefusedError(
+      literalAddress(url) ? `${address} ${refusal}` : `${url.hostname} leads to an address that is not public`,
+    );
+  }
+}
+
+export function isAllowed(url: URL, allowedHosts: string[]): boolean {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  return allowedHosts.some((host) => host.toLowerCase() === `${url.hostname}:${port}`);
+}
+
+async function resolve(resolver: Rules['resolver'], host: string, signal: AbortSignal): Promise<string[]> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
+  });
+  const answer = await Promise.race([resolver.lookup(host.replace(/\.$/, '')), aborted]);
+  if (answer.kind === 'found') return answer.values;
+  throw new UnresolvedError(answer.kind === 'absent' ? `${host} has no address` : `${host} could not be resolved`);
+}
+
+type PinnedLookup = NonNullable<import('node:net').TcpSocketConnectOpts['lookup']>;
+
+const pinnedTo =
+  (addresses: string[]): PinnedLookup =>
+  (_host, options, done) => {
+    const pinned = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    const [first] = pinned;
+    if (options.all) done(null, pinned);
+    else if (first) done(null, first.address, first.family);
+  };
+
+const decompressors: Record<string, () => NodeJS.ReadWriteStream> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+async function readBody(
+  compressed: Readable,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<{ body: string; cut: boolean }> {
+  const createDecompressor = decompressors[encoding?.trim().toLowerCase() ?? ''];
+  const stream = createDecompressor ? decompress(compressed, createDecompressor()) : compressed;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk.subarray(0, maxBytes - size));
+    size += chunk.length;
+    if (size > maxBytes) break;
+  }
+  compressed.destroy();
+  return { body: Buffer.concat(chunks).toString('utf8'), cut: size > maxBytes };
+}
+
+function decompress(compressed: Readable, decompressor: NodeJS.ReadWriteStream): NodeJS.ReadWriteStream {
+  compressed.on('error', (error) => decompressor.emit('error', error));
+  return compressed.pipe(decompressor);
+}
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the host cannot be reached',
+};
+
+/** Uses the error code only: socket messages contain addresses, and certificate messages contain names. */
+function reasonOf(error: unknown): string {
+  if (error instanceof UnresolvedError) return error.message;
+  const code = codeOf(error);
+  if (code === undefined) return 'the connection failed';
+  return reasons[code] ?? `the connection failed (${code})`;
+}
+
+/** Node wraps several connection attempts in one AggregateError, which may have no code itself. */
+function codeOf(error: unknown): string | undefined {
+  const { code, errors } = error as { code?: unknown; errors?: unknown[] };
+  if (typeof code === 'string') return code;
+  return errors?.[0] === undefined ? undefined : codeOf(errors[0]);
+}

@@ -1,0 +1,81 @@
+// Creates a project with one of every resource that a route can name.
+import { newId } from '../../platform/ids.ts';
+import type { ApiAnswer, ApiProject, TestApi } from './api.ts';
+
+/** Ids by path parameter; `id` is looked up by the resource in the path. */
+export interface ProjectResources {
+  contacts: string;
+  templates: string;
+  campaigns: string;
+  segments: string;
+  workflows: string;
+  domains: string;
+  emails: string;
+  projects: string;
+  jobId: string;
+  contactId: string;
+  stepId: string;
+  transitionId: string;
+  executionId: string;
+  userId: string;
+  projectId: string;
+  /** The address of a suppression. */
+  email: string;
+  eventName: string;
+  field: string;
+}
+
+function bodyOf(answer: ApiAnswer) {
+  if (answer.status >= 300) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+export async function createOneOfEachResource({ db }: TestApi, project: ApiProject): Promise<ProjectResources> {
+  const { server, id: projectId, senderDomain } = project;
+  const make = async (path: string, body: object) => bodyOf(await server.post(path, body));
+  const from = `news@${senderDomain}`;
+  const email = `${projectId}@example.com`;
+  // Names are not globally unique like ids: they differ per project, so that a leak between projects is visible.
+  const [eventName, key] = [`bought ${projectId}`, `plan ${projectId}`];
+  const contact = await make('/contacts', { email, data: { [key]: 'pro' } });
+  bodyOf(await project.browser.post('/v1/track', { email, event: eventName }));
+  const template = await make('/templates', { name: 't', subject: 's', body: 'b', type: 'MARKETING', from });
+  const segment = await make('/segments', { name: 'VIPs', type: 'STATIC' });
+  const draft = { name: 'c', subject: 's', body: 'b', from, audienceType: 'ALL' };
+  const campaign = (await make('/campaigns', draft)).data;
+  const workflow = await make('/workflows', { name: 'w', eventName });
+  const step = () => make(`/workflows/${workflow.id}/steps`, { type: 'EXIT', name: 'end', config: {} });
+  const delay = { type: 'DELAY', name: 'wait', config: { amount: 1, unit: 'days' } };
+  const [first, last] = [await make(`/workflows/${workflow.id}/steps`, delay), await step()];
+  const transition = await make(`/workflows/${workflow.id}/transitions`, { fromStepId: first.id, toStepId: last.id });
+  const executionId = newId();
+  await db('executions').insert({
+    ...{ id: executionId, projectId, workflowId: workflow.id, version: 1, contactId: contact.id },
+    ...{ status: 'WAITING', currentStepId: first.id, cut: 0, once: true },
+  });
+  const mail = await make('/v1/send', { to: email, from, subject: 's', body: 'b' });
+  const { jobId } = await make('/contacts/bulk-subscribe', { contactIds: [contact.id] });
+  const domain = await make('/domains', { domain: `walk-${projectId.slice(-12)}.example.com` });
+  await db.raw(
+    `insert into suppressions (id, project_id, address_hash, email, reason)
+     values (?, ?, address_hash(?, ?), ?, 'COMPLAINT')`,
+    [newId(), projectId, projectId, email, email],
+  );
+  return {
+    ...{ contacts: contact.id, templates: template.id, campaigns: campaign.id, segments: segment.id },
+    ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
+    ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
+    ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },
+  };
+}
+
+/** Fills in the parameters of a route's path. */
+export function pathWith(belongings: ProjectResources, path: string): string {
+  const [, resource = ''] = path.replace('/users/@me', '').split('/');
+  return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
+    const value = belongings[(name === 'id' ? resource : name) as keyof ProjectResources];
+    if (value === undefined)
+      throw new Error(`${path}: unknown parameter {${name}}; add it to test/support/furnished.ts`);
+    return encodeURIComponent(value);
+  });
+}
