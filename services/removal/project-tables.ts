@@ -54,7 +54,7 @@ export const keptByReset = [
 
 /**
  * Never erased here: outbox messages are deleted when they are delivered, what is owed when it is billed
- * (`services/billing/upkeep.ts`), and erasures record this work itself.
+ * (`services/billing/maintenance.ts`), and erasures record this work itself.
  */
 export const neverErased = [
   'outbox',

@@ -75,7 +75,7 @@ export function pathWith(belongings: ProjectResources, path: string): string {
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const value = belongings[(name === 'id' ? resource : name) as keyof ProjectResources];
     if (value === undefined)
-      throw new Error(`${path}: unknown parameter {${name}}; add it to test/support/furnished.ts`);
+      throw new Error(`${path}: unknown parameter {${name}}; add it to test/support/one-of-each.ts`);
     return encodeURIComponent(value);
   });
 }
