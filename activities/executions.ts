@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Db } from '../db/connect.ts';
-import type { SigningKeys } from '../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../platform/crypto/signed-token.ts';
 import type { OutboundHttp } from '../platform/http/outbound-http.ts';
 import { webhookSecret } from '../services/projects/webhook-secret.ts';
 import {

@@ -3,7 +3,7 @@ import { connectDb, type Db } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { freePort } from '../dev/ports.ts';
 import { type Postgres, query, startPostgres } from '../dev/postgres.ts';
-import type { SigningKeys } from '../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../platform/crypto/signed-token.ts';
 import { listActivity } from '../services/activity/feed.ts';
 import { activityStats } from '../services/activity/stats.ts';
 import { timeseries } from '../services/analytics/timeseries.ts';

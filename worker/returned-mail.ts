@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { SMTPServer } from 'smtp-server';
 import type { Db } from '../db/connect.ts';
-import type { SigningKeys } from '../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../platform/crypto/signed-token.ts';
 import type { Logger } from '../platform/logger.ts';
 import { recordNotices } from '../services/emails/notices.ts';
 import { MAX_PARSED_BYTES, readReturnedMail, takesReturnedMail } from '../services/notices/returned-mail.ts';

@@ -4,7 +4,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
 import { Membership } from '../../db/models/membership.ts';
 import { User } from '../../db/models/user.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { randomText } from '../../platform/ids.ts';
 import { DEMO_DOMAIN } from '../../platform/settings.ts';

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { SigningKeys } from './cursor.ts';
+import type { SigningKeys } from './signed-token.ts';
 
 const VERSION = 'v1';
 const IV_BYTES = 12;

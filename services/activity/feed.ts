@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
+import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import type { TimeKey } from '../events/newest.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { type Range, type RangeQuery, readRange } from '../range.ts';

@@ -1,7 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { type CampaignCounts, countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import { statement } from '../../db/statement.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
+import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { findCampaign } from './find.ts';
 import { shownCounts, totalOf } from './view.ts';

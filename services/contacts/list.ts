@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { type ContactRecord, contactRecord } from '../../db/models/contact.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
+import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { projectContacts, scopeOf } from '../conditions/scope.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { countContacts } from './counts.ts';

@@ -2,8 +2,8 @@ import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Db } from '../../db/connect.ts';
 import { DomainKey } from '../../db/models/domain-key.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import { seal, unseal } from '../../platform/crypto/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newId, randomText } from '../../platform/ids.ts';
 import { Slots } from '../../platform/slots.ts';
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Domain } from '../../db/models/domain.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import { addSigningKey, makeDomainKey } from './keys.ts';
 

@@ -1,4 +1,4 @@
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { openToken, signToken } from '../../platform/crypto/signed-token.ts';
 import type { MailFromSettings } from '../../platform/settings.ts';
 import { senderDomain } from '../domains/name.ts';

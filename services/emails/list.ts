@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { EmailStatus } from '../../db/models/email.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
+import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { type RangeQuery, readRange } from '../range.ts';
 import { CONTENT, type EmailRecord, type EmailRow, recordOf, SHOWN } from './email-record.ts';

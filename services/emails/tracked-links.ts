@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { openToken, signToken } from '../../platform/crypto/signed-token.ts';
 import { bytesOf, ID_BYTES, idOf } from './id-bytes.ts';
 

@@ -1,7 +1,8 @@
 import type { Db } from '../../db/connect.ts';
 import { readEventHours, readEventNames } from '../../db/models/event-counts.ts';
 import { statement } from '../../db/statement.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
+import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { findContact } from '../contacts/find.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { type Range, type RangeQuery, readRange, splitHours } from '../range.ts';

@@ -1,5 +1,5 @@
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import type { BounceType, Notice } from '../emails/notices.ts';
 import { EMAIL_ID_HEADER, openReturnPath, openReturnToken } from '../emails/return-token.ts';
 

@@ -1,4 +1,4 @@
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import type { BounceType, Notice } from '../emails/notices.ts';
 import { EMAIL_ID_HEADER, openReturnToken } from '../emails/return-token.ts';
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { SnsMessage, SnsVerifier } from '../../platform/integrations/sns.ts';
 import { DEDUPLICATION_DAYS, receiveNotices } from './receive.ts';

@@ -1,6 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import { seal, unseal } from '../../platform/crypto/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newWebhookSecret } from '../../platform/crypto/standard-webhooks.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';

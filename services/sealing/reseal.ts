@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import { currentSealPrefix, SealError, seal, unseal } from '../../platform/crypto/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { dkimKeyContext } from '../domains/keys.ts';
 import { webhookSecretContext } from '../projects/webhook-secret.ts';
 

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Suppression } from '../../db/models/suppression.ts';
-import { openCursor, type SigningKeys, signCursor } from '../../platform/crypto/cursor.ts';
+import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 
 export interface SuppressionsQuery {

@@ -1,8 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import { SealError } from '../../platform/crypto/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { mergedTooLarge } from '../contacts/data.ts';
 import { isDataTooLarge } from '../contacts/violations.ts';
 import { type ExecutionState, isActive, lockExecution, readExecution } from './execution-state.ts';

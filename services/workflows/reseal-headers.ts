@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import { currentSealPrefix, SealError } from '../../platform/crypto/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import type { Data } from '../contacts/data.ts';
 import type { Graph } from './graph.ts';
 import { hasPlainHeaders, openHeaders, sealHeaders } from './sealed-headers.ts';

@@ -1,5 +1,5 @@
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
 import { SealError, seal, unseal } from '../../platform/crypto/seal.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import type { Data } from '../contacts/data.ts';
 import { stepTypeOf } from './steps/index.ts';
 import type { Step } from './steps/step-type.ts';

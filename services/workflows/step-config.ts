@@ -1,6 +1,6 @@
 import joi from 'joi';
 import type { Db } from '../../db/connect.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { badRequest, type Fault, validationError } from '../../platform/errors.ts';
 import { faultsOf } from '../../platform/joi-violations.ts';
 import type { Data } from '../contacts/data.ts';

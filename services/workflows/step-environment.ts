@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { Project } from '../../db/models/project.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { Renderer } from '../../platform/templates/index.ts';

@@ -1,7 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type ExecutionRef, failAt, leaveStep } from './advance.ts';
 import { isActive, lockExecution } from './execution-state.ts';
 import { openHeaders } from './sealed-headers.ts';

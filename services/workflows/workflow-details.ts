@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { Workflow } from '../../db/models/workflow.ts';
-import type { SigningKeys } from '../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { asGraph, type EditedGraph, editedGraph, findWorkflow } from './find.ts';
 import { showStep } from './sealed-headers.ts';
 import { type GraphViolation, graphViolations, triggerViolations } from './violations.ts';

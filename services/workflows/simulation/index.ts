@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/connect.ts';
 import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
 import type { Workflow } from '../../../db/models/workflow.ts';
-import type { SigningKeys } from '../../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Settings } from '../../../platform/settings.ts';
 import type { Renderer } from '../../../platform/templates/index.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { SigningKeys } from '../../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { listActivity } from '../../../services/activity/feed.ts';
 import { activityStats } from '../../../services/activity/stats.ts';
 import { aggregateEventCounts } from '../../../services/events/counts.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Knex } from 'knex';
 import type { Db } from '../../../db/connect.ts';
 import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
-import type { SigningKeys } from '../../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { type ContactsQuery, listContacts } from '../../../services/contacts/list.ts';
 import { saveContact } from '../../../services/contacts/save.ts';

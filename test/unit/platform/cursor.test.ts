@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { openCursor, type SigningKeys, signCursor } from '../../../platform/crypto/cursor.ts';
+import { openCursor, signCursor } from '../../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { ApiError } from '../../../platform/errors.ts';
 
 const keys: SigningKeys = ['a key of the service'];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { SigningKeys } from '../../../platform/crypto/cursor.ts';
+import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
 import { openToken, signToken } from '../../../platform/crypto/signed-token.ts';
 
 const keys: SigningKeys = ['a first key of our own', 'an older key of our own'];
