@@ -65,7 +65,7 @@ const insertEvents = `
       and contact.email = 'user' || (n::bigint * 7919 + n / 13) % given.contacts || '@example.com'`;
 
 const sums = [
-  `insert into event_hours (project_id, hour, name, count, shown, last_contacts, last_at)
+  `insert into event_hours (project_id, hour, name, count, in_feed, last_contacts, last_at)
    select project_id, date_trunc('hour', created_at, 'UTC'), name, count(*),
      count(*) filter (where activity_type(name, data) <> 'hidden'), 0, max(created_at)
    from events where project_id = ? group by 1, 2, 3`,
@@ -74,11 +74,11 @@ const sums = [
   `update event_hours h set last_contacts = c.contacts
    from (select project_id, name, last_hour, count(*) as contacts from event_contacts group by 1, 2, 3) c
    where h.project_id = ? and c.project_id = h.project_id and c.name = h.name and c.last_hour = h.hour`,
-  `insert into event_days (project_id, day, name, count, shown, last_contacts, last_at)
-   select project_id, date_trunc('day', hour, 'UTC'), name, sum(count), sum(shown), sum(last_contacts), max(last_at)
+  `insert into event_days (project_id, day, name, count, in_feed, last_contacts, last_at)
+   select project_id, date_trunc('day', hour, 'UTC'), name, sum(count), sum(in_feed), sum(last_contacts), max(last_at)
    from event_hours where project_id = ? group by 1, 2, 3`,
-  `insert into event_names (project_id, name, count, kept, shown, contacts, last_at)
-   select project_id, name, sum(count), sum(count), sum(shown), sum(last_contacts), max(last_at)
+  `insert into event_names (project_id, name, count, retained, in_feed, contacts, last_at)
+   select project_id, name, sum(count), sum(count), sum(in_feed), sum(last_contacts), max(last_at)
    from event_hours where project_id = ? group by 1, 2`,
 ];
 

@@ -31,8 +31,8 @@ describe('activity', () => {
       version: 1,
       contactId,
       status,
-      cut: 0,
-      once: false,
+      afterPosition: 0,
+      oncePerContact: false,
       ...more,
     });
     const rows = [

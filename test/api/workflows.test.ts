@@ -37,7 +37,16 @@ describe('workflows', () => {
   /** An active execution, inserted without Temporal. */
   const activeExecution = (workflowId: string, status = 'WAITING', version = 2) =>
     api.db('executions').insert({
-      ...{ id: newId(), projectId: project.id, workflowId, version, contactId: newId(), status, cut: 0, once: true },
+      ...{
+        id: newId(),
+        projectId: project.id,
+        workflowId,
+        version,
+        contactId: newId(),
+        status,
+        afterPosition: 0,
+        oncePerContact: true,
+      },
     });
 
   describe('POST /workflows', () => {

@@ -51,7 +51,7 @@ export async function createOneOfEachResource({ db }: TestApi, project: ApiProje
   const executionId = newId();
   await db('executions').insert({
     ...{ id: executionId, projectId, workflowId: workflow.id, version: 1, contactId: contact.id },
-    ...{ status: 'WAITING', currentStepId: first.id, cut: 0, once: true },
+    ...{ status: 'WAITING', currentStepId: first.id, afterPosition: 0, oncePerContact: true },
   });
   const mail = await make('/v1/send', { to: email, from, subject: 's', body: 'b' });
   const { jobId } = await make('/contacts/bulk-subscribe', { contactIds: [contact.id] });

@@ -49,8 +49,8 @@ describe('security state of a project', () => {
 
   it('counts deltas that are not aggregated yet', async () => {
     await api.db('activityDeltas').insert([
-      { projectId: project.id, kind: 'sent', at: new Date(), by: 1 },
-      { projectId: project.id, kind: 'bounced', at: new Date(), by: 1 },
+      { projectId: project.id, kind: 'sent', at: new Date(), delta: 1 },
+      { projectId: project.id, kind: 'bounced', at: new Date(), delta: 1 },
     ]);
     expect((await read()).last24h).to.include({ sent: 1, bounced: 1, bounceRate: 1 });
   });
@@ -103,8 +103,8 @@ describe('security state of a project', () => {
     it('keeps aggregated and pending rates and disables for them, while analytics start from zero', async () => {
       await sent(60, { bounced: 3 });
       await sent(40, { bounced: 3 }, 48);
-      const deltas = Array.from({ length: 50 }, () => ({ kind: 'bounced', at: new Date(), by: 1 }));
-      const one = { kind: 'sent', at: new Date(), by: 1 };
+      const deltas = Array.from({ length: 50 }, () => ({ kind: 'bounced', at: new Date(), delta: 1 }));
+      const one = { kind: 'sent', at: new Date(), delta: 1 };
       await api.db('activityDeltas').insert([...deltas, one].map((delta) => ({ ...delta, projectId: project.id })));
       const before = await read();
       expect(await reset()).to.have.status(200);
