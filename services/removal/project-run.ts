@@ -4,7 +4,7 @@ import { notifyKeysChanged } from '../access/keys.ts';
 import { eraseChunk } from './project-chunk.ts';
 import { erasedByReset, keptByReset } from './project-tables.ts';
 
-export const RESETTING = 'its data is being erasedByReset';
+export const RESETTING = 'its data is being wiped';
 
 export interface ErasureProgress {
   ended: boolean;

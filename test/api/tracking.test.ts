@@ -186,7 +186,7 @@ describe('tracking', () => {
       } finally {
         await api.db.raw('alter table email_notices_unavailable rename to email_notices');
       }
-      expect(api.logs.some(({ msg }) => msg === 'an open or click could not be counted')).to.equal(true);
+      expect(api.logs.some(({ msg }) => msg === 'open or click could not be recorded')).to.equal(true);
     });
 
     it('redirects without waiting for the click to be recorded', async () => {

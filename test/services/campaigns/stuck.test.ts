@@ -104,7 +104,7 @@ describe('a campaign mail whose composing stops the worker', () => {
     expect(await worker.run(id)).to.include({ kind: 'wait' });
     expect(await standing(db, project, id)).to.include({ failed: 3, pending: 3, sent: 0 });
     const { paused, pausedBy, pauseReason } = await db('campaigns').where({ id }).first();
-    expect({ paused, pausedBy }).to.deep.equal({ paused: true, pausedBy: 'BRAKE' });
+    expect({ paused, pausedBy }).to.deep.equal({ paused: true, pausedBy: 'AUTO_PAUSE' });
     expect(pauseReason).to.equal('3 of its mails stopped the worker while they were written');
     expect(smtp.mails).to.deep.equal([]);
   });
