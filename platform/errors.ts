@@ -39,7 +39,7 @@ export const violationCodes = [
 ] as const;
 
 /** A validation rule that a request breaks. `field` is a dotted path. */
-export interface Fault {
+export interface Violation {
   field: string;
   message: string;
   code: (typeof violationCodes)[number];
@@ -47,7 +47,7 @@ export interface Fault {
 }
 
 interface Extras {
-  errors?: Fault[];
+  errors?: Violation[];
   details?: Record<string, unknown>;
   suggestion?: string;
   headers?: Record<string, string>;
@@ -72,7 +72,7 @@ export const invalidKey = (message: string) =>
   new ApiError(401, 'INVALID_API_KEY', message, {
     suggestion: 'Send the header "Authorization: Bearer <key>" with a current key of the project.',
   });
-export const validationError = (errors: Fault[]) =>
+export const validationError = (errors: Violation[]) =>
   new ApiError(422, 'VALIDATION_ERROR', 'The request breaks the rules listed in "errors".', { errors });
 /** All resources but projects belong to a project. */
 export const notFoundMessage = (what: string) =>

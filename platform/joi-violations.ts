@@ -1,5 +1,5 @@
 import type joi from 'joi';
-import type { Fault } from './errors.ts';
+import type { Violation } from './errors.ts';
 
 /** Bounds the response to a request with, for example, a million invalid array items. */
 const MAX_VIOLATIONS = 100;
@@ -8,7 +8,7 @@ const MAX_RECEIVED_LENGTH = 100;
 /** Values of these fields are never returned, because responses end up in logs. */
 const SECRET = /password|token|secret/i;
 
-const codes: Record<string, Fault['code']> = {
+const codes: Record<string, Violation['code']> = {
   'any.required': 'required',
   'any.only': 'invalid_enum',
   'alternatives.types': 'invalid_type',
@@ -20,7 +20,7 @@ const codes: Record<string, Fault['code']> = {
   'string.empty': 'too_small',
 };
 
-const codesByRule: Record<string, Fault['code']> = {
+const codesByRule: Record<string, Violation['code']> = {
   base: 'invalid_type',
   min: 'too_small',
   greater: 'too_small',
@@ -31,20 +31,20 @@ const codesByRule: Record<string, Fault['code']> = {
 };
 
 /** Lets a custom joi rule refuse a value with an error code of the API. `rule` completes the message ("must …"). */
-export const refuse = (helpers: joi.CustomHelpers, code: Fault['code'], rule: string): joi.ErrorReport =>
+export const refuse = (helpers: joi.CustomHelpers, code: Violation['code'], rule: string): joi.ErrorReport =>
   helpers.error(`fault.${code}`, { rule });
 
-function codeOf(type: string): Fault['code'] {
+function codeOf(type: string): Violation['code'] {
   const [kind = '', rule = ''] = type.split('.');
-  if (kind === 'fault') return rule as Fault['code'];
+  if (kind === 'fault') return rule as Violation['code'];
   return codes[type] ?? codesByRule[rule] ?? (kind === 'string' ? 'invalid_string' : 'custom');
 }
 
 /** Converts errors of joi to the violations of the API. */
-export function faultsOf(error: joi.ValidationError): Fault[] {
-  const violations = new Map<string, Fault>();
+export function faultsOf(error: joi.ValidationError): Violation[] {
+  const violations = new Map<string, Violation>();
   for (const { type, path, message, context } of error.details.slice(0, MAX_VIOLATIONS)) {
-    const violation: Fault = { field: fieldOf(path), message, code: codeOf(type) };
+    const violation: Violation = { field: fieldOf(path), message, code: codeOf(type) };
     const received = context?.value;
     if (isShort(received) && !SECRET.test(violation.field)) violation.received = received;
     // Removes duplicates: both rules of an address reject a line break.

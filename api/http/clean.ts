@@ -1,4 +1,4 @@
-import type { Fault } from '../../platform/errors.ts';
+import type { Violation } from '../../platform/errors.ts';
 import { fieldOf } from './violations.ts';
 
 /** A condition tree at its limit of 10 nested groups takes 34 levels. */
@@ -27,8 +27,8 @@ const ROOT: Path = { key: '', parent: undefined, depth: 0 };
  * nesting that would overflow recursive code, which is why this walk keeps its own stack. Text decoded from UTF-8 can
  * be bad only through a \u escape: a caller that found none skips the check of texts.
  */
-export function findRefusedParts(body: object, mayContainBadText = true): Fault[] {
-  const violations: Fault[] = [];
+export function findRefusedParts(body: object, mayContainBadText = true): Violation[] {
+  const violations: Violation[] = [];
   const stack: Container[] = [{ value: body, path: ROOT }];
   for (let container = stack.pop(); container && violations.length < MAX_VIOLATIONS; container = stack.pop()) {
     const { value, path } = container;
@@ -57,12 +57,12 @@ export function findRefusedParts(body: object, mayContainBadText = true): Fault[
 const isContainer = (item: unknown): item is object => typeof item === 'object' && item !== null;
 
 /** JSON.parse turns 1e999 into Infinity, which would be stored as null. */
-function checkNumber(item: number, key: string | number, path: Path, violations: Fault[]): void {
+function checkNumber(item: number, key: string | number, path: Path, violations: Violation[]): void {
   if (!Number.isFinite(item))
     violations.push(violationAt(child(path, key), 'is a number that is too large', 'too_big'));
 }
 
-function checkText(item: unknown, key: string | number, path: Path, violations: Fault[]): void {
+function checkText(item: unknown, key: string | number, path: Path, violations: Violation[]): void {
   const reason = typeof item === 'string' && unstorable(item);
   if (reason) violations.push(violationAt(child(path, key), reason, 'invalid_string'));
 }
@@ -75,7 +75,7 @@ function unstorable(text: string): string | undefined {
 
 const child = (parent: Path, key: string | number): Path => ({ key, parent, depth: parent.depth + 1 });
 
-function violationAt(path: Path, reason: string, code: Fault['code']): Fault {
+function violationAt(path: Path, reason: string, code: Violation['code']): Violation {
   const keys: (string | number)[] = [];
   for (let at: Path | undefined = path; at?.parent; at = at.parent) keys.unshift(at.key);
   // Refused characters are not echoed.

@@ -43,7 +43,7 @@ const header = (description: string, schema: object) => ({ description, schema }
 export const sharedComponents = {
   schemas: {
     Error: error,
-    Fault: violation,
+    Violation: violation,
     PlainError: { type: 'object', required: ['error'], properties: { error: text } },
   },
   headers: {

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { ApiError, badRequest, type Fault, validationError, violationCodes } from '../../platform/errors.ts';
+import { ApiError, badRequest, type Violation, validationError, violationCodes } from '../../platform/errors.ts';
 import { isPublicApi } from '../middleware/cors.ts';
 import { type DeclaredAnswers, notFoundOf } from './answers.ts';
 import type { ReadBody } from './body.ts';
@@ -77,7 +77,7 @@ export function bodyCheck(body: Route['body']): Check<ReadBody> {
 }
 
 /** Joins validation errors for responses with a single message. */
-export const messagesOf = (errors: Fault[]): string => errors.map(({ message }) => message).join('; ');
+export const messagesOf = (errors: Violation[]): string => errors.map(({ message }) => message).join('; ');
 
 /** Sent as `{ error: "<text>" }`, which the contract requires in a few places. */
 export class PlainError extends Error {

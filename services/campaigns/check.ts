@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { AudienceType } from '../../db/models/campaign.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { ApiError, badRequest, type Fault, notFound, validationError } from '../../platform/errors.ts';
+import { ApiError, badRequest, notFound, type Violation, validationError } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { ParsedCondition } from '../conditions/types.ts';
@@ -44,7 +44,7 @@ function checkSegmentId(id: unknown): string {
   throw validationError([{ field: 'segmentId', message: '"segmentId" must be the id of a segment', code }]);
 }
 
-const required = (field: string, audienceType: AudienceType): Fault => ({
+const required = (field: string, audienceType: AudienceType): Violation => ({
   field,
   message: `"${field}" is required when "audienceType" is ${audienceType}`,
   code: 'required',

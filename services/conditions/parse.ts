@@ -1,4 +1,4 @@
-import { badRequest, type Fault } from '../../platform/errors.ts';
+import { badRequest, type Violation } from '../../platform/errors.ts';
 import { fieldOf } from './fields.ts';
 import { FilterViolation, type RawFilter } from './operators/operator.ts';
 import type { Condition, Group, ParsedCondition, ParseResult, Predicate, Uses } from './types.ts';
@@ -21,7 +21,7 @@ type Tree = Record<string, unknown>;
 interface ParseState {
   inExecution: boolean;
   uses: Uses;
-  faults: Fault[];
+  faults: Violation[];
 }
 
 /** Parses and validates a whole tree. Returns the condition, or all violations with their paths. */
@@ -51,7 +51,7 @@ export function requireCondition(tree: unknown, options?: ParseOptions): ParsedC
   return parsed;
 }
 
-export const invalidCondition = (errors: Fault[]) =>
+export const invalidCondition = (errors: Violation[]) =>
   badRequest(`The condition is not valid: ${errors.map(({ message }) => message).join('; ')}.`, { errors });
 
 function readCondition(state: ParseState, tree: unknown, at: string, depth: number): Condition | undefined {
@@ -128,6 +128,6 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 
 const joinPath = (at: string, ...keys: (string | number)[]) => [at, ...keys].filter((key) => key !== '').join('.');
 
-function report({ faults }: ParseState, at: string, message: string, code: Fault['code']): undefined {
+function report({ faults }: ParseState, at: string, message: string, code: Violation['code']): undefined {
   faults.push({ field: at, message: at ? `"${at}" ${message}` : `the condition ${message}`, code });
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../platform/errors.ts';
+import type { Violation } from '../../platform/errors.ts';
 import type { Data } from '../contacts/data.ts';
 import type { Fragment } from './fragment.ts';
 
@@ -80,4 +80,4 @@ export interface ParsedCondition {
   uses: Uses;
 }
 
-export type ParseResult = { parsed: ParsedCondition; faults?: undefined } | { parsed?: undefined; faults: Fault[] };
+export type ParseResult = { parsed: ParsedCondition; faults?: undefined } | { parsed?: undefined; faults: Violation[] };

@@ -1,4 +1,4 @@
-import type { Fault } from '../../platform/errors.ts';
+import type { Violation } from '../../platform/errors.ts';
 
 /** Names of the service, silently dropped from any `data`. */
 const RESERVED = new Set([
@@ -19,7 +19,7 @@ export type Data = Record<string, unknown>;
 export const MAX_DATA_BYTES = 64 * 1024;
 export const MAX_KEY_LENGTH = 256;
 
-export const mergedTooLarge: Fault = {
+export const mergedTooLarge: Violation = {
   field: 'data',
   message: '"data" of this contact would grow larger than 128 KB',
   code: 'too_big',

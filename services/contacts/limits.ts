@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { eventNameFits, readFieldRoom } from '../../db/models/name-limits.ts';
-import { ApiError, type Fault, validationError } from '../../platform/errors.ts';
+import { ApiError, type Violation, validationError } from '../../platform/errors.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { type Data, type DataChange, readData } from './data.ts';
 
@@ -11,16 +11,16 @@ export function readLimitedData(data: Data | null | undefined, limits: Limits): 
   return readData(data);
 }
 
-export function dataKeysViolation(data: Data | null | undefined, { dataKeys }: Limits): Fault | undefined {
+export function dataKeysViolation(data: Data | null | undefined, { dataKeys }: Limits): Violation | undefined {
   if (!data || Object.keys(data).length <= dataKeys) return undefined;
   return { field: 'data', message: `"data" has more than ${dataKeys} keys`, code: 'too_big' };
 }
 
 /** 409. On /v1, where 409 means a repeated Idempotency-Key, `asDeclared` makes it a 422. */
-const tooManyNames = (violation: Fault, suggestion: string) =>
+const tooManyNames = (violation: Violation, suggestion: string) =>
   new ApiError(409, 'CONFLICT', `${violation.message}.`, { errors: [violation], suggestion });
 
-export const newFieldsViolation = ({ customFields }: Limits): Fault => ({
+export const newFieldsViolation = ({ customFields }: Limits): Violation => ({
   field: 'data',
   message: `"data" has new custom fields, which a project may have up to ${customFields} of`,
   code: 'too_big',

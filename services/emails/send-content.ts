@@ -1,5 +1,5 @@
 import type { Template, TemplateType } from '../../db/models/template.ts';
-import { ApiError, type Fault, validationError } from '../../platform/errors.ts';
+import { ApiError, type Violation, validationError } from '../../platform/errors.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import { encodeText } from '../../platform/mime/encoding.ts';
 import type { MailAttachment } from '../../platform/smtp/mailer.ts';
@@ -78,7 +78,7 @@ function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, templ
   const cause = template ? ': the template has none' : '';
   const missing = Object.entries(content).filter(([, value]) => value === undefined);
   return validationError(
-    missing.map(([field]): Fault => ({ field, message: `"${field}" is required${cause}`, code: 'required' })),
+    missing.map(([field]): Violation => ({ field, message: `"${field}" is required${cause}`, code: 'required' })),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { Fault } from '../../platform/errors.ts';
+import type { Violation } from '../../platform/errors.ts';
 import { run, sql } from '../conditions/fragment.ts';
 import type { Uses } from '../conditions/types.ts';
 
@@ -55,7 +55,7 @@ export class SegmentGraph {
   }
 
   /** Returns what is wrong with the references of a segment, with paths into its condition. */
-  violationsOf(id: string, uses: Uses, at: string): Fault[] {
+  violationsOf(id: string, uses: Uses, at: string): Violation[] {
     const dependents = new Set(this.dependentsOf(id));
     const violations = this.referenceViolations(uses, (target) => target === id || dependents.has(target));
     if (violations.length > 0) return violations;
@@ -65,7 +65,7 @@ export class SegmentGraph {
   }
 
   /** The same for a condition outside a segment, which no segment can refer to. */
-  violationsOfTree(uses: Uses, at: string): Fault[] {
+  violationsOfTree(uses: Uses, at: string): Violation[] {
     const violations = this.referenceViolations(uses, () => false);
     const isTooLarge = () => this.withReferences(uses.filterCount, countsOf(uses)) > MAX_EXPANDED_FILTERS;
     return violations.length === 0 && isTooLarge() ? [tooLarge(at)] : violations;
@@ -89,7 +89,7 @@ export class SegmentGraph {
     return [...this.nodes.values()].find((other) => other.id !== id && other.references.has(id))?.name;
   }
 
-  private referenceViolations({ segments }: Uses, leadsBack: (target: string) => boolean): Fault[] {
+  private referenceViolations({ segments }: Uses, leadsBack: (target: string) => boolean): Violation[] {
     return [...segments].flatMap(([target, paths]) => {
       if (!this.nodes.has(target)) return paths.map((path) => violation(path, 'names a segment that is not there'));
       return leadsBack(target) ? paths.map((path) => violation(path, 'leads back to this segment itself')) : [];
@@ -128,13 +128,13 @@ function reachable(from: string, next: (id: string) => Iterable<string>): string
   return [...reached];
 }
 
-const violation = (field: string, message: string): Fault => ({
+const violation = (field: string, message: string): Violation => ({
   field,
   message: `"${field}" ${message}`,
   code: 'custom',
 });
 
-const tooLarge = (at: string): Fault =>
+const tooLarge = (at: string): Violation =>
   violation(
     at,
     `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`,

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import type { Fault } from '../../platform/errors.ts';
+import type { Violation } from '../../platform/errors.ts';
 import type { ParsedCondition } from '../conditions/types.ts';
 import { SegmentGraph } from './graph.ts';
 
@@ -9,7 +9,7 @@ export async function referenceViolations(
   projectId: string,
   parsed: ParsedCondition,
   at: string,
-): Promise<Fault[]> {
+): Promise<Violation[]> {
   if (parsed.uses.segments.size === 0) return [];
   return (await SegmentGraph.of(db, projectId)).violationsOfTree(parsed.uses, at);
 }

@@ -1,4 +1,4 @@
-import { badRequest, type Fault } from '../../platform/errors.ts';
+import { badRequest, type Violation } from '../../platform/errors.ts';
 import { checkTemplate, type TemplateViolation } from '../../platform/templates/index.ts';
 
 export interface TemplateTexts {
@@ -21,7 +21,7 @@ export function faultsIn(texts: TemplateTexts): FieldViolation[] {
 }
 
 /** Converts a violation to an item of an API error. `details.faults` has line and column for editors. */
-export const asViolation = ({ field, line, column, message }: FieldViolation): Fault => ({
+export const asViolation = ({ field, line, column, message }: FieldViolation): Violation => ({
   field,
   message: `Line ${line}, column ${column} of "${field}": ${message}`,
   code: 'custom',

@@ -1,7 +1,7 @@
 import joi from 'joi';
 import type { Db } from '../../db/connect.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
-import { badRequest, type Fault, validationError } from '../../platform/errors.ts';
+import { badRequest, type Violation, validationError } from '../../platform/errors.ts';
 import { faultsOf } from '../../platform/joi-violations.ts';
 import type { Data } from '../contacts/data.ts';
 import { stepTypeOf } from './steps/index.ts';
@@ -54,13 +54,13 @@ export async function requireReferences(
 }
 
 /** Replaces the `config` at the start of a field by the path of the config in the request. */
-const atPath = (violation: Fault, path: string): Fault => ({
+const atPath = (violation: Violation, path: string): Violation => ({
   ...violation,
   field: violation.field.replace(/^config/, path),
   message: violation.message.replace(/^"config/, `"${path}`),
 });
 
-function refusedConfig(violations: Fault[], path: string) {
+function refusedConfig(violations: Violation[], path: string) {
   const errors = violations.map((violation) => ({
     ...violation,
     field: [path, violation.field].filter(Boolean).join('.'),

@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import type { Db } from '../../db/connect.ts';
 import type { TriggerConfig, TriggerType, Workflow } from '../../db/models/workflow.ts';
-import { type Fault, validationError } from '../../platform/errors.ts';
+import { type Violation, validationError } from '../../platform/errors.ts';
 import { findSegment } from '../segments/find.ts';
 
 export { triggerTypes } from '../../db/models/workflow.ts';
@@ -27,8 +27,8 @@ export async function readTrigger(db: Db, workflow: Workflow, change: TriggerCha
   return { triggerType, triggerConfig: { ...triggerConfig, timezone: triggerConfig.timezone ?? 'UTC' } };
 }
 
-function scheduleErrors({ cron, timezone = 'UTC' }: TriggerConfig): Fault[] {
-  const errors: Fault[] = [];
+function scheduleErrors({ cron, timezone = 'UTC' }: TriggerConfig): Violation[] {
+  const errors: Violation[] = [];
   const add = (key: keyof TriggerConfig, message: string) =>
     errors.push({
       field: `triggerConfig.${key}`,

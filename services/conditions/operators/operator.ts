@@ -1,4 +1,4 @@
-import type { Fault } from '../../../platform/errors.ts';
+import type { Violation } from '../../../platform/errors.ts';
 import { type Fragment, sql } from '../fragment.ts';
 import type { ConditionQuery, Predicate, Subject, Window } from '../types.ts';
 
@@ -44,9 +44,9 @@ export const noContacts: Fragment = sql`select null::uuid where false`;
 /** Thrown for an invalid filter, with the part that is invalid. */
 export class FilterViolation extends Error {
   readonly part: 'field' | 'operator' | 'value' | 'unit' | 'count';
-  readonly code: Fault['code'];
+  readonly code: Violation['code'];
 
-  constructor(part: FilterViolation['part'], message: string, code: Fault['code']) {
+  constructor(part: FilterViolation['part'], message: string, code: Violation['code']) {
     super(message);
     this.name = 'FilterViolation';
     this.part = part;

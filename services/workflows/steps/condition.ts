@@ -1,6 +1,6 @@
 import joi from 'joi';
 import type { Db } from '../../../db/connect.ts';
-import type { Fault } from '../../../platform/errors.ts';
+import type { Violation } from '../../../platform/errors.ts';
 import { parseCondition } from '../../conditions/parse.ts';
 import type { ParseResult } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
@@ -51,7 +51,7 @@ export const condition: StepType<ConditionConfig> = {
   },
 };
 
-async function findReferenceErrors(db: Db, projectId: string, config: ConditionConfig): Promise<Fault[]> {
+async function findReferenceErrors(db: Db, projectId: string, config: ConditionConfig): Promise<Violation[]> {
   const { parsed } = parseConditionConfig(config);
   return parsed ? referenceViolations(db, projectId, parsed, '') : [];
 }

@@ -2,7 +2,7 @@ import type joi from 'joi';
 import type { Db } from '../../../db/connect.ts';
 import type { ContactRecord } from '../../../db/models/contact.ts';
 import type { Template } from '../../../db/models/template.ts';
-import type { Fault } from '../../../platform/errors.ts';
+import type { Violation } from '../../../platform/errors.ts';
 import type { ParsedCondition } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
 import type { WebhookRequest } from '../webhook-call.ts';
@@ -119,9 +119,9 @@ export interface StepType<Config = Data> {
   /** Shape of the config. A violation is a 422 on saving. Unknown keys are kept. */
   config: joi.ObjectSchema;
   /** Errors of a well-shaped config: a 400 on saving. Fields are paths inside the config. */
-  configErrors?(config: Config, rules: ConfigRules): Fault[];
+  configErrors?(config: Config, rules: ConfigRules): Violation[];
   /** Errors that only the database can tell: a 400 on saving. `before` is the config that this one replaces. */
-  referenceErrors?(db: Db, projectId: string, config: Config, before: Config | undefined): Promise<Fault[]>;
+  referenceErrors?(db: Db, projectId: string, config: Config, before: Config | undefined): Promise<Violation[]>;
   /** What keeps the workflow from being enabled. Each text continues a sentence that starts with the step's name. */
   violations(step: Step<Config>): string[];
   /** The same for what lies outside the step. */

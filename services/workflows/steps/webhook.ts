@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { type Fault, validationError } from '../../../platform/errors.ts';
+import { type Violation, validationError } from '../../../platform/errors.ts';
 import { isAllowed } from '../../../platform/http/outbound-http.ts';
 import { literalAddress, refusalOf } from '../../../platform/http/public-address.ts';
 import type { Data } from '../../contacts/data.ts';
@@ -97,7 +97,7 @@ function mapTexts(value: unknown, change: (text: string) => unknown): unknown {
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 
-function sizeErrors(config: WebhookConfig): Fault[] {
+function sizeErrors(config: WebhookConfig): Violation[] {
   if (Buffer.byteLength(JSON.stringify(config)) <= MAX_BYTES) return [];
   return [{ field: 'body', message: `"body" is larger than ${MAX_BYTES / 1024} KB`, code: 'too_big' }];
 }
@@ -106,7 +106,7 @@ function sizeErrors(config: WebhookConfig): Fault[] {
 const HOST_VARIES = /^[^/?#]*(?:\/\/[^/?#]*)?\{[{%#]/;
 
 /** Checks the target as far as it does not depend on variables. Every call checks it again. */
-function targetErrors({ url = '' }: WebhookConfig, { webhookAllowedHosts, path }: ConfigRules): Fault[] {
+function targetErrors({ url = '' }: WebhookConfig, { webhookAllowedHosts, path }: ConfigRules): Violation[] {
   const text = url.trim();
   if (!text || HOST_VARIES.test(text)) return [];
   const field = `${path}.url`;
