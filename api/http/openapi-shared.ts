@@ -18,7 +18,7 @@ const error = {
         message: text,
         statusCode: { type: 'integer' },
         requestId: text,
-        errors: { type: 'array', items: { $ref: '#/components/schemas/Fault' } },
+        errors: { type: 'array', items: { $ref: '#/components/schemas/Violation' } },
         details: { type: 'object' },
         suggestion: text,
       },
