@@ -57,7 +57,7 @@ describe('the two parts of the tests', () => {
       [
         'leaves something open',
         { exit: { code: 1, signal: null }, counts: { passed: 5, failed: 0, failures: [] } },
-        /did not end success \(exit code 1\)/,
+        /did not end well \(exit code 1\)/,
       ],
     ];
     for (const [what, outcome, words] of cases) {
