@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Db } from '../db/connect.ts';
 import { queues } from '../db/models/outbox-queue.ts';
 import { type MailBacklog, mailBacklog } from '../services/emails/backlog.ts';
-import { type ResultKind, resultKinds } from '../services/emails/delivery-settlement.ts';
+import { type ResultKind, resultKinds } from '../services/sending/outcome.ts';
 import { noticesWaiting } from '../services/emails/notices.ts';
 import { outboxDepth, type QueueDepth } from '../services/outbox/depth.ts';
 
@@ -90,7 +90,7 @@ function outboxGauges(registry: Registry, query: SharedQuery<QueueDepth[]>): voi
 function mailGauges(registry: Registry, query: SharedQuery<MailBacklog>): void {
   new Gauge({
     name: 'everpost_mail',
-    help: 'Unfinished mail: due, due later, in flight; and its batches.',
+    help: 'Unfinished mail: due, due later, leased by a sender, in flight.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {

@@ -1,6 +1,6 @@
 export { campaign } from './campaign.ts';
 export { cronTick } from './cron-tick.ts';
-export { delivery } from './delivery.ts';
+export { sender } from './sender.ts';
 export { domain } from './domain.ts';
 export { erasure } from './erasure.ts';
 export { execution } from './execution.ts';

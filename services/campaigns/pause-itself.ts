@@ -1,6 +1,5 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { STUCK_REASON } from '../emails/delivery-isolation.ts';
 
 const pause = statement<{ id: string }>(
   'campaign-pause-itself',
@@ -33,26 +32,4 @@ const resume = statement<{ id: string }>(
 /** Resumes a blocked campaign if the cause has ended. Returns whether it did. */
 export async function resumeUnblockedCampaign(db: Db, id: string): Promise<boolean> {
   return (await resume(db, [id])).length > 0;
-}
-
-/** One stuck mail may be due to its recipient's data. This many are due to the body, which ends a worker twice each. */
-const STUCK_LIMIT = 3;
-
-const countStuck = statement<{ count: number }>(
-  'campaign-count-stuck',
-  `select count(*)::integer as count from (
-     select 1 from emails where campaign_id = $1 and status = 'FAILED' and reason = $2 limit ${STUCK_LIMIT}
-   ) stuck`,
-);
-
-/** Pauses a campaign that has several stuck mails. Returns whether it did. */
-export async function pauseIfStuck(db: Db, id: string): Promise<boolean> {
-  const [stuck] = await countStuck(db, [id, STUCK_REASON]);
-  if ((stuck?.count ?? 0) < STUCK_LIMIT) return false;
-  return pauseCampaignItself(
-    db,
-    id,
-    'AUTO_PAUSE',
-    `${STUCK_LIMIT} of its mails stopped the worker while they were written`,
-  );
 }

@@ -9,7 +9,6 @@ import { writing } from '../access/write-transaction.ts';
 import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
-import { signalCampaign } from '../outbox/campaign-run.ts';
 import { findTemplate } from '../templates/find.ts';
 import { countAudience } from './audience.ts';
 import {
@@ -104,7 +103,7 @@ export async function throttleCampaign(
     const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, updatedAt: new Date() });
     // Drops the wait that was incurred at the old rate.
     await trx('campaignRates').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
-    if (campaign.status === 'SENDING') await signalCampaign(trx, campaign);
+    wake(trx, 'campaigns');
     return viewCampaign(trx, campaign);
   });
 }

@@ -56,8 +56,7 @@ const specialCases: Record<string, Erase> = {
     );
     const ids = (rows as { id: string }[]).map(({ id }) => id);
     if (ids.length === 0) return 0;
-    await trx.raw('delete from email_attempts where email_id = any (?::uuid[])', [ids]);
-    await trx.raw('delete from campaign_mails_in_flight where email_id = any (?::uuid[])', [ids]);
+    await trx.raw('delete from outgoing_mails where email_id = any (?::uuid[])', [ids]);
     await trx.raw('delete from email_notices where email_id = any (?::uuid[])', [ids]);
     const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(
       'delete from email_contents where email_id = any (?::uuid[]) returning attachment_set',

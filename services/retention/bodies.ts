@@ -7,7 +7,7 @@ const CHUNK = 1_000;
 
 /** SQL: whether the mail may still be sent. Then its body stays, however old it is. */
 const unfinished = (emailId: string): string =>
-  `exists (select 1 from emails e where e.id = ${emailId} and e.status in ('PENDING', 'SENDING', 'UNKNOWN'))`;
+  `exists (select 1 from emails e where e.id = ${emailId} and e.status in ('PENDING', 'UNKNOWN'))`;
 
 /**
  * Removes the bodies of finished mails that are older than `days`, with attachments that no other mail has, and returns how

@@ -1,4 +1,4 @@
--- Campaigns and their counts. See docs/decisions/070-campaign-ledger.md and 076-campaign-wire.md.
+-- Campaigns and their counts. See docs/decisions/070-campaign-ledger.md.
 
 create table campaigns (
   id uuid primary key,
@@ -96,21 +96,3 @@ create table campaign_count_deltas (
   unsubscribed integer not null default 0
 );
 create index campaign_count_deltas_campaign on campaign_count_deltas (campaign_id);
-
--- Campaign mail in flight, and its result until that is persisted to the ledger. One index, and free space for the
--- result in each page: a row is written twice for every mail.
-create table campaign_mails_in_flight (
-  email_id uuid primary key,
-  campaign_id uuid not null,
-  batch_id uuid not null,
-  -- Of the attempt.
-  number integer not null,
-  recipient text,
-  subject text,
-  started_at timestamptz not null default now(),
-  ended_at timestamptz,
-  -- The change of the ledger row.
-  result jsonb,
-  contact_id uuid,
-  check ((ended_at is null) = (result is null))
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);

@@ -4,30 +4,30 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import type { CampaignCounts } from '../../db/models/campaign-counts.ts';
 import { statement } from '../../db/statement.ts';
 
-/** How fast a campaign has been of late. */
-export interface Pace {
+/** The recent rate of a campaign. */
+export interface CampaignRate {
   perSecond: number | null;
 }
 
 const read = statement<{ campaign_id: string; per_second: number | null }>(
-  'campaign-paces',
+  'campaign-rates',
   'select campaign_id, per_second from campaign_rates where campaign_id = any ($1::uuid[])',
 );
 
-export async function pacesOf(db: Db, ids: string[]): Promise<Map<string, Pace>> {
+export async function ratesOf(db: Db, ids: string[]): Promise<Map<string, CampaignRate>> {
   const rows = ids.length > 0 ? await read(db, [ids]) : [];
   return new Map(rows.map(({ campaign_id, per_second }) => [campaign_id, { perSecond: per_second }]));
 }
 
-/** By what it has done of late, and no faster than it may. Null: there is nothing to go by, or it stands still. */
+/** Estimates the time left from the recent rate and the throttle. Null: no rate is known, or the campaign is paused. */
 export function secondsLeft(
   { status, paused, ratePerMinute }: Pick<Campaign, 'status' | 'paused' | 'ratePerMinute'>,
   { pending }: CampaignCounts,
-  pace: Pace | undefined,
+  rate: CampaignRate | undefined,
 ): number | null {
   if (status !== 'SENDING' || paused) return null;
   const allowed = ratePerMinute === null ? Number.POSITIVE_INFINITY : ratePerMinute / 60;
-  const perSecond = Math.min(pace?.perSecond ?? Number.POSITIVE_INFINITY, allowed);
+  const perSecond = Math.min(rate?.perSecond ?? Number.POSITIVE_INFINITY, allowed);
   return Number.isFinite(perSecond) && perSecond > 0 ? Math.ceil(pending / perSecond) : null;
 }
 
@@ -43,24 +43,23 @@ const sample = statement(
    where p.sampled_at < now() - interval '2 seconds'`,
 );
 
-/** Notes how many are done by now; the pace is an average in which the past counts ever less. */
+/** Records how many recipients are done. The rate is an exponential average. */
 export async function sampleRate(db: Db, campaignId: string, done: number): Promise<void> {
   await sample(db, [campaignId, done]);
 }
 
 const restart = statement(
-  'campaign-pace-restart',
+  'campaign-rate-restart',
   `insert into campaign_rates as p (campaign_id, sampled_done) values ($1, $2)
    on conflict (campaign_id) do update set next_at = now(), sampled_at = now(), sampled_done = $2`,
 );
 
-/** From here on it is measured: what it did not do while it stood still says nothing about its pace. */
-export async function restartPace(db: Db, campaignId: string, done: number): Promise<void> {
+/** Measures from now on: the time in which the campaign was paused must not count. */
+export async function restartRate(db: Db, campaignId: string, done: number): Promise<void> {
   await restart(db, [campaignId, done]);
 }
 
-// Each mail moves the time of the next one on by its share of a minute. A campaign that has waited for its mails gains
-// no more than a second by that.
+// Each mail moves the time of the next one by its share of a minute. Unused time is lost, except for one second.
 const allow = statement<{ wait: number }>(
   'campaign-allow',
   `insert into campaign_rates as p (campaign_id, next_at) values ($1, now() + $2 * $3::float8 * interval '1 second')
@@ -74,7 +73,7 @@ const waitOf = statement<{ wait: number }>(
   'select extract(epoch from next_at - now())::float8 as wait from campaign_rates where campaign_id = $1',
 );
 
-/** Takes leave for so many mails; otherwise says after how many seconds to ask again. */
+/** Reserves this many mails, or returns after how many seconds to ask again. */
 export async function reserveMailsOfThrottle(
   db: Db,
   campaignId: string,
@@ -86,18 +85,3 @@ export async function reserveMailsOfThrottle(
   const [row] = await waitOf(db, [campaignId]);
   return { waitSeconds: Math.max(row?.wait ?? 0, 0.01) };
 }
-
-/** When a throttled campaign may send again, where that is not now. */
-export async function nextSendAt(
-  db: Db,
-  { id, ratePerMinute }: Pick<Campaign, 'id' | 'ratePerMinute'>,
-): Promise<Date | undefined> {
-  if (ratePerMinute === null) return undefined;
-  const [row] = await leaveAt(db, [id]);
-  return row?.next_at;
-}
-
-const leaveAt = statement<{ next_at: Date }>(
-  'campaign-leave-at',
-  'select next_at from campaign_rates where campaign_id = $1 and next_at > now()',
-);

@@ -1,0 +1,353 @@
+// Leases due mail, has it prepared, and hands it to free connections by priority and fair shares.
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
+import type { Relay } from '../../platform/smtp/relay.ts';
+import type { Relays } from '../../platform/smtp/relays.ts';
+import type { CampaignLeases } from './campaign-leases.ts';
+import type { DomainPace } from './domain-pace.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { SendingLedger } from './ledger.ts';
+import { type LeasedMail, type QueuedMail, recipientDomain } from './mail.ts';
+import type { Permits } from './permits.ts';
+import { policies } from './policy.ts';
+import type { PreparedMail, Preparation } from './prepare.ts';
+
+const lease = statement<{ id: string; project_id: string; relay: string | null; is_retry_of_unknown: boolean }>(
+  'sending-lease',
+  'select * from lease_mails($1, $2::smallint, $3)',
+);
+
+/** Mails per lease and preparation. */
+const GROUP = { urgent: 50, campaign: 100 } as const;
+/** Leased ahead of the connections: enough that none waits, few enough for memory and for fair shares. */
+const AHEAD = { urgent: 150, campaign: 300 } as const;
+const POLL_MS = 1_000;
+const RETRY_MS = 1_000;
+/** A mail to a slowed domain waits in memory for this long at most; otherwise it goes back to the ledger. */
+const LONGEST_WAIT_MS = 2_000;
+
+type Line = 'urgent' | 'campaign';
+
+export interface QueueOptions {
+  db: Db;
+  senderId: string;
+  relays: Relays;
+  preparation: Preparation;
+  pace: DomainPace;
+  permits: Permits;
+  ledger: SendingLedger;
+  campaigns: CampaignLeases;
+  /** The number of connections that ask for mail. */
+  connections: number;
+  /** Aborted: lease nothing more and hand out nothing more. */
+  stopping: AbortSignal;
+  /** Called when there is no due mail, and none on its way. */
+  onIdle?: () => void;
+  onError: (error: unknown) => void;
+}
+
+interface Waiter {
+  relay: Relay;
+  resolve: (mail: QueuedMail | undefined) => void;
+}
+
+export class MailQueue {
+  private readonly options: QueueOptions;
+  /** By priority: transactional, workflow, campaign. */
+  private readonly ready = [new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>()];
+  private readonly preparing: Record<Line, number> = { urgent: 0, campaign: 0 };
+  private readonly waiters: Waiter[] = [];
+  private readonly wakeLine: Partial<Record<Line, () => void>> = {};
+  private readonly isWoken: Record<Line, boolean> = { urgent: false, campaign: false };
+  private readonly isDry: Record<Line, boolean> = { urgent: false, campaign: false };
+  private readonly preparations = new Set<Promise<void>>();
+  private readonly done: Promise<unknown>;
+  private retryTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: QueueOptions) {
+    this.options = options;
+    options.stopping.addEventListener('abort', () => this.stop(), { once: true });
+    this.done = Promise.all([this.keepLeasing('urgent'), this.keepLeasing('campaign')]);
+  }
+
+  /** There may be due mail that is no campaign's. */
+  wake(): void {
+    this.wakeUp('urgent');
+  }
+
+  /** There may be another campaign to send. */
+  wakeForCampaigns(): void {
+    this.options.campaigns.refresh();
+    this.wakeUp('campaign');
+  }
+
+  get readyCount(): number {
+    return this.ready.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Waits for a mail for this relay. Resolves with undefined when the queue stops. */
+  next(relay: Relay): Promise<QueuedMail | undefined> {
+    if (this.options.stopping.aborted) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.waiters.push({ relay, resolve });
+      this.dispatch();
+      this.reportIfIdle();
+    });
+  }
+
+  /** Returns the best mail that this relay may send now. With `onlyCampaign`, a campaign's, if no other mail waits. */
+  take(relay: Relay, { onlyCampaign = false } = {}): QueuedMail | undefined {
+    const { relays, permits, stopping } = this.options;
+    if (stopping.aborted || this.readyCount === 0) return undefined;
+    if (onlyCampaign && (this.waiters.length > 0 || this.urgentCount > 0)) return undefined;
+    const delay = relays.delayOf(relay);
+    if (delay > 0) this.dispatchLater(delay);
+    // A mail that only this relay may have waits for no other relay's share.
+    if ((delay > 0 && !relays.canTake(relay)) || !permits.areFree()) return undefined;
+    for (const queue of this.ready) {
+      const mail = queue.take((candidate) => {
+        if (delay > 0 && candidate.relay === undefined) return false;
+        return this.mayLeave(candidate, relay);
+      });
+      if (!mail) continue;
+      permits.use();
+      relays.took(relay);
+      this.options.pace.enter(recipientDomain(mail.prepared));
+      this.wakeUp(lineOf(mail));
+      return mail;
+    }
+    return undefined;
+  }
+
+  /** A mail that was taken is done with its connection. */
+  leave({ prepared }: QueuedMail): void {
+    this.options.pace.leave(recipientDomain(prepared));
+    this.dispatch();
+  }
+
+  /** Takes a mail back that no connection was found for. */
+  giveBack(mail: QueuedMail): void {
+    this.options.pace.leave(recipientDomain(mail.prepared));
+    this.queueOf(mail).putFirst(groupOf(mail), mail);
+    this.dispatch();
+  }
+
+  /** Gives up the prepared mail of a campaign that is not sending any more. */
+  async dropCampaign(campaignId: string): Promise<void> {
+    this.options.campaigns.forget(campaignId);
+    const dropped = this.ready.flatMap((queue) => queue.takeGroup(campaignId));
+    await Promise.all(dropped.map(({ id }) => this.options.ledger.release({ id })));
+  }
+
+  /** Resolves when nothing is being leased or prepared any more; all that is still queued goes back to the ledger. */
+  async close(): Promise<void> {
+    await this.done;
+    await Promise.all(this.preparations);
+    clearTimeout(this.retryTimer);
+    const left = this.ready.flatMap((queue) => queue.takeAll());
+    await Promise.all(left.map(({ id }) => this.options.ledger.release({ id })));
+  }
+
+  private get urgentCount(): number {
+    return (this.ready[0]?.size ?? 0) + (this.ready[1]?.size ?? 0);
+  }
+
+  private stop(): void {
+    for (const { resolve } of this.waiters.splice(0)) resolve(undefined);
+    this.wakeUp('urgent');
+    this.wakeUp('campaign');
+  }
+
+  private mayLeave({ relay: only, prepared }: QueuedMail, relay: Relay): boolean {
+    if (only !== undefined && only !== relay.name) return false;
+    const waitMs = this.options.pace.take(recipientDomain(prepared));
+    if (waitMs > 0) this.dispatchLater(waitMs);
+    return waitMs === 0;
+  }
+
+  private dispatchLater(ms: number): void {
+    this.retryTimer ??= setTimeout(() => {
+      this.retryTimer = undefined;
+      this.dispatch();
+    }, Math.min(ms, POLL_MS));
+  }
+
+  /** Call it when a mail, a connection, a permit or a domain may have become free. */
+  readonly dispatch = (): void => {
+    for (let index = 0; index < this.waiters.length && this.readyCount > 0; ) {
+      const waiter = this.waiters[index];
+      const mail = waiter && this.take(waiter.relay);
+      if (!waiter || !mail) {
+        index++;
+        continue;
+      }
+      this.waiters.splice(index, 1);
+      waiter.resolve(mail);
+    }
+  };
+
+  private queueOf({ policy }: LeasedMail): FairQueue<QueuedMail> {
+    const queue = this.ready[policy.priority];
+    if (!queue) throw new Error(`no queue for priority ${policy.priority}`);
+    return queue;
+  }
+
+  private wakeUp(line: Line): void {
+    this.isWoken[line] = true;
+    this.wakeLine[line]?.();
+  }
+
+  /** Campaigns have a loop of their own, so that leasing transactional mail never waits for their preparation. */
+  private async keepLeasing(line: Line): Promise<void> {
+    const { stopping, onError } = this.options;
+    while (!stopping.aborted) {
+      this.isWoken[line] = false;
+      let leased = 0;
+      try {
+        if (this.room(line) > 0) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
+      } catch (error) {
+        onError(error);
+        await this.pause(line, RETRY_MS);
+      }
+      this.isDry[line] = leased === 0;
+      if (leased === 0) this.reportIfIdle();
+      if (leased === 0) await this.pause(line, line === 'urgent' ? POLL_MS : this.options.campaigns.waitMs(POLL_MS));
+    }
+  }
+
+  private reportIfIdle(): void {
+    const { preparing, isDry } = this;
+    if (!isDry.urgent || !isDry.campaign || this.readyCount + preparing.urgent + preparing.campaign > 0) return;
+    if (this.waiters.length === this.options.connections) this.options.onIdle?.();
+  }
+
+  private room(line: Line): number {
+    const waiting = line === 'urgent' ? this.urgentCount : (this.ready[policies.CAMPAIGN.priority]?.size ?? 0);
+    return AHEAD[line] - waiting - this.preparing[line];
+  }
+
+  private async pause(line: Line, ms: number): Promise<void> {
+    if (this.isWoken[line] || this.options.stopping.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wakeLine[line] = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    delete this.wakeLine[line];
+  }
+
+  private async leaseUrgent(): Promise<number> {
+    const { db, senderId, preparation } = this.options;
+    let total = 0;
+    for (const policy of [policies.TRANSACTIONAL, policies.WORKFLOW]) {
+      const limit = Math.min(GROUP.urgent, this.room('urgent'));
+      if (limit <= 0) break;
+      const rows = await lease(db, [senderId, policy.priority, limit]);
+      if (rows.length === 0) continue;
+      faultPoint('mail-leased');
+      total += rows.length;
+      const mails = rows.map(
+        ({ id, project_id: projectId, relay, is_retry_of_unknown: isRetry }): LeasedMail => ({
+          ...{ id, policy, projectId, campaignId: null },
+          relay: isRetry && relay !== null ? relay : undefined,
+        }),
+      );
+      const sendable = this.withoutRemovedRelays(mails);
+      this.prepare('urgent', sendable, (ids, ready) => preparation.prepare(ids, ready));
+    }
+    return total;
+  }
+
+  private async leaseCampaign(): Promise<number> {
+    const { campaigns, preparation } = this.options;
+    const leased = await campaigns.leaseNext(Math.min(GROUP.campaign, this.room('campaign')));
+    if (!leased) return 0;
+    faultPoint('mail-leased');
+    const { campaignId, projectId, mails } = leased;
+    const waiting = mails.filter(({ recipient }) => this.isSlowed(recipient));
+    for (const { id, recipient } of waiting) this.postpone(id, domainOf(recipient ?? ''));
+    const now = waiting.length > 0 ? mails.filter((mail) => !waiting.includes(mail)) : mails;
+    const policy = policies.CAMPAIGN;
+    this.prepare(
+      'campaign',
+      now.map(({ id }) => ({ id, policy, projectId, campaignId, relay: undefined })),
+      (ids, ready) => preparation.prepareCampaign(campaignId, ids, ready),
+    );
+    return mails.length;
+  }
+
+  private isSlowed(recipient: string | null): boolean {
+    return recipient !== null && this.options.pace.delayOf(domainOf(recipient)) > LONGEST_WAIT_MS;
+  }
+
+  private postpone(id: string, domain: string): void {
+    const retryAfterSeconds = (this.options.pace.delayOf(domain) / 1_000) * (0.8 + Math.random() * 0.4);
+    const reason = `mail to ${domain} is slowed down; it will be sent later`;
+    this.options.ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(this.options.onError);
+  }
+
+  /** A mail with an unknown outcome may only go to the same relay again. Where that is gone, it stays unknown. */
+  private withoutRemovedRelays(mails: LeasedMail[]): LeasedMail[] {
+    const { relays, ledger, onError } = this.options;
+    return mails.filter(({ id, relay }) => {
+      if (relay === undefined || relays.byName(relay)) return true;
+      const reason = `its outcome at ${relay} is unknown, and that relay is no longer in the settings`;
+      ledger.release({ id, status: 'UNKNOWN', reason }).catch(onError);
+      return false;
+    });
+  }
+
+  /** Not awaited: the next mails are leased meanwhile. */
+  private prepare(
+    line: Line,
+    mails: LeasedMail[],
+    work: (ids: string[], ready: (mail: PreparedMail) => void) => Promise<void>,
+  ): void {
+    if (mails.length === 0) return;
+    const byId = new Map(mails.map((mail) => [mail.id, mail]));
+    this.preparing[line] += mails.length;
+    const ready = (prepared: PreparedMail) => {
+      const mail = byId.get(prepared.id);
+      if (!mail) return;
+      byId.delete(prepared.id);
+      this.preparing[line]--;
+      faultPoint('mail-prepared');
+      this.add({ ...mail, prepared });
+    };
+    const preparation = work(
+      mails.map(({ id }) => id),
+      ready,
+    )
+      .catch((error) => this.options.onError(error))
+      .finally(() => {
+        this.preparations.delete(preparation);
+        // Not prepared because the database failed, or because the mail is gone: leased again later, if it is still there.
+        this.preparing[line] -= byId.size;
+        for (const id of byId.keys()) this.options.ledger.release({ id }).catch(this.options.onError);
+        this.wakeUp(line);
+      });
+    this.preparations.add(preparation);
+  }
+
+  private add(mail: QueuedMail): void {
+    if (this.options.stopping.aborted) {
+      this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
+      return;
+    }
+    const { prepared, policy } = mail;
+    if (policy.priority < policies.CAMPAIGN.priority && this.isSlowed(prepared.to))
+      return this.postpone(mail.id, recipientDomain(prepared));
+    this.queueOf(mail).put(groupOf(mail), mail);
+    this.dispatch();
+  }
+}
+
+const lineOf = ({ policy }: LeasedMail): Line => (policy === policies.CAMPAIGN ? 'campaign' : 'urgent');
+
+/** Campaigns share the connections fairly, other mail by project. */
+const groupOf = ({ campaignId, projectId }: LeasedMail): string => campaignId ?? projectId;
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
