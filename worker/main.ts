@@ -156,7 +156,7 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
 function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listener, stopping: AbortSignal) {
   const { sendRatePerSecond } = settings;
   const mailer = createMailer({
-    url: settings.smtpUrl ?? '',
+    url: settings.relays[0]?.url ?? '',
     maxConnections: settings.smtpMaxConnections,
     allowPlainAuth: settings.smtpAllowPlainAuth,
     pace: sendRatePerSecond ? new SendRateLimit(db, sendRatePerSecond) : undefined,
