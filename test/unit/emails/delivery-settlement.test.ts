@@ -46,14 +46,14 @@ describe('the result of an attempt', () => {
   });
 
   it('is PENDING with a delay when the mail was deferred', () => {
-    const settlement = settle(mail({ attempts: 2 }), { kind: 'deferred', reason: '451 later' });
+    const settlement = settle(mail({ attempts: 2 }), { kind: 'deferred', reason: '451 later', concerns: 'recipient' });
     expect(settlement).to.deep.include({ status: 'PENDING', reason: '451 later' });
     expect(settlement.retryAfterSeconds).to.be.within(240, 360);
     expect(resultKind(settlement)).to.equal('deferred');
   });
 
   it('is FAILED when the mail was deferred for a day', () => {
-    const settlement = settle(mail({ attempts: 13 }), { kind: 'deferred', reason: '451 later' });
+    const settlement = settle(mail({ attempts: 13 }), { kind: 'deferred', reason: '451 later', concerns: 'recipient' });
     const reason = 'gave up after 13 attempts: 451 later';
     expect(settlement).to.deep.equal({ status: 'FAILED', reason, gaveUp: true });
   });
