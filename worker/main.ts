@@ -16,6 +16,7 @@ import { MailLinks } from '../services/emails/links.ts';
 import { registerMailProcess, startSenderWorkflow, unregisterMailProcess } from '../services/outbox/sender-workflows.ts';
 import { DomainPace } from '../services/sending/domain-pace.ts';
 import { Preparation } from '../services/sending/prepare.ts';
+import { RateLimit } from '../services/sending/rate-limit.ts';
 import { recoverMails } from '../services/sending/recovery.ts';
 import { Sender } from '../services/sending/sender.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
@@ -170,7 +171,9 @@ function startMail({ settings, databaseUrl, metrics, log }: WorkerDeps, listener
     onlyLookups: true,
   });
   const pace = DomainPace.fromSettings(settings, db);
-  const relays = Relays.fromSettings(settings, { rateOf: (relay) => relayRate(db, relay) });
+  const relays = Relays.fromSettings(settings, {
+    rateOf: ({ name, ratePerSecond = 0 }) => new RateLimit(db, `relay/${name}`, ratePerSecond),
+  });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
   const renderer = createRenderer({ log });
   // Starts the first renderer process now, so that no mail waits for it.

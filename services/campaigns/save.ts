@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { ApiError } from '../../platform/errors.ts';

@@ -21,13 +21,14 @@ const list = statement<{ id: string; project_id: string; rate_per_minute: number
    order by row_number() over (partition by c.project_id order by c.id), c.project_id`,
 );
 
-const lease = statement<{ id: string; due_at: Date; recipient: string | null }>(
+// The time as text, with the microseconds that a Date would lose.
+const lease = statement<{ id: string; due_at: string; recipient: string | null }>(
   'sending-lease-campaign',
-  'select * from lease_campaign_mails($1, $2, $3, $4, $5)',
+  'select id, due_at::text, recipient from lease_campaign_mails($1, $2, $3, $4, $5)',
 );
 
 interface Position {
-  due: Date | string;
+  due: string;
   id: string;
 }
 

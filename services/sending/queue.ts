@@ -9,9 +9,9 @@ import type { DomainPace } from './domain-pace.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { SendingLedger } from './ledger.ts';
 import { type LeasedMail, type QueuedMail, recipientDomain } from './mail.ts';
-import type { Permits } from './permits.ts';
 import { policies } from './policy.ts';
-import type { PreparedMail, Preparation } from './prepare.ts';
+import type { Preparation, PreparedMail } from './prepare.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 const lease = statement<{ id: string; project_id: string; relay: string | null; is_retry_of_unknown: boolean }>(
   'sending-lease',
@@ -35,7 +35,8 @@ export interface QueueOptions {
   relays: Relays;
   preparation: Preparation;
   pace: DomainPace;
-  permits: Permits;
+  /** Of all mail. */
+  rate: RateLimit | undefined;
   ledger: SendingLedger;
   campaigns: CampaignLeases;
   /** The number of connections that ask for mail. */
@@ -64,6 +65,7 @@ export class MailQueue {
   private readonly preparations = new Set<Promise<void>>();
   private readonly done: Promise<unknown>;
   private retryTimer: NodeJS.Timeout | undefined;
+  private retryAt = 0;
 
   constructor(options: QueueOptions) {
     this.options = options;
@@ -98,20 +100,22 @@ export class MailQueue {
 
   /** Returns the best mail that this relay may send now. With `onlyCampaign`, a campaign's, if no other mail waits. */
   take(relay: Relay, { onlyCampaign = false } = {}): QueuedMail | undefined {
-    const { relays, permits, stopping } = this.options;
+    const { relays, rate, stopping } = this.options;
     if (stopping.aborted || this.readyCount === 0) return undefined;
     if (onlyCampaign && (this.waiters.length > 0 || this.urgentCount > 0)) return undefined;
     const delay = relays.delayOf(relay);
     if (delay > 0) this.dispatchLater(delay);
     // A mail that only this relay may have waits for no other relay's share.
-    if ((delay > 0 && !relays.canTake(relay)) || !permits.areFree()) return undefined;
+    if (delay > 0 && !relays.canTake(relay)) return undefined;
+    const rateDelay = rate?.delay(this.readyCount) ?? 0;
+    if (rateDelay > 0) return this.dispatchLater(rateDelay);
     for (const queue of this.ready) {
       const mail = queue.take((candidate) => {
         if (delay > 0 && candidate.relay === undefined) return false;
         return this.mayLeave(candidate, relay);
       });
       if (!mail) continue;
-      permits.use();
+      rate?.take();
       relays.took(relay);
       this.options.pace.enter(recipientDomain(mail.prepared));
       this.wakeUp(lineOf(mail));
@@ -166,11 +170,15 @@ export class MailQueue {
     return waitMs === 0;
   }
 
-  private dispatchLater(ms: number): void {
-    this.retryTimer ??= setTimeout(() => {
+  private dispatchLater(ms: number): undefined {
+    const at = performance.now() + Math.min(ms, POLL_MS);
+    if (this.retryTimer && this.retryAt <= at) return;
+    clearTimeout(this.retryTimer);
+    this.retryAt = at;
+    this.retryTimer = setTimeout(() => {
       this.retryTimer = undefined;
       this.dispatch();
-    }, Math.min(ms, POLL_MS));
+    }, at - performance.now());
   }
 
   /** Call it when a mail, a connection, a permit or a domain may have become free. */

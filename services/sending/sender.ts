@@ -14,7 +14,6 @@ import { SenderLease } from './lease.ts';
 import { type BeginVerdict, SendingLedger } from './ledger.ts';
 import type { QueuedMail } from './mail.ts';
 import { noResults, type ResultCounts, type ResultKind, resultKind } from './outcome.ts';
-import { Permits } from './permits.ts';
 import type { Preparation } from './prepare.ts';
 import { MailQueue } from './queue.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -107,13 +106,9 @@ class SenderRun {
       onResult: (result) => this.count(resultKind(result)),
     });
     this.campaigns = new CampaignLeases(db, lease.id);
-    const permits = new Permits(
-      sendRatePerSecond ? new RateLimit(db, 'all', sendRatePerSecond) : undefined,
-      () => this.queue.dispatch(),
-      () => this.queue.readyCount,
-    );
     this.queue = new MailQueue({
-      ...{ db, senderId: lease.id, relays, preparation, pace, permits },
+      ...{ db, senderId: lease.id, relays, preparation, pace },
+      rate: sendRatePerSecond ? new RateLimit(db, 'all', sendRatePerSecond) : undefined,
       ledger: this.ledger,
       campaigns: this.campaigns,
       stopping: this.stopping.signal,
