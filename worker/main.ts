@@ -170,9 +170,13 @@ function startMail({ settings, databaseUrl, metrics, log }: WorkerDeps, listener
     timeouts: settings.databaseTimeouts.worker,
     onlyLookups: true,
   });
-  const pace = DomainPace.fromSettings(settings, db);
   const relays = Relays.fromSettings(settings, {
     rateOf: ({ name, ratePerSecond = 0 }) => new RateLimit(db, `relay/${name}`, ratePerSecond),
+  });
+  const pace = new DomainPace({
+    ceilings: settings.domainRates,
+    limitOf: (domain, perSecond) => new RateLimit(db, `domain/${domain}`, perSecond),
+    connections: relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0),
   });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
   const renderer = createRenderer({ log });

@@ -24,6 +24,8 @@ export interface ConnectionOptions {
 interface MailInFlight {
   mail: QueuedMail;
   attempt: Attempt;
+  /** By `performance.now()`. */
+  begunAt: number;
 }
 
 /** Between two tries of a mail that could not begin because the database failed. */
@@ -96,7 +98,7 @@ export class ConnectionWorker {
     const verdict = await ledger.begin(mail, relay.name);
     if (verdict.verdict === 'go') {
       faultPoint('after-begin');
-      return { mail, attempt: verdict.attempt };
+      return { mail, attempt: verdict.attempt, begunAt: performance.now() };
     }
     if (verdict.verdict === 'failed') {
       await sleep(DATABASE_RETRY_MS, undefined, { signal: stopping }).catch(() => {});
@@ -121,11 +123,11 @@ export class ConnectionWorker {
     return outcome;
   }
 
-  private end({ mail, attempt }: MailInFlight, outcome: SendOutcome): void {
+  private end({ mail, attempt, begunAt }: MailInFlight, outcome: SendOutcome): void {
     const { ledger, pace, queue } = this.options;
     const domain = recipientDomain(mail.prepared);
     if (outcome.kind === 'sent') pace.onAccepted(domain);
-    if (outcome.kind === 'deferred' && outcome.concerns === 'domain') pace.onDeferred(domain);
+    if (outcome.kind === 'deferred' && outcome.concerns === 'domain') pace.onDeferred(domain, begunAt);
     ledger.end({ mail, attempt, result: resultOf(attempt, outcome) });
     queue.leave(mail);
   }

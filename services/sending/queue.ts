@@ -12,6 +12,7 @@ import { type LeasedMail, type QueuedMail, recipientDomain } from './mail.ts';
 import { policies } from './policy.ts';
 import type { Preparation, PreparedMail } from './prepare.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { SlowDomains } from './slow-domains.ts';
 
 const lease = statement<{ id: string; project_id: string; relay: string | null; is_retry_of_unknown: boolean }>(
   'sending-lease',
@@ -24,8 +25,6 @@ const GROUP = { urgent: 50, campaign: 100 } as const;
 const AHEAD = { urgent: 150, campaign: 300 } as const;
 const POLL_MS = 1_000;
 const RETRY_MS = 1_000;
-/** A mail to a slowed domain waits in memory for this long at most; otherwise it goes back to the ledger. */
-const LONGEST_WAIT_MS = 2_000;
 
 type Line = 'urgent' | 'campaign';
 
@@ -62,6 +61,7 @@ export class MailQueue {
   private readonly wakeLine: Partial<Record<Line, () => void>> = {};
   private readonly isWoken: Record<Line, boolean> = { urgent: false, campaign: false };
   private readonly isDry: Record<Line, boolean> = { urgent: false, campaign: false };
+  private readonly slowDomains: SlowDomains;
   private readonly preparations = new Set<Promise<void>>();
   private readonly done: Promise<unknown>;
   private retryTimer: NodeJS.Timeout | undefined;
@@ -69,6 +69,7 @@ export class MailQueue {
 
   constructor(options: QueueOptions) {
     this.options = options;
+    this.slowDomains = new SlowDomains(options.pace);
     options.stopping.addEventListener('abort', () => this.stop(), { once: true });
     this.done = Promise.all([this.keepLeasing('urgent'), this.keepLeasing('campaign')]);
   }
@@ -118,6 +119,7 @@ export class MailQueue {
       rate?.take();
       relays.took(relay);
       this.options.pace.enter(recipientDomain(mail.prepared));
+      this.slowDomains.remove(recipientDomain(mail.prepared));
       this.wakeUp(lineOf(mail));
       return mail;
     }
@@ -133,6 +135,7 @@ export class MailQueue {
   /** Takes a mail back that no connection was found for. */
   giveBack(mail: QueuedMail): void {
     this.options.pace.leave(recipientDomain(mail.prepared));
+    this.slowDomains.add(recipientDomain(mail.prepared));
     this.queueOf(mail).putFirst(groupOf(mail), mail);
     this.dispatch();
   }
@@ -141,6 +144,7 @@ export class MailQueue {
   async dropCampaign(campaignId: string): Promise<void> {
     this.options.campaigns.forget(campaignId);
     const dropped = this.ready.flatMap((queue) => queue.takeGroup(campaignId));
+    for (const { prepared } of dropped) this.slowDomains.remove(recipientDomain(prepared));
     await Promise.all(dropped.map(({ id }) => this.options.ledger.release({ id })));
   }
 
@@ -275,26 +279,24 @@ export class MailQueue {
     if (!leased) return 0;
     faultPoint('mail-leased');
     const { campaignId, projectId, mails } = leased;
-    const waiting = mails.filter(({ recipient }) => this.isSlowed(recipient));
-    for (const { id, recipient } of waiting) this.postpone(id, domainOf(recipient ?? ''));
-    const now = waiting.length > 0 ? mails.filter((mail) => !waiting.includes(mail)) : mails;
+    const sendable = mails.filter(({ id, recipient }) => !this.isPostponed(id, domainOf(recipient ?? '')));
     const policy = policies.CAMPAIGN;
     this.prepare(
       'campaign',
-      now.map(({ id }) => ({ id, policy, projectId, campaignId, relay: undefined })),
+      sendable.map(({ id }) => ({ id, policy, projectId, campaignId, relay: undefined })),
       (ids, ready) => preparation.prepareCampaign(campaignId, ids, ready),
     );
     return mails.length;
   }
 
-  private isSlowed(recipient: string | null): boolean {
-    return recipient !== null && this.options.pace.delayOf(domainOf(recipient)) > LONGEST_WAIT_MS;
-  }
-
-  private postpone(id: string, domain: string): void {
-    const retryAfterSeconds = (this.options.pace.delayOf(domain) / 1_000) * (0.8 + Math.random() * 0.4);
+  /** Gives a mail back to the ledger if its domain is so slow that it would wait long here, in the way of others. */
+  private isPostponed(id: string, domain: string): boolean {
+    const { ledger, onError } = this.options;
+    const retryAfterSeconds = this.slowDomains.postpone(domain);
+    if (retryAfterSeconds === undefined) return false;
     const reason = `mail to ${domain} is slowed down; it will be sent later`;
-    this.options.ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(this.options.onError);
+    ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(onError);
+    return true;
   }
 
   /** A mail with an unknown outcome may only go to the same relay again. Where that is gone, it stays unknown. */
@@ -345,9 +347,9 @@ export class MailQueue {
       this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
       return;
     }
-    const { prepared, policy } = mail;
-    if (policy.priority < policies.CAMPAIGN.priority && this.isSlowed(prepared.to))
-      return this.postpone(mail.id, recipientDomain(prepared));
+    const domain = recipientDomain(mail.prepared);
+    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, domain)) return;
+    this.slowDomains.add(domain);
     this.queueOf(mail).put(groupOf(mail), mail);
     this.dispatch();
   }
