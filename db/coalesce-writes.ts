@@ -6,7 +6,7 @@ import type { Db } from './db.ts';
 type WriteAll<Group, In, Out> = (db: Db, group: Group, items: In[]) => Promise<Out[]>;
 type WriteOne<Group, In, Out> = (db: Db, group: Group, item: In) => Promise<Out>;
 
-export interface TogetherOptions<Group> extends CoalesceOptions {
+export interface CoalesceWritesOptions<Group> extends CoalesceOptions {
   key: (group: Group) => string;
 }
 
@@ -22,9 +22,9 @@ interface GroupQueue<In, Out> {
  * each is written on its own. After any other error none is retried: the server may have committed them all. Inside a
  * transaction every write is on its own.
  */
-export function together<Group, In, Out>(
+export function coalesceWrites<Group, In, Out>(
   write: WriteAll<Group, In, Out>,
-  { key, ...options }: TogetherOptions<Group>,
+  { key, ...options }: CoalesceWritesOptions<Group>,
 ): WriteOne<Group, In, Out> {
   // A transaction shares its pool's config object.
   const pools = new WeakMap<object, Map<string, GroupQueue<In, Out>>>();

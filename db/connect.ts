@@ -1,6 +1,7 @@
 import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import type { Client } from 'pg';
+import type { DatabaseTimeouts } from '../platform/settings.ts';
 import { declaredTimeoutOf, limitStatements, registerWatch, SilenceWatch } from './bounds.ts';
 import type { Db } from './db.ts';
 import { statement } from './statement.ts';
@@ -14,15 +15,7 @@ export interface ConnectOptions {
   poolSize?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
-  timeouts?: DatabaseTimeouts;
-}
-
-export interface DatabaseTimeouts {
-  /** `statement_timeout`; also limits how long the client waits for a silent server. Undefined: no limit. */
-  statementMs?: number;
-  /** `idle_in_transaction_session_timeout`: frees the locks of a process that hangs in the middle of a transaction. */
-  idleInTransactionMs?: number;
-  connectMs?: number;
+  timeouts?: Partial<DatabaseTimeouts>;
 }
 
 const CONNECT_MS = 5_000;

@@ -7,7 +7,7 @@ interface Waiter {
 }
 
 /** A rate limit on taking slots. */
-export interface Pace {
+export interface SlotPace {
   /** Resolves when the next slot may be taken. `waiting` is the number of waiting callers. */
   next(waiting: number): Promise<void>;
 }
@@ -25,11 +25,11 @@ export class Slots {
   private free: number;
   private readonly waiters: Waiter[] = [];
   private readonly shares: DomainShares;
-  private readonly pace: Pace | undefined;
+  private readonly pace: SlotPace | undefined;
   private isAwaitingPermit = false;
   private permitAt = Number.NEGATIVE_INFINITY;
 
-  constructor(size: number, pace?: Pace) {
+  constructor(size: number, pace?: SlotPace) {
     this.size = size;
     this.free = size;
     this.pace = pace;
@@ -102,7 +102,7 @@ export class Slots {
     return false;
   }
 
-  private async awaitPermit(pace: Pace): Promise<void> {
+  private async awaitPermit(pace: SlotPace): Promise<void> {
     this.isAwaitingPermit = true;
     await pace.next(this.waiters.length);
     this.isAwaitingPermit = false;

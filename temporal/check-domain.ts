@@ -20,7 +20,7 @@ const CHECK_DOMAIN: UpdateNames['checkDomain'] = 'checkNow';
  * Asks the Temporal workflow of a domain for a check, and starts the workflow if it is not running. The only API call that
  * waits for Temporal. `late`: the check is still running. `away`: Temporal is unavailable.
  */
-export async function checkDomainNow(
+export async function requestDomainCheck(
   { client, connection, check }: Temporal,
   { workflowType, workflowId, args, ...ids }: DomainLoop,
   deadlineMs = DEADLINE_MS,

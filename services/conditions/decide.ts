@@ -5,7 +5,7 @@ import { loadFacts } from './facts.ts';
 import { type ResolvedCondition, staticSegmentsOf } from './resolve.ts';
 
 /** One evaluation: which contact, at what time. */
-export interface Evaluation {
+export interface ContactEvaluation {
   projectId: string;
   contactId: string;
   now: Date;
@@ -17,7 +17,7 @@ export interface Evaluation {
 export async function evaluateForContact(
   db: Db,
   resolved: ResolvedCondition,
-  evaluation: Evaluation,
+  evaluation: ContactEvaluation,
 ): Promise<boolean> {
   const { projectId, contactId, now, context = {} } = evaluation;
   const { condition, uses, segments } = resolved;

@@ -12,8 +12,8 @@ import { notifyDomainsChanged } from './notify.ts';
 import {
   type CheckOutcome,
   checkKey,
+  checkOutcomeOf,
   judge,
-  outcomeOf,
   type WantedRecord,
   wantedRecords,
   withChecks,
@@ -99,7 +99,7 @@ async function write(
   wanted: WantedRecord[],
   checks: Record<string, RecordCheck>,
 ): Promise<Checked> {
-  const verdict = outcomeOf(withChecks(wanted, checks));
+  const verdict = checkOutcomeOf(withChecks(wanted, checks));
   const { status, failedChecks } = await withoutConflict(trx, domain, afterCheck(domain, verdict));
   const now = new Date();
   const changed = status !== domain.status;

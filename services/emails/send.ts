@@ -1,4 +1,4 @@
-import { together } from '../../db/coalesce-writes.ts';
+import { coalesceWrites } from '../../db/coalesce-writes.ts';
 import { confirmed } from '../../db/confirm.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
@@ -117,7 +117,7 @@ async function writeRequests(
   return requests.map((request) => request.mails.flatMap(({ id }) => byId.get(id) ?? []));
 }
 
-const writeCoalesced = together(writeRequests, {
+const writeCoalesced = coalesceWrites(writeRequests, {
   key: ({ projectId, keyGeneration }) => `${projectId}/${keyGeneration}`,
   maxItems: 25,
   width: 2,

@@ -10,13 +10,13 @@ export const thresholds = {
   complaintRate: { warning: 0.001, critical: 0.005 },
 } as const;
 
-export interface Counts {
+export interface ReputationCounts {
   sent: number;
   bounced: number;
   complained: number;
 }
 
-export interface Rates extends Counts {
+export interface Rates extends ReputationCounts {
   bounceRate: number;
   complaintRate: number;
   bounceLevel: Level;
@@ -25,7 +25,7 @@ export interface Rates extends Counts {
 }
 
 /** Computes rates and levels from counts. */
-export function ratesOf(counts: Counts): Rates {
+export function ratesOf(counts: ReputationCounts): Rates {
   const { sent, bounced, complained } = counts;
   const bounceRate = sent > 0 ? bounced / sent : 0;
   const complaintRate = sent > 0 ? complained / sent : 0;

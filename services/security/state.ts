@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import { statement } from '../../db/statement.ts';
 import { noProject } from '../access/membership.ts';
-import { type Counts, type Level, type Rates, ratesOf, worst } from './levels.ts';
+import { type Level, type Rates, type ReputationCounts, ratesOf, worst } from './levels.ts';
 
 type Window = 'last24h' | 'last7d' | 'allTime';
 const starts: Record<Window, string> = {
@@ -12,8 +12,8 @@ const starts: Record<Window, string> = {
 };
 const windows = Object.keys(starts) as Window[];
 
-type Sums = Record<`${Window}_${keyof Counts}`, string>;
-const column = (window: Window, count: keyof Counts) =>
+type Sums = Record<`${Window}_${keyof ReputationCounts}`, string>;
+const column = (window: Window, count: keyof ReputationCounts) =>
   `coalesce(sum(${count}) filter (where hour >= date_trunc('hour', ${starts[window]}, 'UTC')), 0) as "${window}_${count}"`;
 const columns = windows.flatMap((window) => [
   column(window, 'sent'),

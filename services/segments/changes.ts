@@ -1,6 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { applyMembership, type Evaluation } from './apply.ts';
+import { applyMembership, type MembershipEvaluation } from './apply.ts';
 import { forEachIndependently } from './each.ts';
 import { lockDependentSegments } from './tracked.ts';
 
@@ -77,7 +77,7 @@ const allDependencies = (changes: ContactChange[]): string[] | 'all' =>
     : [...new Set(changes.flatMap(({ dependencies }) => dependencies ?? []))];
 
 /** Merges the changes of each contact into one evaluation. */
-function evaluationsOf(changes: ContactChange[]): Evaluation[] {
+function evaluationsOf(changes: ContactChange[]): MembershipEvaluation[] {
   const byContact = new Map<string, Set<string> | 'all'>();
   for (const { contact_id: id, dependencies } of changes) {
     const before = byContact.get(id);

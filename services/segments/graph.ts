@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { Violation } from '../../platform/errors.ts';
-import { run, sql } from '../conditions/fragment.ts';
+import { queryFragment, sql } from '../conditions/fragment.ts';
 import type { Uses } from '../conditions/types.ts';
 
 /** The most filters of a condition, counting those of the segments that it refers to. */
@@ -38,7 +38,7 @@ export class SegmentGraph {
   }
 
   static async of(db: Db, projectId: string): Promise<SegmentGraph> {
-    const rows = await run<NodeRow>(
+    const rows = await queryFragment<NodeRow>(
       db,
       sql`select id, name, slug, filter_count, refers_to from segments where project_id = ${projectId} order by id`,
     );

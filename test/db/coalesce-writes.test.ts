@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { together } from '../../db/coalesce-writes.ts';
+import { coalesceWrites } from '../../db/coalesce-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { eventually } from '../support/waiting.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -16,7 +16,7 @@ describe('coalesced writes', () => {
 
   function writer() {
     const statements: string[][] = [];
-    const write = together(
+    const write = coalesceWrites(
       async (db: Db, team: string, items: string[]) => {
         statements.push(items);
         await db('items').insert(items.map((item) => ({ team, item })));

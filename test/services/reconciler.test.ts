@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createBulkJob } from '../../services/jobs/create.ts';
-import { type OpenRun, reconcile, type TemporalSide } from '../../services/reconciler/reconcile.ts';
+import { type OpenRun, reconcileTemporal, type TemporalSide } from '../../services/reconciler/reconcile.ts';
 import { draw, ExecutionDriver } from '../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
@@ -58,24 +58,24 @@ describe('the reconciler', () => {
 
   it('changes nothing for open workflows', async () => {
     const side = new Listed([run(idOf(1), 'execution')]);
-    expect(await reconcile(world.db, side)).to.deep.equal({ open: 1, revived: 0, ended: 0 });
+    expect(await reconcileTemporal(world.db, side)).to.deep.equal({ open: 1, revived: 0, ended: 0 });
     expect(await intents()).to.deep.equal([]);
     expect(await world.db('openRuns')).to.deep.equal([]);
   });
 
   it('restarts a lost execution under a new generation', async () => {
-    expect(await reconcile(world.db, new Listed())).to.deep.equal({ open: 0, revived: 1, ended: 0 });
+    expect(await reconcileTemporal(world.db, new Listed())).to.deep.equal({ open: 0, revived: 1, ended: 0 });
     expect(await intents()).to.deep.equal([{ action: 'start', workflowId: idOf(2) }]);
     expect(await walker.execution(execution)).to.include({ status: 'WAITING', generation: 2 });
     expect(await walker.advance(execution)).to.include({ kind: 'rest' });
     // Its start is in the outbox now.
-    expect(await reconcile(world.db, new Listed())).to.include({ revived: 0 });
+    expect(await reconcileTemporal(world.db, new Listed())).to.include({ revived: 0 });
   });
 
   it('restarts neither what `isOpen` finds nor a row that has just changed', async () => {
-    expect(await reconcile(world.db, new Listed([], [idOf(1)]))).to.include({ revived: 0 });
+    expect(await reconcileTemporal(world.db, new Listed([], [idOf(1)]))).to.include({ revived: 0 });
     await world.db('executions').update({ updatedAt: new Date() });
-    expect(await reconcile(world.db, new Listed())).to.include({ revived: 0 });
+    expect(await reconcileTemporal(world.db, new Listed())).to.include({ revived: 0 });
   });
 
   it('ends workflows without a row, except those that have just started', async () => {
@@ -87,7 +87,7 @@ describe('the reconciler', () => {
       run(`cron/${project.id}/${execution}`, 'Schedule'),
       run('segments/sweep', 'segmentSweep'),
     ]);
-    expect(await reconcile(world.db, side)).to.include({ revived: 0, ended: 2 });
+    expect(await reconcileTemporal(world.db, side)).to.include({ revived: 0, ended: 2 });
     expect(side.ended).to.have.members([idOf(2), `cron/${project.id}/${execution}`]);
   });
 
@@ -100,7 +100,7 @@ describe('the reconciler', () => {
     });
     await db('jobs').update({ createdAt: LONG_AGO, admittedAt: LONG_AGO });
     await db('outbox').del();
-    expect(await reconcile(db, new Listed([run(idOf(1), 'execution')]))).to.include({ revived: 2 });
+    expect(await reconcileTemporal(db, new Listed([run(idOf(1), 'execution')]))).to.include({ revived: 2 });
     const rows = await db('outbox').orderBy('id');
     expect(rows.map(({ action, workflowId }) => [action, workflowId])).to.deep.equal([
       ['start', `job/${project.id}/${jobId}`],

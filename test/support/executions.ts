@@ -3,7 +3,7 @@ import { Execution, ExecutionStep } from '../../db/models/execution.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { trackEvent } from '../../services/events/track.ts';
-import { type AdvanceDeps, advance, type Next } from '../../services/workflows/advance.ts';
+import { advance, type ExecutionAdvanceDeps, type Next } from '../../services/workflows/advance.ts';
 import { startExecution } from '../../services/workflows/executions/start.ts';
 import type { Graph, StepTypeName, Transition } from '../../services/workflows/graph.ts';
 import { matchEvents } from '../../services/workflows/match-events.ts';
@@ -72,7 +72,7 @@ export class ExecutionDriver {
   readonly db: Db;
   readonly project: TestProject;
   private offsetMs = 0;
-  private readonly deps: AdvanceDeps;
+  private readonly deps: ExecutionAdvanceDeps;
 
   constructor(db: Db, project: TestProject, limits?: Limits) {
     this.db = db;

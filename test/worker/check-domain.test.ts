@@ -6,7 +6,7 @@ import { readSettings } from '../../platform/settings.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import type { DomainWithRecords } from '../../services/domains/find.ts';
 import { loopOf } from '../../services/domains/loop.ts';
-import { checkDomainNow } from '../../temporal/check-domain.ts';
+import { requestDomainCheck } from '../../temporal/check-domain.ts';
 import { createTemporal } from '../../temporal/connection.ts';
 import { domainsQueueOptions, workflowsQueueOptions } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
@@ -60,13 +60,13 @@ describe('checkDomainNow', () => {
     this.timeout(60_000);
     const domain = await add();
     const loop = loopOf(domain.domain);
-    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
     expect(await statusOf(domain)).to.equal('PENDING');
     publish(domain);
-    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
     expect(await statusOf(domain)).to.equal('VERIFIED');
     const { runId } = (await temporal.client.workflow.getHandle(loop.workflowId).describe()) ?? {};
-    await Promise.all(Array.from({ length: 5 }, () => checkDomainNow(temporal, loop, 30_000)));
+    await Promise.all(Array.from({ length: 5 }, () => requestDomainCheck(temporal, loop, 30_000)));
     expect((await temporal.client.workflow.getHandle(loop.workflowId).describe()).runId).to.equal(runId);
   });
 
@@ -74,10 +74,10 @@ describe('checkDomainNow', () => {
     this.timeout(60_000);
     const domain = await add();
     const loop = loopOf(domain.domain);
-    await checkDomainNow(temporal, loop, 30_000);
+    await requestDomainCheck(temporal, loop, 30_000);
     await temporal.client.workflow.getHandle(loop.workflowId).terminate();
     publish(domain);
-    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
     expect(await statusOf(domain)).to.equal('VERIFIED');
   });
 
@@ -86,10 +86,10 @@ describe('checkDomainNow', () => {
     const { domain } = await add();
     const idle = await bareNamespace();
     const unmarked = { ...loopOf(domain), projectId: '', resourceId: '' };
-    expect(await checkDomainNow(idle, unmarked, 1_500)).to.equal('late');
+    expect(await requestDomainCheck(idle, unmarked, 1_500)).to.equal('late');
     await idle.close();
     const unreachable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));
-    expect(await checkDomainNow(unreachable, loopOf(domain), 1_500)).to.equal('away');
+    expect(await requestDomainCheck(unreachable, loopOf(domain), 1_500)).to.equal('away');
     await unreachable.close();
   });
 });

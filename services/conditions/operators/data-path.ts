@@ -29,7 +29,7 @@ export const valueSql = (path: DataPath, query: ConditionQuery): Fragment =>
 
 export const textSql = (path: DataPath, query: ConditionQuery): Fragment => sql`(${valueSql(path, query)} #>> '{}')`;
 
-export const isText = (path: DataPath, query: ConditionQuery): Fragment =>
+export const isTextSql = (path: DataPath, query: ConditionQuery): Fragment =>
   sql`jsonb_typeof(${valueSql(path, query)}) = 'string'`;
 
 export const isPresent = (path: DataPath, query: ConditionQuery): Fragment =>

@@ -10,7 +10,7 @@ import { findContact } from '../../contacts/find.ts';
 import { asGraph, editedGraph, findWorkflow } from '../find.ts';
 import type { Graph } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
-import { after, type Span } from '../spans.ts';
+import { after, type WaitSpan } from '../spans.ts';
 import { type Draft, readDraft, requireRunnable } from './draft.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import { type ScriptedEvent, SimulationState } from './state.ts';
@@ -30,7 +30,7 @@ export interface SimulationInput {
   contact: SimulatedContact;
   /** Each `at` a time or `after` a span from the start; without both at the start. */
   events?:
-    | { name: string; data?: Data | undefined; at?: string | undefined; after?: number | Span | undefined }[]
+    | { name: string; data?: Data | undefined; at?: string | undefined; after?: number | WaitSpan | undefined }[]
     | undefined;
   graph?: Draft | undefined;
   /** Data of the event that starts the execution. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
 import { toSql } from '../../../services/conditions/evaluate.ts';
-import { run, sql } from '../../../services/conditions/fragment.ts';
+import { queryFragment, sql } from '../../../services/conditions/fragment.ts';
 import { requireCondition } from '../../../services/conditions/parse.ts';
 import { openWorld, type World } from '../../support/world.ts';
 import { NOW, tree } from './population.ts';
@@ -42,7 +42,7 @@ describe('indexes for conditions', () => {
   async function indexesOf(...filters: object[]): Promise<string[]> {
     const { condition } = requireCondition(tree(...filters));
     const matching = toSql(condition, { projectId, now: NOW, segments: new Map(), context: {} });
-    const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    const [row] = await queryFragment<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
       world.db,
       sql`explain (format json) select count(*) from contacts c where c.project_id = ${projectId} and ${matching}`,
     );

@@ -10,7 +10,7 @@ import { applyRecounts, refreshSegment } from '../../../services/segments/count.
 import { createSegment } from '../../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../../services/segments/find.ts';
 import { guarded } from '../../../services/segments/guard.ts';
-import { listMembers } from '../../../services/segments/members.ts';
+import { listSegmentMembers } from '../../../services/segments/members.ts';
 import { referenceViolations } from '../../../services/segments/references.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
@@ -84,7 +84,7 @@ describe('segments', () => {
       for (let n = 0; n < 5; n++) await contact(world.db, project, `user${n}@example.com`, { plan: 'pro' });
       const { id } = await dynamic('Pro');
       const pages = await Promise.all(
-        [1, 2, 3, 4].map((page) => listMembers(world.db, project.id, id, { page, pageSize: 2 })),
+        [1, 2, 3, 4].map((page) => listSegmentMembers(world.db, project.id, id, { page, pageSize: 2 })),
       );
       expect(pages.map(({ data }) => data.map(({ email }) => email[4]).join(''))).to.deep.equal(['43', '21', '0', '']);
       expect(pages[3]).to.include({ total: 5, page: 4, pageSize: 2, totalPages: 3 });
@@ -314,7 +314,7 @@ describe('segments', () => {
       () => findSegment(world.db, other.id, id),
       () => updateSegment(world.db, other.access, id, { name: 'x' }),
       () => deleteSegment(world.db, other.access, id),
-      () => listMembers(world.db, other.id, id, { page: 1, pageSize: 10 }),
+      () => listSegmentMembers(world.db, other.id, id, { page: 1, pageSize: 10 }),
       () => addMembers(world.db, other.access, id, { emails: ['a@example.com'], createMissing: true }),
       () => removeMembers(world.db, other.access, id, ['a@example.com']),
       () => refreshSegment(world.db, other.access, id),

@@ -4,7 +4,7 @@ import { writeContacts } from '../../../services/contacts/write.ts';
 import { trackEvent } from '../../../services/events/track.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { applyAllContactChanges } from '../../../services/segments/follow.ts';
-import { MAX_DEPTH, matchEvents } from '../../../services/workflows/match-events.ts';
+import { MAX_TRIGGER_DEPTH, matchEvents } from '../../../services/workflows/match-events.ts';
 import { type CreatedWorkflow, draw, ExecutionDriver } from '../../support/executions.ts';
 import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
@@ -100,15 +100,15 @@ describe('events that start workflows', () => {
     const event = trigger();
     const workflow = await startedBy(event);
     for (const [email, depth] of [
-      ['deep@example.com', MAX_DEPTH],
-      ['deeper@example.com', MAX_DEPTH + 1],
+      ['deep@example.com', MAX_TRIGGER_DEPTH],
+      ['deeper@example.com', MAX_TRIGGER_DEPTH + 1],
     ] as const)
       await world.db.transaction(async (trx) => {
         await trx.raw("select set_config('everpost.depth', ?, true)", [String(depth)]);
         await trackEvent(trx, project.access, { email, event });
       });
     while ((await matchEvents(world.db)).events > 0);
-    expect((await executionsOf(workflow)).map(({ depth }) => depth)).to.deep.equal([MAX_DEPTH]);
+    expect((await executionsOf(workflow)).map(({ depth }) => depth)).to.deep.equal([MAX_TRIGGER_DEPTH]);
   });
 
   it('gives events that an execution causes a depth of one more than its own', async () => {

@@ -3,7 +3,7 @@ import joi from 'joi';
 import { createWorkflow } from '../../../services/workflows/create.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
 import { stepTypes } from '../../../services/workflows/steps/index.ts';
-import { fail, leaveBy, type StepType, sleepUntil, stepType } from '../../../services/workflows/steps/step-type.ts';
+import { failStep, leaveBy, type StepType, sleepUntil, stepType } from '../../../services/workflows/steps/step-type.ts';
 import { addStep, addTransition } from '../../../services/workflows/steps-edit.ts';
 import { updateWorkflow } from '../../../services/workflows/update.ts';
 import { ExecutionDriver } from '../../support/executions.ts';
@@ -27,7 +27,7 @@ const coin: StepType<CoinConfig> = {
   uses: () => ({ fields: ['data.side'] }),
   run: ({ config }, { contact }) => {
     const { side } = contact.data;
-    if (side === undefined) return fail('the contact has no side');
+    if (side === undefined) return failStep('the contact has no side');
     return leaveBy(side === config.side ? 'yes' : 'no', { side });
   },
 };
