@@ -21,7 +21,7 @@ async function run(): Promise<void> {
     settings,
     log,
     checkTemporal,
-    checkByWorkflow: async (loop) => (temporal ? requestDomainCheck(temporal, loop) : 'away'),
+    checkByWorkflow: async (loop) => (temporal ? requestDomainCheck(temporal, loop) : 'unavailable'),
   });
   shutDownOnSignal(api, log, async () => temporal?.close());
 }

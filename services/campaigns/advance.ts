@@ -1,13 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
-import type { AutoPauseLimits } from './auto-pause.ts';
+import { type AutoPauseLimits, checkProgress, resumeUnblockedCampaign } from './auto-pause.ts';
 import { batchesLeft, regroupDue } from './batches.ts';
 import { closeCampaign, closeCancelled } from './close.ts';
 import { describeCampaign } from './details.ts';
 import { freezeAudience } from './freeze.ts';
 import { nextSendAt } from './pace.ts';
-import { resumeUnblockedCampaign } from './pause-itself.ts';
-import { checkProgress } from './progress.ts';
 
 /** What the Temporal workflow of a campaign does next. */
 export type NextStep = { details: string } & (

@@ -57,7 +57,7 @@ export const withChecks = (wanted: WantedRecord[], checks: Record<string, Record
   wanted.map((record) => ({ ...record, ...(checks[checkKey(record)] ?? neverChecked) }));
 
 /** Evaluates a DNS answer. A failed lookup changes only the error. */
-export function judge(
+export function evaluateRecord(
   wanted: WantedRecord,
   answer: DnsAnswer<string> | DnsAnswer<MailExchange>,
   before: RecordCheck = neverChecked,

@@ -1,5 +1,4 @@
-import { coalesceWrites } from '../../db/coalesce-writes.ts';
-import { confirmed } from '../../db/confirm.ts';
+import { coalesceWrites, confirmed } from '../../db/coalesce-writes.ts';
 import { type Db, wake } from '../../db/connect.ts';
 import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { eventFits, fieldsFit } from '../../db/models/name-limits.ts';

@@ -1,9 +1,10 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
 import { SealError } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
-import { mergedTooLarge } from '../contacts/data.ts';
+import { type Data, mergedTooLarge } from '../contacts/data.ts';
 import { isDataTooLarge } from '../contacts/violations.ts';
 import { type ExecutionState, isActive, lockExecution, readExecution } from './execution-state.ts';
 import { CONTACT_DELETED } from './executions/cancel.ts';
@@ -14,7 +15,6 @@ import { executionEnvironment, type RunDeps } from './step-environment.ts';
 import { stepTypeOf } from './steps/index.ts';
 import { failStep, type StepEnvironment, type StepOutcome } from './steps/step-type.ts';
 import { storedGraph } from './versions.ts';
-import { findWaitEvent, positionAfter, type WaitEvent } from './waiting.ts';
 import { entriesOf, findStep, leave } from './walk.ts';
 
 export interface ExecutionAdvanceDeps extends RunDeps {
@@ -280,4 +280,49 @@ async function failWithoutGraph(trx: Db, { id }: ExecutionState): Promise<Next> 
 async function hasPendingRequest(trx: Db, { id, visit }: ExecutionState): Promise<boolean> {
   const record = await trx('execution_steps').where({ executionId: id, visit, status: 'RUNNING' }).first('id');
   return record !== undefined;
+}
+
+/** An event that ends a wait. */
+interface WaitEvent {
+  position: string;
+  data: Data;
+}
+
+// The time only keeps the index scan short. Positions, assigned under the contact's lock, decide which events qualify. An
+// event of a long transaction may have a time somewhat before the start.
+const findEvent = statement<WaitEvent>(
+  'wait-event',
+  `select position, data from events
+   where project_id = $1 and name = $2 and contact_id = $3 and created_at >= $4::timestamptz - interval '1 hour'
+     and position > $5 and ($6::timestamptz is null or created_at <= $6::timestamptz)
+   order by position limit 1`,
+);
+
+/** Returns the first event that ends a wait. Events after the time-out do not qualify. */
+async function findWaitEvent(
+  trx: Db,
+  execution: ExecutionState,
+  name: string,
+  until: Date | null,
+): Promise<WaitEvent | undefined> {
+  const { projectId, contactId, startedAt, afterPosition } = execution;
+  const [event] = await findEvent(trx, [projectId, name, contactId, startedAt, afterPosition, until]);
+  return event;
+}
+
+const findLastPosition = statement<{ position: string | null }>(
+  'wait-last-position',
+  `select max(position) as position from events
+   where project_id = $1 and contact_id = $2 and ($3::timestamptz is null or created_at <= $3::timestamptz)
+     and created_at >= $4::timestamptz - interval '1 hour'`,
+);
+
+/**
+ * Returns the position up to which events no longer qualify after a sleep that ended at `endedAt`, or ends now. Uses the
+ * scheduled end, so that events during an outage of the worker count as later.
+ */
+export async function positionAfter(trx: Db, execution: ExecutionState, endedAt: Date | null): Promise<string> {
+  const { projectId, contactId, afterPosition, startedAt } = execution;
+  const [row] = await findLastPosition(trx, [projectId, contactId, endedAt, startedAt]);
+  return BigInt(row?.position ?? 0) > BigInt(afterPosition) ? String(row?.position) : afterPosition;
 }

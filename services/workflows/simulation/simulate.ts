@@ -19,7 +19,7 @@ export interface Simulation {
   path: SimulatedStep[];
   /** Where the answer stops being complete, and why. */
   truncated: Truncation | null;
-  world: SimulationState;
+  state: SimulationState;
 }
 
 /** Time between yields to the event loop. */
@@ -47,7 +47,7 @@ export async function simulate({
   const limits = { ...LIMITS, ...given };
   const budget = new SimulationBudget(limits);
   const path: SimulatedStep[] = [];
-  const finish = (end: End): Simulation => ({ ...end, path, truncated: budget.truncated ?? null, world: state });
+  const finish = (end: End): Simulation => ({ ...end, path, truncated: budget.truncated ?? null, state: state });
   const stop = (at: Step, visit: number, why: string): Simulation => {
     const reason = `the simulation ends here: ${why}`;
     budget.cut(at, visit, reason);

@@ -4,7 +4,7 @@ import type { Violation } from '../../../platform/errors.ts';
 import { parseCondition } from '../../conditions/parse.ts';
 import type { ParseResult } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
-import { referenceViolations } from '../../segments/references.ts';
+import { referenceViolations } from '../../segments/graph.ts';
 import { failStep, leaveBy, type StepType } from './step-type.ts';
 
 /** A condition tree, or one filter. */

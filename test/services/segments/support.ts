@@ -3,7 +3,7 @@ import type { Data } from '../../../services/contacts/data.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { applyContactChanges } from '../../../services/segments/changes.ts';
 import { listSegmentMembers } from '../../../services/segments/members.ts';
-import type { TestProject } from '../../support/world.ts';
+import type { TestProject } from '../../support/connected-database.ts';
 
 export const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
 export const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
