@@ -68,6 +68,16 @@ describe('GET /health and GET /ready', () => {
     expect(ready.body.parts).to.include({ database: 'ok', migrations: 'down' });
   });
 
+  it('answer ok after a later version has migrated the database and replaced functions', async () => {
+    const api = await startTestApi();
+    await api.db('knex_migrations').insert({ name: '002-later', batch: 2, migrationTime: new Date() });
+    await api.db('databaseFunctions').where({ name: 'write_contact' }).update({ checksum: 'newer' });
+    const ready = await api.get('/ready');
+    await api.stop();
+    expect(ready).to.have.status(200);
+    expect(ready.body.parts).to.include({ database: 'ok', migrations: 'ok' });
+  });
+
   it('answer 503 on /ready without the database, while /health is ok', async () => {
     const postgres = await startOwnPostgres();
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 1 });

@@ -5,7 +5,7 @@ import { connectTestDatabase, makeProject } from './connected-database.ts';
 
 type Row = Record<string, unknown>;
 
-export interface SqlWorld {
+export interface FunctionTestDatabase {
   db: Db;
   url: string;
   /** Of the project that all rows below belong to; `renew` makes another, so that each test starts without rows. */
@@ -27,7 +27,7 @@ export interface SqlWorld {
   close(): Promise<void>;
 }
 
-export async function openSqlWorld(): Promise<SqlWorld> {
+export async function connectFunctionTestDatabase(): Promise<FunctionTestDatabase> {
   const { db, url, close } = await connectTestDatabase(5);
   const rows = (sql: string, bindings: unknown[] = []): Promise<Row[]> => runSql(db, sql, bindings);
   const insert = async (table: string, columns: object): Promise<string> => {
@@ -35,7 +35,7 @@ export async function openSqlWorld(): Promise<SqlWorld> {
     await db(table).insert({ id, projectId: database.projectId, ...columns });
     return id;
   };
-  const database: SqlWorld = {
+  const database: FunctionTestDatabase = {
     db,
     url,
     projectId: '',

@@ -65,7 +65,7 @@ export const sendEmailStep: StepType<SendEmailConfig> = {
 };
 
 /** The config's template wins over the one beside it. */
-export const templateOf = ({ templateId, config }: Step<SendEmailConfig>): string | undefined =>
+const templateOf = ({ templateId, config }: Step<SendEmailConfig>): string | undefined =>
   config.templateId ?? templateId ?? undefined;
 
 function mailbox(text: string, helpers: joi.CustomHelpers) {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 import { eventually } from '../../support/waiting.ts';
 
 describe('database functions of campaigns', () => {
-  let database: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    database = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
   beforeEach(() => database.renew());
   after(() => database.close());

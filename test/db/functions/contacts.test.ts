@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 
 describe('database functions of contacts', () => {
-  let database: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    database = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
   beforeEach(() => database.renew());
   after(() => database.close());

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 const first = new Date('2026-03-01T10:00:00Z');
 const second = new Date('2026-03-01T11:30:00Z');
 
 describe('database functions of e-mails', () => {
-  let database: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    database = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
   beforeEach(() => database.renew());
   after(() => database.close());

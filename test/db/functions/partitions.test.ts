@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 describe('database functions of partitions', () => {
-  let database: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    database = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
   beforeEach(() => database.renew());
   after(() => database.close());

@@ -10,17 +10,17 @@ import {
   makeProject,
   type TestProject,
 } from '../../support/connected-database.ts';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const DAY_MS = 86_400_000;
 const SYSTEM_PROJECT = '00000000-0000-7000-8000-000000000001';
 
 describe('database functions of projects', () => {
-  let database: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    database = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
   beforeEach(() => database.renew());
   after(() => database.close());

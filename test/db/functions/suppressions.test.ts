@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 
 describe('database functions of suppressions', () => {
-  let database: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    database = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
   beforeEach(() => database.renew());
   after(() => database.close());
 
-  const suppress = (email: string, contactId: string | null = null) =>
+  const suppress = (email: string, contactId: string | null = null, reason = 'HARD_BOUNCE') =>
     database.rows(
       `insert into suppressions (id, project_id, address_hash, email, contact_id, reason)
-       values (?, ?, address_hash(?, ?), ?, ?, 'HARD_BOUNCE')`,
-      [newId(), database.projectId, database.projectId, email, email, contactId],
+       values (?, ?, address_hash(?, ?), ?, ?, ?)`,
+      [newId(), database.projectId, database.projectId, email, email, contactId, reason],
     );
   const isSubscribed = (id: string) => database.value('select subscribed from contacts where id = ?', [id]);
   const eventsOf = (contactId: string) => database.db('events').where({ contactId }).select('name', 'data', 'depth');
@@ -37,12 +37,50 @@ describe('database functions of suppressions', () => {
     });
   });
 
+  describe('address_suppression', () => {
+    const reasonOf = (email: string) => database.value('select address_suppression(?, ?)', [database.projectId, email]);
+
+    it('returns the reason of a suppressed address', async () => {
+      await suppress('gone@example.com');
+      await suppress('cross@example.com', null, 'COMPLAINT');
+      expect(await reasonOf('gone@example.com')).to.equal('HARD_BOUNCE');
+      expect(await reasonOf('cross@example.com')).to.equal('COMPLAINT');
+    });
+
+    it('returns null for another address, and for the same one in another project', async () => {
+      await suppress('gone@example.com');
+      expect(await reasonOf('here@example.com')).to.equal(null);
+      await database.renew();
+      expect(await reasonOf('gone@example.com')).to.equal(null);
+    });
+  });
+
+  describe('is_suppressed', () => {
+    const isSuppressed = (email: string) => database.value('select is_suppressed(?, ?)', [database.projectId, email]);
+
+    it('is true after a hard bounce, and false after a complaint', async () => {
+      await suppress('gone@example.com');
+      await suppress('cross@example.com', null, 'COMPLAINT');
+      expect(await isSuppressed('gone@example.com')).to.equal(true);
+      expect(await isSuppressed('cross@example.com')).to.equal(false);
+    });
+
+    it('is false for an address that is not on the list', async () => {
+      expect(await isSuppressed('here@example.com')).to.equal(false);
+    });
+  });
+
   describe('unsubscribe_suppressed_contact', () => {
     it('unsubscribes a new contact with a suppressed address, without an event', async () => {
       await suppress('gone@example.com');
       const id = await database.addContact({ email: 'gone@example.com' });
       expect(await isSubscribed(id)).to.equal(false);
       expect(await eventsOf(id)).to.deep.equal([]);
+    });
+
+    it('unsubscribes a new contact whose address complained', async () => {
+      await suppress('cross@example.com', null, 'COMPLAINT');
+      expect(await isSubscribed(await database.addContact({ email: 'cross@example.com' }))).to.equal(false);
     });
 
     it('leaves other addresses, and the same address in another project, subscribed', async () => {
