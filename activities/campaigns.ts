@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
-import { type AdvanceDeps, advanceCampaign, type CampaignRun, type NextStep } from '../services/campaigns/advance.ts';
+import { advanceCampaign, type CampaignAdvanceDeps, type CampaignRun, type NextStep } from '../services/campaigns/advance.ts';
 
 const HEARTBEAT_MS = 3_000;
 
-export const campaignActivities = (deps: AdvanceDeps) => ({
+export const campaignActivities = (deps: CampaignAdvanceDeps) => ({
   async advanceCampaign(run: CampaignRun): Promise<NextStep> {
     // Freezing a million recipients takes longer than the heartbeat time-out.
     const heartbeats = setInterval(Context.current().heartbeat, HEARTBEAT_MS);

@@ -8,9 +8,9 @@ import { type ReconcilerDeps, reconcilerActivities } from '../activities/reconci
 import { type RetentionDeps, retentionActivities } from '../activities/retention.ts';
 import { segmentActivities } from '../activities/segments.ts';
 import { tickActivities } from '../activities/ticks.ts';
-import type { AdvanceDeps } from '../services/campaigns/advance.ts';
+import type { CampaignAdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
-import type { AdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
+import type { ExecutionAdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workflowBundle } from './bundle.ts';
 import type { QueueOptions } from './temporal-workers.ts';
@@ -41,7 +41,7 @@ export function mailQueueOptions(deps: EmailActivityDeps): QueueOptions {
 }
 
 /** Few slots: each keeps a database connection busy, and none is urgent. */
-export function bulkQueueOptions(deps: JobActivityDeps & AdvanceDeps & RetentionDeps): QueueOptions {
+export function bulkQueueOptions(deps: JobActivityDeps & CampaignAdvanceDeps & RetentionDeps): QueueOptions {
   return {
     taskQueue: taskQueues.bulk,
     activities: {

@@ -5,7 +5,7 @@ import { joined, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import { prepare } from '../segments/guard.ts';
 import { audienceOf } from './audience.ts';
-import { pauseCampaignItself } from './pause-itself.ts';
+import { pauseCampaignItself } from './auto-pause.ts';
 
 /** Bounds the selection of the recipients, because customers write the condition. */
 const TIMEOUT_MS = 15 * 60_000;

@@ -1,34 +1,34 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 describe('database functions of campaigns', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
-  const changeProject = (change: object) => world.db('projects').where({ id: world.projectId }).update(change);
+  const changeProject = (change: object) => database.db('projects').where({ id: database.projectId }).update(change);
 
   describe('campaign_block_reason', () => {
-    const reason = (id: string) => world.value('select campaign_block_reason(?)', [id]);
+    const reason = (id: string) => database.value('select campaign_block_reason(?)', [id]);
 
     it('is null for a campaign from a verified domain, and null for an unknown one', async () => {
-      expect(await reason(await world.addCampaign())).to.equal(null);
+      expect(await reason(await database.addCampaign())).to.equal(null);
       expect(await reason(newId())).to.equal(null);
     });
 
     it('prefers the stored domain over that of the address', async () => {
       const other = { fromEmail: 'news@other.example' };
-      expect(await reason(await world.addCampaign(other))).to.equal('domain not verified');
-      expect(await reason(await world.addCampaign({ ...other, fromDomain: world.senderDomain }))).to.equal(null);
+      expect(await reason(await database.addCampaign(other))).to.equal('domain not verified');
+      expect(await reason(await database.addCampaign({ ...other, fromDomain: database.senderDomain }))).to.equal(null);
     });
 
     it('applies the cap of campaigns', async () => {
-      const id = await world.addCampaign();
+      const id = await database.addCampaign();
       await changeProject({ cappedSources: ['WORKFLOW'] });
       expect(await reason(id)).to.equal(null);
       await changeProject({ cappedSources: ['CAMPAIGN'] });
@@ -37,7 +37,7 @@ describe('database functions of campaigns', () => {
   });
 
   describe('campaign_lock', () => {
-    const lock = (id: string) => world.value('select campaign_lock(?)', [id]);
+    const lock = (id: string) => database.value('select campaign_lock(?)', [id]);
 
     it('returns the same key for the same campaign and another for another one', async () => {
       const [one, other] = [newId(), newId()];

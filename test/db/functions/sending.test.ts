@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 import { eventually } from '../../support/waiting.ts';
 
 interface Mail {
@@ -10,40 +10,40 @@ interface Mail {
 }
 
 describe('database functions of sending', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
   let senderId: string;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
   beforeEach(async () => {
-    await world.renew();
-    await world.db.raw('truncate outgoing_mails, senders, emails');
+    await database.renew();
+    await database.db.raw('truncate outgoing_mails, senders, emails');
     senderId = await addSender();
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const addSender = async (leaseUntil = new Date(Date.now() + 60_000)): Promise<string> => {
     const id = newId();
-    await world.db('senders').insert({ id, leaseUntil });
+    await database.db('senders').insert({ id, leaseUntil });
     return id;
   };
   const endLease = () =>
-    world
+    database
       .db('senders')
       .where({ id: senderId })
       .update({ leaseUntil: new Date(Date.now() - 1_000) });
   const addMail = async (columns: object = {}, contact: object = {}): Promise<Mail> => {
     const email = `${newId()}@example.com`;
-    const contactId = await world.addContact({ email, ...contact });
-    return { id: await world.addEmail({ contactId, ...columns }), contactId, email };
+    const contactId = await database.addContact({ email, ...contact });
+    return { id: await database.addEmail({ contactId, ...columns }), contactId, email };
   };
-  const outgoing = () => world.db('outgoingMails').orderBy('emailId');
+  const outgoing = () => database.db('outgoingMails').orderBy('emailId');
   const idsOf = (rows: { id?: unknown }[]) => rows.map(({ id }) => id);
 
   describe('lease_mails', () => {
     const lease = (limit = 10, priority = 0, sender = senderId) =>
-      world.rows('select * from lease_mails(?, ?::smallint, ?)', [sender, priority, limit]);
+      database.rows('select * from lease_mails(?, ?::smallint, ?)', [sender, priority, limit]);
 
     it('leases due mail of its priority, the longest due first', async () => {
       const [second, first] = [
@@ -69,13 +69,13 @@ describe('database functions of sending', () => {
 
     it('takes turns between projects', async () => {
       for (let n = 0; n < 20; n++) await addMail({ dueAt: new Date(Date.now() - 10_000) });
-      await world.renew();
+      await database.renew();
       const other = await addMail();
       expect(idsOf(await lease(4))).to.include(other.id);
     });
 
     it('leases no campaign mail', async () => {
-      await addMail({ campaignId: await world.addCampaign({ status: 'SENDING' }) });
+      await addMail({ campaignId: await database.addCampaign({ status: 'SENDING' }) });
       expect(await lease()).to.deep.equal([]);
     });
 
@@ -90,7 +90,7 @@ describe('database functions of sending', () => {
       const attemptLog = JSON.stringify([{ number: 1, relay: 'one:25' }, { number: 2, relay: 'two:25' }]);
       const mail = await addMail({ unknownOutcomes: 1, attemptLog });
       expect(await lease()).to.deep.equal([
-        { id: mail.id, project_id: world.projectId, relay: 'two:25', is_retry_of_unknown: true },
+        { id: mail.id, project_id: database.projectId, relay: 'two:25', is_retry_of_unknown: true },
       ]);
     });
   });
@@ -100,10 +100,10 @@ describe('database functions of sending', () => {
     let campaignId: string;
 
     beforeEach(async () => {
-      campaignId = await world.addCampaign({ status: 'SENDING' });
+      campaignId = await database.addCampaign({ status: 'SENDING' });
     });
     const lease = (limit = 10, [due, id] = START) =>
-      world.rows('select id, due_at::text, recipient from lease_campaign_mails(?, ?, ?, ?, ?)', [
+      database.rows('select id, due_at::text, recipient from lease_campaign_mails(?, ?, ?, ?, ?)', [
         senderId,
         campaignId,
         limit,
@@ -114,7 +114,7 @@ describe('database functions of sending', () => {
     it('leases due mail of the campaign with its recipient, and continues after a position', async () => {
       const dueAt = new Date(Date.now() - 1_000);
       const mails = [await addMail({ campaignId, dueAt }), await addMail({ campaignId, dueAt })];
-      await addMail({ campaignId: await world.addCampaign({ status: 'SENDING' }) });
+      await addMail({ campaignId: await database.addCampaign({ status: 'SENDING' }) });
       const [first] = await lease(1);
       expect(first).to.include({ id: mails[0]?.id, recipient: mails[0]?.email });
       expect(idsOf(await lease(10, [String(first?.due_at), String(first?.id)]))).to.deep.equal([mails[1]?.id]);
@@ -123,7 +123,7 @@ describe('database functions of sending', () => {
 
     it('leases nothing while the campaign is paused or not sending', async () => {
       await addMail({ campaignId });
-      const change = (columns: object) => world.db('campaigns').where({ id: campaignId }).update(columns);
+      const change = (columns: object) => database.db('campaigns').where({ id: campaignId }).update(columns);
       await change({ paused: true, pausedBy: 'USER' });
       expect(await lease()).to.deep.equal([]);
       await change({ paused: false, pausedBy: null, status: 'CANCELLED' });
@@ -143,13 +143,13 @@ describe('database functions of sending', () => {
       number: number;
       result: object;
     }
-    const write = (mails: Mail[], results: Result[] = [], campaigns: string[] = [], db = world.db) =>
+    const write = (mails: Mail[], results: Result[] = [], campaigns: string[] = [], db = database.db) =>
       runSql(db, 'select * from write_outgoing_mails(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb)', [
         senderId,
         mails.map(({ id }) => id),
         mails.map(({ email }) => email),
         mails.map(() => 'Hello'),
-        mails.map(() => world.senderDomain),
+        mails.map(() => database.senderDomain),
         mails.map(() => 'relay:25'),
         campaigns,
         results.map(({ id }) => id),
@@ -158,16 +158,16 @@ describe('database functions of sending', () => {
       ]);
     const addLeased = async (columns: object = {}, contact: object = {}): Promise<Mail> => {
       const mail = await addMail(columns, contact);
-      const { projectId } = world;
-      await world.db('outgoingMails').insert({ emailId: mail.id, senderId, projectId, contactId: mail.contactId });
+      const { projectId } = database;
+      await database.db('outgoingMails').insert({ emailId: mail.id, senderId, projectId, contactId: mail.contactId });
       return mail;
     };
     const verdicts = (rows: Record<string, unknown>[]) =>
       rows.map(({ id, verdict, reason }) => ({ id, verdict, reason }));
     const suppress = (mail: Mail) =>
-      world.rows(
+      database.rows(
         `insert into suppressions (id, project_id, address_hash, reason) values (?, ?, address_hash(?, ?), 'HARD_BOUNCE')`,
-        [newId(), world.projectId, world.projectId, mail.email],
+        [newId(), database.projectId, database.projectId, mail.email],
       );
 
     it('begins leased mails with the number of the attempt', async () => {
@@ -203,7 +203,7 @@ describe('database functions of sending', () => {
       expect(verdicts(await write([suppressed]))).to.deep.equal([
         { id: suppressed.id, verdict: 'suppressed', reason: 'suppressed' },
       ]);
-      await world.db('projects').where({ id: world.projectId }).update({ disabled: true });
+      await database.db('projects').where({ id: database.projectId }).update({ disabled: true });
       expect(verdicts(await write([other]))).to.deep.equal([
         { id: other.id, verdict: 'blocked', reason: 'project disabled' },
       ]);
@@ -228,17 +228,17 @@ describe('database functions of sending', () => {
       let campaignId: string;
 
       beforeEach(async () => {
-        campaignId = await world.addCampaign({ status: 'SENDING' });
+        campaignId = await database.addCampaign({ status: 'SENDING' });
       });
-      const change = (columns: object) => world.db('campaigns').where({ id: campaignId }).update(columns);
+      const change = (columns: object) => database.db('campaigns').where({ id: campaignId }).update(columns);
       const begin = (...mails: Mail[]) => write(mails, [], [campaignId]);
       const add = (contact: object = {}) => addLeased({ campaignId, sourceType: 'CAMPAIGN' }, contact);
 
       it('skips recipients that were deleted, unsubscribed or suppressed, each with its reason', async () => {
         const [deleted, unsubscribed, suppressed] = [await add(), await add({ subscribed: false }), await add()];
-        await world.db('contacts').where({ id: deleted.contactId }).delete();
+        await database.db('contacts').where({ id: deleted.contactId }).delete();
         await suppress(suppressed);
-        await world.db('contacts').where({ id: suppressed.contactId }).update({ subscribed: true });
+        await database.db('contacts').where({ id: suppressed.contactId }).update({ subscribed: true });
         expect(verdicts(await begin(deleted, unsubscribed, suppressed))).to.have.deep.members([
           { id: deleted.id, verdict: 'skip', reason: 'contact deleted' },
           { id: unsubscribed.id, verdict: 'skip', reason: 'unsubscribed' },
@@ -254,7 +254,7 @@ describe('database functions of sending', () => {
 
       it('reports a recipient that has another address now', async () => {
         const moved = await add();
-        await world.db('contacts').where({ id: moved.contactId }).update({ email: `${newId()}@example.com` });
+        await database.db('contacts').where({ id: moved.contactId }).update({ email: `${newId()}@example.com` });
         expect((await begin(moved)).map(({ verdict }) => verdict)).to.deep.equal(['changed']);
       });
 
@@ -268,11 +268,11 @@ describe('database functions of sending', () => {
 
       it('waits for a pause that has the lock, and then begins nothing', async () => {
         const mail = await add();
-        const pause = await world.db.transaction();
+        const pause = await database.db.transaction();
         await runSql(pause, 'select pg_advisory_xact_lock(campaign_lock(?))', [campaignId]);
         const written = begin(mail);
         await eventually(async () => {
-          const waiting = await world.rows(
+          const waiting = await database.rows(
             "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
           );
           return waiting.length > 0;
