@@ -37,9 +37,7 @@ begin
       select e.id, e.project_id, e.source_type, e.campaign_id, e.attempts + 1 as number, e.unknown_outcomes,
         e.status = 'PENDING' and o.email_id is not null as is_leased, k.id is not null as has_contact, k.subscribed,
         k.email as contact_email, ask.domain, ask.recipient, ask.subject, ask.relay,
-        coalesce((select s.reason = 'HARD_BOUNCE' from suppressions s
-          where s.project_id = e.project_id and s.address_hash = address_hash(e.project_id, ask.recipient) limit 1), false)
-          as is_suppressed
+        is_suppressed(e.project_id, ask.recipient) as is_suppressed
       from unnest(p_ids, p_recipients, p_subjects, p_domains, p_relays) as ask (id, recipient, subject, domain, relay)
       cross join lateral (select * from emails where emails.id = ask.id limit 1) e
       left join lateral (
