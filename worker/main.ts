@@ -13,7 +13,7 @@ import { createRenderer } from '../platform/templates/index.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { MailLinks } from '../services/emails/links.ts';
-import { SendRateLimit } from '../services/emails/send-rate.ts';
+import { RateLimit } from '../services/sending/rate-limit.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
@@ -159,7 +159,7 @@ function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listene
     url: settings.relays[0]?.url ?? '',
     maxConnections: settings.smtpMaxConnections,
     allowPlainAuth: settings.smtpAllowPlainAuth,
-    pace: sendRatePerSecond ? new SendRateLimit(db, sendRatePerSecond) : undefined,
+    pace: sendRatePerSecond ? new RateLimit(db, 'all', sendRatePerSecond) : undefined,
   });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
   const renderer = createRenderer({ log });

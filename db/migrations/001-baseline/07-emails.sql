@@ -148,9 +148,10 @@ create table delivery_batches (
 );
 create index delivery_batches_campaign on delivery_batches (campaign_id) where campaign_id is not null;
 
--- When the next mail may be sent, over all workers. One row.
-create table send_rate (
-  only_one boolean primary key default true check (only_one),
+-- When the next mail may be sent, over all workers: of all mail ('all'), over a relay ('relay/<name>') or to a recipient
+-- domain ('domain/<name>').
+create table send_rates (
+  key text primary key,
   next_at timestamptz not null
 );
 
