@@ -2,8 +2,8 @@ import type { Settings } from '../settings.ts';
 import { Relay } from './relay.ts';
 import type { SmtpTimeouts } from './session.ts';
 
-/** A rate limit of one relay, over all processes. */
-export interface RelayRate {
+/** A rate limit that all processes share. */
+export interface SharedRate {
   /** The milliseconds after which to ask again; 0 when a mail may leave now. Reserves the place of the next mail. */
   delay(): number;
   /** Like `delay`, for a caller that does not want a place. */
@@ -13,14 +13,14 @@ export interface RelayRate {
 }
 
 export interface RelaysOptions {
-  /** Called for each relay with a `ratePerSecond`. */
-  rateOf?: (relay: Relay) => RelayRate;
+  /** Makes the limit of a relay with a `ratePerSecond`; the key is `relay/<name>`. */
+  limitOf?: (key: string, perSecond: number) => SharedRate;
   clock?: () => number;
 }
 
 /** The position of a relay in start-time fair queueing. */
 interface Share {
-  rate: RelayRate | undefined;
+  rate: SharedRate | undefined;
   /** The virtual time at which its last mail ends. */
   finish: number;
   tookAt: number;
@@ -43,10 +43,15 @@ export class Relays {
   /** The start of the mail that was taken last. */
   private virtualTime = 0;
 
-  constructor(relays: readonly Relay[], { rateOf, clock = () => performance.now() }: RelaysOptions = {}) {
+  constructor(relays: readonly Relay[], { limitOf, clock = () => performance.now() }: RelaysOptions = {}) {
     this.all = relays;
     this.clock = clock;
-    this.shares = new Map(relays.map((relay) => [relay, newShare(relay.ratePerSecond ? rateOf?.(relay) : undefined)]));
+    this.shares = new Map(
+      relays.map((relay) => {
+        const { name, ratePerSecond } = relay;
+        return [relay, newShare(ratePerSecond ? limitOf?.(`relay/${name}`, ratePerSecond) : undefined)];
+      }),
+    );
   }
 
   static fromSettings(
@@ -119,7 +124,7 @@ export class Relays {
   }
 }
 
-const newShare = (rate: RelayRate | undefined): Share => ({
+const newShare = (rate: SharedRate | undefined): Share => ({
   rate,
   finish: 0,
   tookAt: Number.NEGATIVE_INFINITY,

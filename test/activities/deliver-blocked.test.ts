@@ -10,7 +10,7 @@ import { findSigner } from '../../services/domains/signing-key.ts';
 import type { DeliveryDeps } from '../../services/emails/deliver.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';
-import { SendRateLimit } from '../../services/emails/send-rate.ts';
+import { RateLimit } from '../../services/sending/rate-limit.ts';
 import { addSuppressions } from '../../services/suppressions/add.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
@@ -195,7 +195,7 @@ describe('mail that is blocked or delayed', () => {
 
   it('is sent no faster than the send rate', async () => {
     const rate = 20;
-    const paced = createMailer({ url: smtp.url, maxConnections: 5, pace: new SendRateLimit(db, rate) });
+    const paced = createMailer({ url: smtp.url, maxConnections: 5, pace: new RateLimit(db, 'all', rate) });
     await addMails(db, 9, { project });
     const started = performance.now();
     expect(await deliver({ mailer: paced })).to.deep.equal(counts({ sent: 9 }));

@@ -34,7 +34,7 @@ const SHARED = [
     'database_functions',
     'knex_migrations_lock',
     'open_runs',
-    'send_rate',
+    'send_rates',
     'received_notices',
     'upload_removals',
   ],

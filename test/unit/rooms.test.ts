@@ -28,7 +28,7 @@ const serviceLayers = [
   ['access', 'users'],
   ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads'],
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
-  ['activity', 'emails', 'workflows'],
+  ['activity', 'emails', 'sending', 'workflows'],
   ['campaigns', 'notices', 'reconciler', 'retention', 'usage'],
   ['analytics', 'removal'],
   ['jobs'],

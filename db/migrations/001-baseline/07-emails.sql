@@ -159,9 +159,10 @@ create table outgoing_mails (
   check ((ended_at is null) = (result is null))
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
--- When the next mail may be sent, over all workers. One row.
-create table send_rate (
-  only_one boolean primary key default true check (only_one),
+-- When the next mail may be sent, over all workers: of all mail ('all'), over a relay ('relay/<name>') or to a recipient
+-- domain ('domain/<name>').
+create table send_rates (
+  key text primary key,
   next_at timestamptz not null
 );
 

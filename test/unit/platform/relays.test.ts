@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readSettings } from '../../../platform/settings.ts';
 import { parseRelays } from '../../../platform/smtp/relay-settings.ts';
-import { type RelayRate, Relays, type RelaysOptions } from '../../../platform/smtp/relays.ts';
+import { Relays, type RelaysOptions, type SharedRate } from '../../../platform/smtp/relays.ts';
 import { startSmtp } from '../../support/smtp.ts';
 
 /** Nothing listens on port 1. */
@@ -113,20 +113,20 @@ describe('relays', () => {
 
   it('gives the share of a relay at its rate to the others', () => {
     let places = 10;
-    const rate: RelayRate = {
+    const rate: SharedRate = {
       delay: () => (places > 0 ? 0 : 250),
       estimate: () => (places > 0 ? 0 : 250),
       take: () => places--,
     };
-    const relays = open('smtp://a.example?ratePerSecond=4, smtp://b.example', { rateOf: () => rate });
+    const relays = open('smtp://a.example?ratePerSecond=4, smtp://b.example', { limitOf: () => rate });
     expect(take(relays, 100)).to.deep.equal([10, 90]);
     expect(relays.delayOf(named(relays, 'a.example:587'))).to.equal(250);
   });
 
   it('reserves no place of a relay for the question of another', () => {
     let asked = 0;
-    const rate: RelayRate = { delay: () => asked++, estimate: () => 0, take: () => {} };
-    const relays = open('smtp://a.example?ratePerSecond=4, smtp://b.example', { rateOf: () => rate });
+    const rate: SharedRate = { delay: () => asked++, estimate: () => 0, take: () => {} };
+    const relays = open('smtp://a.example?ratePerSecond=4, smtp://b.example', { limitOf: () => rate });
     relays.took(named(relays, 'b.example:587'));
     expect(relays.mayTake(named(relays, 'b.example:587'))).to.equal(false);
     expect(asked).to.equal(0);
