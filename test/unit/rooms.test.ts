@@ -29,6 +29,7 @@ const serviceLayers = [
   ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads'],
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
   ['activity', 'emails', 'workflows'],
+  ['sending'],
   ['campaigns', 'notices', 'reconciler', 'retention', 'usage'],
   ['analytics', 'removal'],
   ['jobs'],
