@@ -1,5 +1,10 @@
 import { Context } from '@temporalio/activity';
-import { advanceCampaign, type CampaignAdvanceDeps, type CampaignRun, type NextStep } from '../services/campaigns/advance.ts';
+import {
+  advanceCampaign,
+  type CampaignAdvanceDeps,
+  type CampaignRun,
+  type NextStep,
+} from '../services/campaigns/advance.ts';
 
 const HEARTBEAT_MS = 3_000;
 

@@ -20,7 +20,8 @@ export const faultPoints = [
 export type FaultPoint = (typeof faultPoints)[number];
 
 /** `EVERPOST_FAULT_POINT=after-begin:3` ends the process when it reaches the point for the third time. */
-const [point, count = '1'] = process.env.NODE_ENV === 'production' ? [] : (process.env.EVERPOST_FAULT_POINT ?? '').split(':');
+const [point, count = '1'] =
+  process.env.NODE_ENV === 'production' ? [] : (process.env.EVERPOST_FAULT_POINT ?? '').split(':');
 let left = Number(count);
 
 /** Does nothing, except in a test that names this point. */

@@ -5,15 +5,19 @@ import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import { outboundHttp } from '../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../platform/http/resolver.ts';
+import { newId } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
-import { newId } from '../platform/ids.ts';
 import { Relays } from '../platform/smtp/relays.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
 import { MailLinks } from '../services/emails/links.ts';
-import { registerMailProcess, startSenderWorkflow, unregisterMailProcess } from '../services/outbox/sender-workflows.ts';
+import {
+  registerMailProcess,
+  startSenderWorkflow,
+  unregisterMailProcess,
+} from '../services/outbox/sender-workflows.ts';
 import { DomainPace } from '../services/sending/domain-pace.ts';
 import { Preparation } from '../services/sending/prepare.ts';
 import { RateLimit } from '../services/sending/rate-limit.ts';
@@ -29,6 +33,7 @@ import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay, WAKE_CHANNEL } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
 import { parseRoles, type WorkerRole } from './roles.ts';
+import { registerSendingMetrics } from './sending-metrics.ts';
 import {
   bulkQueueOptions,
   domainsQueueOptions,
@@ -170,12 +175,11 @@ function startMail({ settings, databaseUrl, metrics, log }: WorkerDeps, listener
     timeouts: settings.databaseTimeouts.worker,
     onlyLookups: true,
   });
-  const relays = Relays.fromSettings(settings, {
-    rateOf: ({ name, ratePerSecond = 0 }) => new RateLimit(db, `relay/${name}`, ratePerSecond),
-  });
+  const limitOf = (key: string, perSecond: number) => new RateLimit(db, key, perSecond);
+  const relays = Relays.fromSettings(settings, { limitOf });
   const pace = new DomainPace({
     ceilings: settings.domainRates,
-    limitOf: (domain, perSecond) => new RateLimit(db, `domain/${domain}`, perSecond),
+    limitOf,
     connections: relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0),
   });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
@@ -193,7 +197,7 @@ function startMail({ settings, databaseUrl, metrics, log }: WorkerDeps, listener
     billing: settings.stripe !== undefined,
     onResult: metrics.countResult,
   });
-  metrics.watchSending(relays, pace);
+  registerSendingMetrics(metrics.registry, relays, pace);
   listener.on(WAKE_CHANNEL, (payload) => {
     const woken = payload.split(',');
     if (woken.includes('mail')) sender.wake('mail');

@@ -35,7 +35,10 @@ export interface CampaignRun {
 }
 
 /** Carries out every state change of a campaign that is due, except sending its mails, and returns what comes next. */
-export async function advanceCampaign(deps: CampaignAdvanceDeps, { campaignId, generation }: CampaignRun): Promise<NextStep> {
+export async function advanceCampaign(
+  deps: CampaignAdvanceDeps,
+  { campaignId, generation }: CampaignRun,
+): Promise<NextStep> {
   for (;;) {
     const campaign = await Campaign.query(deps.db).findById(campaignId);
     // The campaign was deleted, or a workflow of a later generation runs it.

@@ -4,8 +4,8 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { plainArray, statement } from '../../db/statement.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
 import { insertUsageDeltas } from '../billing/usage.ts';
-import { insertResultEvents, insertUnpublishedResults, senderDomainArrays } from './publish-results.ts';
 import type { AttemptResult } from './attempts.ts';
+import { insertResultEvents, insertUnpublishedResults, senderDomainArrays } from './publish-results.ts';
 
 /** The ledger has many indexes, so a set costs far less than its mails one by one. */
 const SET_SIZE = 500;

@@ -11,7 +11,12 @@ const hasLease = `exists (select 1 from senders s where s.id = o.sender_id and s
 
 const removeSenders = statement('recovery-senders', 'delete from senders where lease_until < now()');
 
-const interrupted = statement<{ id: string; number: number; source_type: Email['sourceType']; unknown_outcomes: number }>(
+const interrupted = statement<{
+  id: string;
+  number: number;
+  source_type: Email['sourceType'];
+  unknown_outcomes: number;
+}>(
   'recovery-interrupted',
   `select e.id, o.number, e.source_type, e.unknown_outcomes
    from outgoing_mails o join emails e on e.id = o.email_id

@@ -2,11 +2,11 @@
 import { connectDb, type Db } from '../../db/connect.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { Relay } from '../../platform/smtp/relay.ts';
-import { Relays } from '../../platform/smtp/relays.ts';
+import type { Relays } from '../../platform/smtp/relays.ts';
 import { DomainPace } from '../../services/sending/domain-pace.ts';
 import { noResults, type ResultCounts } from '../../services/sending/outcome.ts';
 import { Preparation } from '../../services/sending/prepare.ts';
-import { Sender, type SenderDeps, type SendingTime } from '../../services/sending/sender.ts';
+import type { Sender, SenderDeps, SendingTime } from '../../services/sending/sender.ts';
 import { limits } from './campaigns.ts';
 import { testLinkSettings } from './links.ts';
 import { testRenderer } from './renderer.ts';

@@ -28,8 +28,9 @@ const serviceLayers = [
   ['access', 'users'],
   ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads'],
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
-  ['activity', 'emails', 'sending', 'workflows'],
+  ['activity', 'emails', 'workflows'],
   ['campaigns', 'notices', 'reconciler', 'retention', 'usage'],
+  ['sending'],
   ['analytics', 'removal'],
   ['jobs'],
 ];

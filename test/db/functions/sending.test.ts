@@ -87,7 +87,10 @@ describe('database functions of sending', () => {
     });
 
     it('names the relay of the last attempt, and whether its outcome is unknown', async () => {
-      const attemptLog = JSON.stringify([{ number: 1, relay: 'one:25' }, { number: 2, relay: 'two:25' }]);
+      const attemptLog = JSON.stringify([
+        { number: 1, relay: 'one:25' },
+        { number: 2, relay: 'two:25' },
+      ]);
       const mail = await addMail({ unknownOutcomes: 1, attemptLog });
       expect(await lease()).to.deep.equal([
         { id: mail.id, project_id: database.projectId, relay: 'two:25', is_retry_of_unknown: true },
@@ -254,7 +257,10 @@ describe('database functions of sending', () => {
 
       it('reports a recipient that has another address now', async () => {
         const moved = await add();
-        await database.db('contacts').where({ id: moved.contactId }).update({ email: `${newId()}@example.com` });
+        await database
+          .db('contacts')
+          .where({ id: moved.contactId })
+          .update({ email: `${newId()}@example.com` });
         expect((await begin(moved)).map(({ verdict }) => verdict)).to.deep.equal(['changed']);
       });
 
