@@ -120,7 +120,7 @@ async function ours(db: Db, projectId: string, sink: Sink, worker: ServiceProces
 
 async function unfinished(db: Db): Promise<number> {
   const { rows } = await db.raw(
-    `select (select count(*) from delivery_batches) + (select count(*) from unpublished_email_results) as count`,
+    `select (select count(*) from outgoing_mails) + (select count(*) from unpublished_email_results) as count`,
   );
   return Number(rows[0].count);
 }

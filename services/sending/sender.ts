@@ -75,6 +75,7 @@ export class Sender {
     } finally {
       this.queue = undefined;
       await lease.release();
+      await recoverMails(db).catch(() => {});
     }
   }
 }
