@@ -24,7 +24,8 @@ export async function compose(
   const domain = senderDomain(content.from.email);
   const signer = projectId && (await signerOf(deps, projectId, domain));
   // A key that nobody can open is the operator's to mend; other mail goes on meanwhile.
-  if (signer instanceof SealError) return { kind: 'deferred', reason: `cannot be signed: ${signer.message}`, concerns: 'recipient' };
+  if (signer instanceof SealError)
+    return { kind: 'deferred', reason: `cannot be signed: ${signer.message}`, concerns: 'recipient' };
   const attachments = attachmentSet ? await attachmentsOf(deps.db, attachmentSet) : [];
   try {
     return await composeMail({ ...content, attachments, ...(signer && { dkim: { domain, ...signer } }) });
