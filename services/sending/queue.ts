@@ -2,13 +2,14 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
+import { recipientDomain } from '../../platform/smtp/domain-rates.ts';
 import type { Relay } from '../../platform/smtp/relay.ts';
 import type { Relays } from '../../platform/smtp/relays.ts';
 import type { CampaignLeases } from './campaign-leases.ts';
 import type { DomainPace } from './domain-pace.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { SendingLedger } from './ledger.ts';
-import { type LeasedMail, type QueuedMail, recipientDomain } from './mail.ts';
+import type { LeasedMail, QueuedMail } from './mail.ts';
 import { policies } from './policy.ts';
 import type { Preparation, PreparedMail } from './prepare.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -45,6 +46,13 @@ export interface QueueOptions {
   /** Called when there is no due mail, and none on its way. */
   onIdle?: () => void;
   onError: (error: unknown) => void;
+}
+
+export interface TakeOptions {
+  /** The caller has a connection to the relay. */
+  isConnected?: boolean;
+  /** Only mail of a campaign, and only if no other mail waits. */
+  onlyCampaign?: boolean;
 }
 
 interface Waiter {
@@ -101,27 +109,28 @@ export class MailQueue {
     });
   }
 
-  /** Returns the best mail that this relay may send now. With `onlyCampaign`, a campaign's, if no other mail waits. */
-  take(relay: Relay, { onlyCampaign = false } = {}): QueuedMail | undefined {
-    const { relays, rate, stopping } = this.options;
+  /** Returns the best mail that this relay may send now. */
+  take(relay: Relay, { isConnected = false, onlyCampaign = false }: TakeOptions = {}): QueuedMail | undefined {
+    const { relays, rate, pace, stopping } = this.options;
     if (stopping.aborted || this.readyCount === 0) return undefined;
     if (onlyCampaign && (this.waiters.length > 0 || this.urgentCount > 0)) return undefined;
-    const delay = relays.delayOf(relay);
+    const delay = relays.delayOf(relay, isConnected);
     if (delay > 0) this.dispatchLater(delay);
     // A mail that only this relay may have waits for no other relay's share.
-    if (delay > 0 && !relays.canTake(relay)) return undefined;
-    const rateDelay = rate?.delay(this.readyCount) ?? 0;
-    if (rateDelay > 0) return this.dispatchLater(rateDelay);
+    if (delay > 0 && !relays.canTake(relay, isConnected)) return undefined;
+    const mayLeave = ({ relay: only, domain }: QueuedMail): boolean => {
+      if (only === undefined ? delay > 0 : only !== relay.name) return false;
+      const waitMs = rate?.delay(this.readyCount) || pace.take(domain);
+      if (waitMs > 0) this.dispatchLater(waitMs);
+      return waitMs === 0;
+    };
     for (const queue of this.ready) {
-      const mail = queue.take((candidate) => {
-        if (delay > 0 && candidate.relay === undefined) return false;
-        return this.mayLeave(candidate, relay);
-      });
+      const mail = queue.take(mayLeave);
       if (!mail) continue;
       rate?.take();
       relays.took(relay);
-      this.options.pace.enter(recipientDomain(mail.prepared));
-      this.slowDomains.remove(recipientDomain(mail.prepared));
+      pace.enter(mail.domain);
+      this.slowDomains.remove(mail.domain);
       this.wakeUp(lineOf(mail));
       return mail;
     }
@@ -129,15 +138,15 @@ export class MailQueue {
   }
 
   /** A mail that was taken is done with its connection. */
-  leave({ prepared }: QueuedMail): void {
-    this.options.pace.leave(recipientDomain(prepared));
+  leave({ domain }: QueuedMail): void {
+    this.options.pace.leave(domain);
     this.dispatch();
   }
 
   /** Takes a mail back that no connection was found for. */
   giveBack(mail: QueuedMail): void {
-    this.options.pace.leave(recipientDomain(mail.prepared));
-    this.slowDomains.add(recipientDomain(mail.prepared));
+    this.options.pace.leave(mail.domain);
+    this.slowDomains.add(mail.domain);
     this.queueOf(mail).putFirst(groupOf(mail), mail);
     this.dispatch();
   }
@@ -146,7 +155,7 @@ export class MailQueue {
   async dropCampaign(campaignId: string): Promise<void> {
     this.options.campaigns.forget(campaignId);
     const dropped = this.ready.flatMap((queue) => queue.takeGroup(campaignId));
-    for (const { prepared } of dropped) this.slowDomains.remove(recipientDomain(prepared));
+    for (const { domain } of dropped) this.slowDomains.remove(domain);
     await Promise.all(dropped.map(({ id }) => this.options.ledger.release({ id })));
   }
 
@@ -167,13 +176,6 @@ export class MailQueue {
     for (const { resolve } of this.waiters.splice(0)) resolve(undefined);
     this.wakeUp('urgent');
     this.wakeUp('campaign');
-  }
-
-  private mayLeave({ relay: only, prepared }: QueuedMail, relay: Relay): boolean {
-    if (only !== undefined && only !== relay.name) return false;
-    const waitMs = this.options.pace.take(recipientDomain(prepared));
-    if (waitMs > 0) this.dispatchLater(waitMs);
-    return waitMs === 0;
   }
 
   private dispatchLater(ms: number): undefined {
@@ -198,6 +200,8 @@ export class MailQueue {
       }
       this.waiters.splice(index, 1);
       waiter.resolve(mail);
+      // The next mail may be the share of a relay that was passed over.
+      index = 0;
     }
   };
 
@@ -290,7 +294,7 @@ export class MailQueue {
     if (!leased) return 0;
     faultPoint('mail-leased');
     const { campaignId, projectId, mails } = leased;
-    const sendable = mails.filter(({ id, recipient }) => !this.isPostponed(id, domainOf(recipient ?? '')));
+    const sendable = mails.filter(({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? '')));
     const policy = policies.CAMPAIGN;
     this.prepare(
       'campaign',
@@ -336,7 +340,7 @@ export class MailQueue {
       byId.delete(prepared.id);
       this.preparing[line]--;
       faultPoint('mail-prepared');
-      this.add({ ...mail, prepared });
+      this.add({ ...mail, prepared, domain: recipientDomain(prepared.to ?? '') });
     };
     const preparation = work(
       mails.map(({ id }) => id),
@@ -358,9 +362,8 @@ export class MailQueue {
       this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
       return;
     }
-    const domain = recipientDomain(mail.prepared);
-    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, domain)) return;
-    this.slowDomains.add(domain);
+    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain)) return;
+    this.slowDomains.add(mail.domain);
     this.queueOf(mail).put(groupOf(mail), mail);
     this.dispatch();
   }
@@ -370,5 +373,3 @@ const lineOf = ({ policy }: LeasedMail): Line => (policy === policies.CAMPAIGN ?
 
 /** Campaigns share the connections fairly, other mail by project. */
 const groupOf = ({ campaignId, projectId }: LeasedMail): string => campaignId ?? projectId;
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);

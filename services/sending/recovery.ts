@@ -9,7 +9,12 @@ import { policies } from './policy.ts';
 
 const deadSenders = statement<{ id: string }>('recovery-senders', 'select id from senders where lease_until <= now()');
 
-const interrupted = statement<{ id: string; number: number; source_type: Email['sourceType']; unknown_outcomes: number }>(
+const interrupted = statement<{
+  id: string;
+  number: number;
+  source_type: Email['sourceType'];
+  unknown_outcomes: number;
+}>(
   'recovery-interrupted',
   `select e.id, o.number, e.source_type, e.unknown_outcomes
    from outgoing_mails o join emails e on e.id = o.email_id
