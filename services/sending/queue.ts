@@ -71,7 +71,7 @@ export class MailQueue {
   private readonly isDry: Record<Line, boolean> = { urgent: false, campaign: false };
   /** The last lease left due mail behind. */
   private readonly hasBacklog: Record<Line, boolean> = { urgent: false, campaign: false };
-  private readonly slowDomains: SlowDomains;
+  readonly slowDomains: SlowDomains;
   private readonly preparations = new Set<Promise<void>>();
   private readonly done: Promise<unknown>;
   private retryTimer: NodeJS.Timeout | undefined;
@@ -294,7 +294,9 @@ export class MailQueue {
     if (!leased) return 0;
     faultPoint('mail-leased');
     const { campaignId, projectId, mails } = leased;
-    const sendable = mails.filter(({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? '')));
+    const sendable = mails.filter(
+      ({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? ''), campaignId),
+    );
     const policy = policies.CAMPAIGN;
     this.prepare(
       'campaign',
@@ -305,9 +307,9 @@ export class MailQueue {
   }
 
   /** Gives a mail back to the ledger if its domain is so slow that it would wait long here, in the way of others. */
-  private isPostponed(id: string, domain: string): boolean {
+  private isPostponed(id: string, domain: string, campaignId: string | null): boolean {
     const { ledger, onError } = this.options;
-    const retryAfterSeconds = this.slowDomains.postpone(domain);
+    const retryAfterSeconds = this.slowDomains.postpone(domain, campaignId);
     if (retryAfterSeconds === undefined) return false;
     const reason = `mail to ${domain} is slowed down; it will be sent later`;
     ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(onError);
@@ -362,7 +364,7 @@ export class MailQueue {
       this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
       return;
     }
-    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain)) return;
+    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain, null)) return;
     this.slowDomains.add(mail.domain);
     this.queueOf(mail).put(groupOf(mail), mail);
     this.dispatch();
