@@ -9,8 +9,8 @@ import { type MailInFlight, type Settlement, settle } from './delivery-settlemen
 // How long a text is stands beside it: it need not be read for that.
 const pending = statement<PendingMail>(
   'delivery-pending',
-  `select e.id, coalesce(octet_length(c.html), 0) as size
-   from emails e left join email_contents c on c.email_id = e.id
+  `select e.id, coalesce(octet_length(b.html), 0) as size
+   from emails e left join email_contents c on c.email_id = e.id left join email_bodies b on b.id = c.body_id
    where e.batch_id = $1 and e.status = 'PENDING'
    order by row_number() over (partition by e.project_id order by e.due_at, e.id), e.due_at, e.id`,
 );

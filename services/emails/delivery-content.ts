@@ -45,14 +45,15 @@ interface ContentRow {
 
 const contents = statement<ContentRow>(
   'delivery-contents',
-  `select e.id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.rendered_subject, c.html,
-     c.type, c.variables, c.headers, c.attachment_set, c.untracked, p.language, p.tracking, e.project_id, e.source_type,
+  `select e.id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.rendered_subject, b.html,
+     c.type, c.variables, b.headers, c.attachment_set, c.untracked, p.language, p.tracking, e.project_id, e.source_type,
      e.campaign_id, e.contact_id,
      case when k.id is not null then jsonb_build_object('email', k.email, 'subscribed', k.subscribed,
        'created_at', k.created_at, 'data', k.data) end as contact
    from unnest($1::uuid[]) as asked (id)
    join emails e on e.id = asked.id
    join email_contents c on c.email_id = e.id
+   join email_bodies b on b.id = c.body_id and b.project_id = e.project_id
    left join contacts k on k.id = e.contact_id
    left join projects p on p.id = e.project_id`,
 );
