@@ -43,7 +43,7 @@ describe('deliverBatch', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, delivery_batches');
+    await db.raw('truncate emails, email_bodies, email_contents, delivery_batches');
     await db('projects').update({ disabled: false });
     await smtp.reopen();
     smtp.behave();

@@ -44,7 +44,7 @@ describe('mail that is blocked or delayed', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, delivery_batches, suppressions');
+    await db.raw('truncate emails, email_bodies, email_contents, delivery_batches, suppressions');
     await db('projects').update({ disabled: false, sendingBlockedReason: null });
     await db('domains').update({ status: 'VERIFIED' });
     smtp.behave();

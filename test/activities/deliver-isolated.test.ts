@@ -35,7 +35,7 @@ describe('deliverBatch after a lease has expired', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, unpublished_email_results, delivery_batches');
+    await db.raw('truncate emails, email_bodies, email_contents, unpublished_email_results, delivery_batches');
     await smtp.reopen();
     smtp.behave();
     smtp.mails.length = 0;
