@@ -16,7 +16,9 @@ begin
   if p_ended <> '{}' then
     update outgoing_mails o set ended_at = now(), result = ended.result
     from rows from (unnest(p_ended), unnest(p_numbers), jsonb_array_elements(p_results)) as ended (id, number, result)
-    where o.email_id = ended.id and o.number = ended.number and o.ended_at is null;
+    where o.email_id = ended.id and o.number = ended.number
+      -- Recovery may have taken the attempt for lost a moment ago.
+      and (o.ended_at is null or o.result ->> 'outcome' = 'unknown');
     get diagnostics stored = row_count;
     if stored < cardinality(p_ended) then
       return query
