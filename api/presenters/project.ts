@@ -1,10 +1,9 @@
 import type { Role } from '../../db/models/membership.ts';
 import type { Project } from '../../db/models/project.ts';
 import type { ProjectKeys } from '../../services/access/keys.ts';
+import { roles } from '../../services/access/membership.ts';
 import { trackings } from '../../services/projects/update.ts';
 import { dateTime, flag, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
-
-export const roles = ['MEMBER', 'ADMIN', 'OWNER'] as const;
 
 const fields = {
   id: uuid(),
@@ -15,6 +14,7 @@ const fields = {
   language: text(),
   disabled: flag(),
   disabledReason: nullable(text()),
+  requireTwoFactor: flag(),
   createdAt: dateTime(),
   updatedAt: dateTime(),
 };
@@ -32,6 +32,7 @@ export const presentProject = (project: Project, role: Role) => ({
   language: project.language,
   disabled: project.disabled,
   disabledReason: project.disabledReason,
+  requireTwoFactor: project.requireTwoFactor,
   createdAt: project.createdAt.toISOString(),
   updatedAt: project.updatedAt.toISOString(),
 });

@@ -80,6 +80,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/export',
+    role: 'MEMBER',
     summary: 'Export all contacts as CSV, with a column per custom field',
     access: 'secretKey',
     answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
@@ -95,6 +96,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'POST',
     path: '/contacts/lookup',
+    role: 'VIEWER',
     summary: 'Look up which addresses are contacts',
     access: 'secretKey',
     whileDisabled: true,

@@ -29,6 +29,7 @@ import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { tracking } from './tracking.ts';
+import { twoFactor } from './two-factor.ts';
 import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
@@ -59,6 +60,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   auth,
   oauth(parts),
   users,
+  twoFactor,
   projects,
   members,
   security,

@@ -1,12 +1,12 @@
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
 import { findProject, listProjects } from '../../services/projects/find.ts';
-import { trackings, updateProject } from '../../services/projects/update.ts';
+import { mayRequireTwoFactor, trackings, updateProject } from '../../services/projects/update.ts';
 import { deleteProject, resetProject } from '../../services/removal/project.ts';
 import { language, projectName } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { list, oneOf, optional, uuid } from '../http/schemas.ts';
+import { flag, list, oneOf, optional, uuid } from '../http/schemas.ts';
 import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
 
 const params = { id: uuid() };
@@ -60,9 +60,10 @@ export const projects = routes('Projects', [
     access: 'member',
     role: 'ADMIN',
     params,
-    body: { name: optional(projectName()), ...settable },
+    body: { name: optional(projectName()), ...settable, requireTwoFactor: optional(flag()) },
     answers: { 200: one, 404: notFoundMessage },
-    handle: async ({ db, user, params, body }) => {
+    handle: async ({ db, user, role, params, body }) => {
+      if (body.requireTwoFactor !== undefined) mayRequireTwoFactor(user, role);
       await updateProject(db, params.id, body);
       const project = await findProject(db, user.id, params.id);
       return ok(presentProject(project, project.role));
@@ -74,6 +75,7 @@ export const projects = routes('Projects', [
     summary: 'Delete a project at once, and its data in the background',
     access: 'member',
     role: 'OWNER',
+    confirmed: true,
     whileDisabled: true,
     params,
     answers: { 204: answer('Deleted.'), 404: notFoundMessage },
@@ -88,6 +90,7 @@ export const projects = routes('Projects', [
     summary: 'Replace both keys; the old ones stop working at once',
     access: 'member',
     role: 'ADMIN',
+    confirmed: true,
     whileDisabled: true,
     params,
     answers: { 200: withKeys, 404: notFoundMessage },
