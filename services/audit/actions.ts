@@ -1,0 +1,9 @@
+/** What the audit log records: a kind of target and what was done to it. Never per mail, event or contact. */
+export const auditActions = [
+  'user.logged_in',
+  'user.login_failed',
+  'user.password_changed',
+  'user.password_reset',
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
