@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Db } from '../../db/connect.ts';
 import type { User } from '../../db/models/user.ts';
 import type { Settings } from '../../platform/settings.ts';
+import type { Actor } from '../../services/audit/record.ts';
 import { createSessionOf, SESSION_DAYS } from '../../services/sessions/sessions.ts';
 
 type CookieSettings = Pick<Settings, 'baseUrl'>;
@@ -28,10 +29,18 @@ export const cookieHeader = (
   return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
 };
 
-/** Creates a session. Returns the Set-Cookie header, and the token as `sessionTokens` will read it. */
-export async function startSession(db: Db, user: Pick<User, 'id' | 'passwordHash'>, { baseUrl }: CookieSettings) {
+/**
+ * Creates a session. Returns the Set-Cookie header, and the token as `sessionTokens` will read it. A log-in names its
+ * actor, for the audit log.
+ */
+export async function startSession(
+  db: Db,
+  user: Pick<User, 'id' | 'passwordHash'>,
+  { baseUrl }: CookieSettings,
+  actor?: Actor,
+) {
   const [name, boundTo] = isHttps({ baseUrl }) ? [HOST_COOKIE, HOST_BOUND] : [COOKIE, ''];
-  const value = await createSessionOf(db, user, boundTo);
+  const value = await createSessionOf(db, user, { boundTo, actor });
   const headers = { 'Set-Cookie': cookieHeader(name, value, { seconds: SESSION_DAYS * 86_400, baseUrl }) };
   return { headers, token: boundTo + value };
 }

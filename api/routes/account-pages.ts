@@ -65,7 +65,7 @@ const verification: LinkPage = {
     const { password, newPassword: chosen } = body ?? {};
     await findVerification(db, params.token, undefined);
     if (chosen !== undefined && !isGood(chosen)) return verification.show(call, TOO_SHORT);
-    const proof = { token: params.token, password, newPassword: chosen, ip: request.ip };
+    const proof = { token: params.token, password, newPassword: chosen, actor: call.actor };
     const session = sessionToken(request.headers);
     const { user, passwordCleared } = await verifyEmail(db, settings, { ...proof, session });
     const next = passwordCleared
@@ -99,7 +99,7 @@ const reset: LinkPage = {
     const { db, settings, params, body } = call;
     await findToken(db, 'RESET_PASSWORD', params.token);
     if (!isGood(body?.password)) return reset.show(call, TOO_SHORT);
-    await resetPassword(db, settings, params.token, body?.password ?? '');
+    await resetPassword(db, settings, params.token, body?.password ?? '', call.actor);
     return presentNotice('Your password is set', 'You can log in with it now.');
   },
 };
@@ -129,12 +129,12 @@ const invitation: LinkPage = {
     if (needs === 'password' && !isGood(body?.password)) return invitation.show(call, TOO_SHORT);
     const started =
       needs === 'session' && hasPassword && body?.password
-        ? await startSession(db, await logIn(db, email, body.password, request.ip), settings)
+        ? await startSession(db, await logIn(db, email, body.password, call.actor), settings, call.actor)
         : undefined;
     const session = started?.token ?? sessionToken(request.headers);
     const { user } = await acceptInvitation(db, { token: params.token, password: body?.password }, session);
     const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
-    const cookie = started ?? (needs === 'session' ? undefined : await startSession(db, user, settings));
+    const cookie = started ?? (needs === 'session' ? undefined : await startSession(db, user, settings, call.actor));
     return { ...answer, headers: { ...answer.headers, ...cookie?.headers } };
   },
 };

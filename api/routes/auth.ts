@@ -29,8 +29,8 @@ const messageOf = (message: string, headers?: Answer['headers']): Answer => ({
 });
 
 /** Responds with the user and a new session. */
-export async function signedIn({ db, settings }: HandlerContext, user: User, status = 200): Promise<Answer> {
-  const { headers } = await startSession(db, user, settings);
+export async function signedIn({ db, settings, actor }: HandlerContext, user: User, status = 200): Promise<Answer> {
+  const { headers } = await startSession(db, user, settings, actor);
   return { status, headers, body: { success: true, data: { id: user.id, email: user.email } } };
 }
 
@@ -99,8 +99,8 @@ export const auth = routes('Authentication', [
       429: throttled('failed attempts'),
     },
     handle: async (call) => {
-      const { db, body, request } = call;
-      return signedIn(call, await logIn(db, body.email, body.password, request.ip));
+      const { db, body, actor } = call;
+      return signedIn(call, await logIn(db, body.email, body.password, actor));
     },
   }),
   route({
@@ -156,8 +156,8 @@ export const auth = routes('Authentication', [
       401: failure('The password is wrong; the token stays valid.', 'INVALID_CREDENTIALS'),
       429: throttled('failed attempts'),
     },
-    handle: async ({ db, settings, body, request }): Promise<Answer> => {
-      const proof = { ...body, session: sessionToken(request.headers), ip: request.ip };
+    handle: async ({ db, settings, body, request, actor }): Promise<Answer> => {
+      const proof = { ...body, session: sessionToken(request.headers), actor };
       const { user, passwordCleared } = await verifyEmail(db, settings, proof);
       return success({ id: user.id, email: user.email, ...(passwordCleared && { passwordCleared }) });
     },
@@ -171,8 +171,8 @@ export const auth = routes('Authentication', [
     access: 'public',
     body: { token: givenToken(), ...eitherPassword() },
     answers: { 200: userAnswer('The user.'), 400: invalidToken },
-    handle: async ({ db, settings, body }): Promise<Answer> => {
-      const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '');
+    handle: async ({ db, settings, body, actor }): Promise<Answer> => {
+      const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '', actor);
       return { status: 200, body: { success: true, data: { id: user.id, email: user.email } } };
     },
   }),

@@ -70,7 +70,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
         429: failure('Too many accounts were opened from this IP.', 'RATE_LIMIT_EXCEEDED'),
         502: failure('The provider cannot be reached.', 'EXTERNAL_SERVICE_ERROR'),
       },
-      handle: async ({ db, params: { provider }, query, request, log }): Promise<Answer> => {
+      handle: async ({ db, params: { provider }, query, request, actor, log }): Promise<Answer> => {
         const client = clientOf(provider);
         const state = openState(secretKeys, cookieValue(request.headers, cookieName));
         if (state?.provider !== provider) throw badRequest('This sign-in was not begun in this browser.');
@@ -80,7 +80,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
           throw new ApiError(502, 'EXTERNAL_SERVICE_ERROR', `${provider} cannot be reached just now.`);
         });
         const user = await signInWith(db, settings, identity, request.ip);
-        const { headers: started } = await startSession(db, user, settings);
+        const { headers: started } = await startSession(db, user, settings, actor);
         const session = started['Set-Cookie'];
         return { status: 302, headers: { Location: `${baseUrl}/`, 'Set-Cookie': [session, cookie('', 0)] } };
       },

@@ -44,8 +44,8 @@ export const users = routes('Users', [
       401: failure('There is no session, or the current password is wrong.', 'INVALID_CREDENTIALS'),
       429: failure('Too many failed attempts.', 'RATE_LIMIT_EXCEEDED'),
     },
-    handle: async ({ db, settings, user, body, request }): Promise<Answer> => {
-      const changed = await changePassword(db, settings, user, { ...body, ip: request.ip });
+    handle: async ({ db, settings, user, body, actor }): Promise<Answer> => {
+      const changed = await changePassword(db, settings, user, { ...body, actor });
       const { headers } = await startSession(db, changed, settings);
       return { status: 200, headers, body: presentUser(changed) };
     },

@@ -4,6 +4,7 @@ export const auditActions = [
   'user.login_failed',
   'user.password_changed',
   'user.password_reset',
+  'user.password_cleared',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

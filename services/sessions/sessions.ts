@@ -4,6 +4,7 @@ import { User } from '../../db/models/user.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
+import { type Actor, asUser, recordAudit } from '../audit/record.ts';
 
 export const SESSION_DAYS = 7;
 
@@ -20,15 +21,26 @@ export async function createSession(db: Db, userId: string, boundTo = ''): Promi
 
 /**
  * Creates a session after a sign-in as `user`. Fails when the password was replaced meanwhile, which ends all sessions:
- * a slow login must not bring one back. The lock waits for a replacement in progress.
+ * a slow login must not bring one back. The lock waits for a replacement in progress. With an actor, it is a log-in for
+ * the audit log.
  */
-export async function createSessionOf(db: Db, user: Pick<User, 'id' | 'passwordHash'>, boundTo = ''): Promise<string> {
+export async function createSessionOf(
+  db: Db,
+  user: Pick<User, 'id' | 'passwordHash'>,
+  { boundTo = '', actor }: { boundTo?: string; actor?: Actor | undefined } = {},
+): Promise<string> {
   return inTransaction(db, async (trx) => {
     const current = await User.query(trx).findById(user.id).forShare();
     if (current?.passwordHash !== user.passwordHash)
       throw new ApiError(401, 'INVALID_CREDENTIALS', 'The password was changed just now.', {
         suggestion: 'Log in again.',
       });
+    if (actor)
+      await recordAudit(
+        trx,
+        { userId: user.id, actor: asUser(actor, user.id) },
+        { action: 'user.logged_in', target: { type: 'user', id: user.id } },
+      );
     return createSession(trx, user.id, boundTo);
   });
 }
