@@ -6,6 +6,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { HeavyWork } from '../../services/access/heavy-work.ts';
 import type { ProjectAccess } from '../../services/access/keys.ts';
+import type { Actor } from '../../services/audit/record.ts';
 import type { CurrentSession } from '../../services/sessions/sessions.ts';
 import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
@@ -59,6 +60,8 @@ export interface HandlerContext {
   log: Logger;
   /** `name` is the declared method and path; HEAD requests use the routes of GET. */
   request: { id: string; name: string; method: string; ip: string; headers: IncomingHttpHeaders };
+  /** The caller as the audit log names it; `project.actor` is the same. */
+  actor: Actor;
 }
 
 export type Call<A extends Access, P extends Shape, Q extends Shape, B> = HandlerContext &

@@ -30,7 +30,8 @@ export const cookieHeader = (
 };
 
 /** Returns the client of a request that starts a session. */
-export const signInClient = ({ settings, request: { ip, headers } }: HandlerContext): SignInClient => ({
+export const signInClient = ({ settings, actor, request: { ip, headers } }: HandlerContext): SignInClient => ({
+  actor,
   ip,
   userAgent: headers['user-agent'],
   boundTo: isHttps(settings) ? HOST_BOUND : '',

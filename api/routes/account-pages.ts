@@ -68,7 +68,7 @@ const verification: LinkPage = {
     const { password, newPassword: chosen } = body ?? {};
     await findVerification(db, params.token, undefined);
     if (chosen !== undefined && !isGood(chosen)) return verification.show(call, TOO_SHORT);
-    const proof = { token: params.token, password, newPassword: chosen, ip: request.ip };
+    const proof = { token: params.token, password, newPassword: chosen, actor: call.actor };
     const session = sessionToken(request.headers);
     const { user, passwordCleared } = await verifyEmail(db, settings, { ...proof, session });
     const next = passwordCleared
@@ -102,7 +102,7 @@ const reset: LinkPage = {
     const { db, settings, params, body } = call;
     await findToken(db, 'RESET_PASSWORD', params.token);
     if (!isGood(body?.password)) return reset.show(call, TOO_SHORT);
-    await resetPassword(db, settings, params.token, body?.password ?? '');
+    await resetPassword(db, settings, params.token, body?.password ?? '', call.actor);
     return presentNotice('Your password is set', 'You can log in with it now.');
   },
 };

@@ -138,8 +138,8 @@ export const auth = routes('Authentication', [
       401: failure('There is no session, or the password or the code is wrong.', 'INVALID_CREDENTIALS'),
       429: throttled('failed attempts'),
     },
-    handle: async ({ db, settings, user, session, body, request }) => {
-      await confirmSession(db, settings.secretKeys, { user, session }, { ...body, ip: request.ip });
+    handle: async ({ db, settings, user, session, body, actor }) => {
+      await confirmSession(db, settings.secretKeys, { user, session }, { ...body, actor });
       return success({ confirmedUntil: new Date(Date.now() + CONFIRMED_MS).toISOString() });
     },
   }),
@@ -196,8 +196,8 @@ export const auth = routes('Authentication', [
       401: failure('The password is wrong; the token stays valid.', 'INVALID_CREDENTIALS'),
       429: throttled('failed attempts'),
     },
-    handle: async ({ db, settings, body, request }): Promise<Answer> => {
-      const proof = { ...body, session: sessionToken(request.headers), ip: request.ip };
+    handle: async ({ db, settings, body, request, actor }): Promise<Answer> => {
+      const proof = { ...body, session: sessionToken(request.headers), actor };
       const { user, passwordCleared } = await verifyEmail(db, settings, proof);
       return success({ id: user.id, email: user.email, ...(passwordCleared && { passwordCleared }) });
     },
@@ -211,8 +211,8 @@ export const auth = routes('Authentication', [
     access: 'public',
     body: { token: givenToken(), ...eitherPassword() },
     answers: { 200: userAnswer('The user.'), 400: invalidToken },
-    handle: async ({ db, settings, body }): Promise<Answer> => {
-      const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '');
+    handle: async ({ db, settings, body, actor }): Promise<Answer> => {
+      const user = await resetPassword(db, settings, body.token, body.newPassword ?? body.password ?? '', actor);
       return { status: 200, body: { success: true, data: { id: user.id, email: user.email } } };
     },
   }),

@@ -38,8 +38,8 @@ export const twoFactor = routes('Users', [
       401: wrongCode,
       429: throttled,
     },
-    handle: async ({ db, settings, user, session, body, request }) => {
-      const proof = { code: body.code, ip: request.ip, session };
+    handle: async ({ db, settings, user, session, body, actor }) => {
+      const proof = { code: body.code, actor, session };
       return ok({ recoveryCodes: await enableTotp(db, settings.secretKeys, user, proof) });
     },
   }),
@@ -55,8 +55,8 @@ export const twoFactor = routes('Users', [
       401: wrongCode,
       429: throttled,
     },
-    handle: async ({ db, settings, user, body, request }) => {
-      await disableTotp(db, settings.secretKeys, user, { code: body.code, ip: request.ip });
+    handle: async ({ db, settings, user, body, actor }) => {
+      await disableTotp(db, settings.secretKeys, user, { code: body.code, actor });
       return noContent();
     },
   }),

@@ -71,8 +71,8 @@ export const users = routes('Users', [
       429: failure('Too many failed attempts.', 'RATE_LIMIT_EXCEEDED'),
     },
     handle: async (call): Promise<Answer> => {
-      const { db, settings, user, session, body, request } = call;
-      const changed = await changePassword(db, settings, user, { ...body, ip: request.ip });
+      const { db, settings, user, session, body, actor } = call;
+      const changed = await changePassword(db, settings, user, { ...body, actor });
       const headers = await startedSession(call, changed, { session: { ...session, provenAt: new Date() } });
       return { status: 200, headers, body: presentUser(changed) };
     },

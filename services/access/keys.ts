@@ -3,6 +3,7 @@ import { Project } from '../../db/models/project.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
+import type { Actor } from '../audit/record.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
 export interface ProjectKeys {
@@ -20,6 +21,8 @@ export interface ProjectAccess {
   disabledReason: string | null;
   /** A cap on transactional mail is set, so each mail is counted when it is accepted. */
   capped?: boolean;
+  /** Who the audit log names for acts of this call; the system where nobody calls. */
+  actor?: Actor;
 }
 
 /** Payload of the notifications that invalidate key caches: the project's id. */

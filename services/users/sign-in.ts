@@ -2,14 +2,16 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
+import { type Actor, asUser, recordAudit } from '../audit/record.ts';
 import { type CurrentSession, createSession, type NewSession, proveSession } from '../sessions/sessions.ts';
 import { beginAttempt, beginCode } from './attempts.ts';
 import { checkPassword, comparePassword } from './passwords.ts';
-import { CodeRequired, lockUser, useCode } from './two-factor.ts';
+import { CodeRequired, lockUser, useCode, WrongCode } from './two-factor.ts';
 
 /** Where a sign-in comes from. */
 export interface SignInClient extends NewSession {
   ip: string;
+  actor: Actor;
 }
 
 /** What the user gives besides the password or the provider's word. */
@@ -28,7 +30,7 @@ export async function logIn(
   client: SignInClient,
 ): Promise<{ user: User; token: string }> {
   const attempt = await beginAttempt(db, { kind: 'login', email, ip: client.ip });
-  const user = await comparePassword(db, email, password);
+  const user = await comparePassword(db, email, password, client.actor);
   const token = await startSession(db, keys, user, { code }, client).catch(async (error: unknown) => {
     // Counts as no failure, but clears no earlier ones either: they may be guessed codes.
     if (error instanceof CodeRequired) await attempt.undo();
@@ -64,9 +66,13 @@ export async function startSession(
   keys: SigningKeys,
   user: Pick<User, 'id' | 'passwordHash'>,
   { code, session }: SecondFactor,
-  client: SignInClient,
+  { actor, ...client }: SignInClient,
 ): Promise<string> {
   const counted = code === undefined ? undefined : await beginCode(db, user.id);
+  const [scope, target] = [
+    { userId: user.id, actor: asUser(actor, user.id) },
+    { type: 'user', id: user.id },
+  ];
   const token = await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);
     if (current.passwordHash !== user.passwordHash)
@@ -77,7 +83,11 @@ export async function startSession(
       if (code === undefined) throw new CodeRequired();
       await useCode(trx, keys, current, { code, use: 'signIn' });
     }
+    if (!session) await recordAudit(trx, scope, { action: 'user.logged_in', target });
     return createSession(trx, user.id, { ...client, provenAt: session?.provenAt });
+  }).catch(async (error: unknown) => {
+    if (error instanceof WrongCode) await recordAudit(db, scope, { action: 'user.login_failed', target });
+    throw error;
   });
   await counted?.succeed();
   return token;
@@ -88,13 +98,13 @@ export async function confirmSession(
   db: Db,
   keys: SigningKeys,
   { user, session }: { user: User; session: CurrentSession },
-  { password, code, ip }: { password?: string | undefined; code?: string | undefined; ip: string },
+  { password, code, actor }: { password?: string | undefined; code?: string | undefined; actor: Actor },
 ): Promise<void> {
   if (password !== undefined) {
-    await checkPassword(db, user.email, password, ip);
+    await checkPassword(db, user.email, password, actor);
     return proveSession(db, session.id);
   }
-  const attempt = await beginAttempt(db, { kind: 'code', email: user.email, ip });
+  const attempt = await beginAttempt(db, { kind: 'code', email: user.email, ip: actor.ip ?? '' });
   const counted = await beginCode(db, user.id);
   await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);

@@ -6,6 +6,7 @@ import { hashToken } from '../../platform/crypto/secrets.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newTotpSecret, totpStepOf, totpUri } from '../../platform/crypto/totp.ts';
 import { ApiError, badRequest } from '../../platform/errors.ts';
+import { type Actor, recordAudit } from '../audit/record.ts';
 import { type CurrentSession, endSessions } from '../sessions/sessions.ts';
 import { beginAttempt, beginCode } from './attempts.ts';
 
@@ -31,11 +32,14 @@ export class CodeRequired extends ApiError {
   }
 }
 
-const wrongCode = () =>
-  new ApiError(401, 'INVALID_CREDENTIALS', 'The code is wrong, or was used before.', {
-    suggestion: 'Wait for the next code of your authenticator app, or use a recovery code.',
-    details: { totpRequired: true },
-  });
+export class WrongCode extends ApiError {
+  constructor() {
+    super(401, 'INVALID_CREDENTIALS', 'The code is wrong, or was used before.', {
+      suggestion: 'Wait for the next code of your authenticator app, or use a recovery code.',
+      details: { totpRequired: true },
+    });
+  }
+}
 
 /** Returns a new secret, which does nothing until a code of it is confirmed. Replaces one that was not confirmed. */
 export async function beginTotp(
@@ -63,9 +67,9 @@ export async function enableTotp(
   db: Db,
   keys: SigningKeys,
   user: User,
-  { code, ip, session }: { code: string; ip: string; session: CurrentSession },
+  { code, actor, session }: { code: string; actor: Actor; session: CurrentSession },
 ): Promise<string[]> {
-  const attempt = await beginAttempt(db, { kind: 'code', email: user.email, ip });
+  const attempt = await beginAttempt(db, { kind: 'code', email: user.email, ip: actor.ip ?? '' });
   const recoveryCodes = await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);
     if (!current.totpSecret || current.totpEnabledAt)
@@ -73,9 +77,10 @@ export async function enableTotp(
         suggestion: 'Begin with POST /users/@me/totp.',
       });
     const secret = unseal(keys, totpContext(user.id), current.totpSecret);
-    if (totpStepOf(secret, digitsOf(code), Date.now()) === undefined) throw wrongCode();
+    if (totpStepOf(secret, digitsOf(code), Date.now()) === undefined) throw new WrongCode();
     await User.query(trx).findById(user.id).patch({ totpEnabledAt: new Date(), updatedAt: new Date() });
     await endSessions(trx, user.id, { except: session.id });
+    await recordTwoFactor(trx, user.id, actor, 'user.totp_enabled');
     return issueRecoveryCodes(trx, user.id);
   });
   await attempt.succeed();
@@ -87,15 +92,16 @@ export async function disableTotp(
   db: Db,
   keys: SigningKeys,
   user: User,
-  { code, ip }: { code: string; ip: string },
+  { code, actor }: { code: string; actor: Actor },
 ): Promise<void> {
-  const attempt = await beginAttempt(db, { kind: 'code', email: user.email, ip });
+  const attempt = await beginAttempt(db, { kind: 'code', email: user.email, ip: actor.ip ?? '' });
   const counted = await beginCode(db, user.id);
   await inTransaction(db, async (trx) => {
     const current = await lockUser(trx, user.id);
     if (!current.totpEnabledAt) throw badRequest('Two-factor authentication is not on.');
     await useCode(trx, keys, current, { code, use: 'disable' });
     await removeTwoFactor(trx, user.id);
+    await recordTwoFactor(trx, user.id, actor, 'user.totp_disabled');
   });
   await attempt.succeed();
   await counted.succeed();
@@ -109,6 +115,13 @@ export async function removeTwoFactor(trx: Db, userId: string): Promise<void> {
     .patch({ ...none, updatedAt: new Date() });
   await trx('userRecoveryCodes').where({ userId }).del();
 }
+
+const recordTwoFactor = (
+  trx: Db,
+  userId: string,
+  actor: Actor,
+  action: 'user.totp_enabled' | 'user.totp_disabled',
+): Promise<void> => recordAudit(trx, { userId, actor }, { action, target: { type: 'user', id: userId } });
 
 const stepColumns = { signIn: 'totpSignInStep', confirm: 'totpConfirmStep' } as const;
 
@@ -128,12 +141,12 @@ export async function useCode(
     const used = await trx('userRecoveryCodes')
       .where({ userId, codeHash: recoveryHash(userId, code) })
       .del();
-    if (used === 0) throw wrongCode();
+    if (used === 0) throw new WrongCode();
     return;
   }
   if (use === 'disable') return;
   const column = stepColumns[use];
-  if (step <= (user[column] ?? 0)) throw wrongCode();
+  if (step <= (user[column] ?? 0)) throw new WrongCode();
   await User.query(trx)
     .findById(userId)
     .patch({ [column]: step });

@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
+import { type Actor, asUser, recordAudit } from '../audit/record.ts';
 import { findSessionOf } from '../sessions/sessions.ts';
 import { type MailSettings, mailPasswordChanged } from './mails.ts';
 import { canSignIn, checkPassword, replacePassword } from './passwords.ts';
@@ -14,7 +15,7 @@ export interface VerificationProof {
   password?: string | undefined;
   newPassword?: string | undefined;
   session: string | undefined;
-  ip: string;
+  actor: Actor;
 }
 
 /**
@@ -25,11 +26,11 @@ export interface VerificationProof {
 export async function verifyEmail(
   db: Db,
   settings: MailSettings,
-  { token, password, newPassword, session, ip }: VerificationProof,
+  { token, password, newPassword, session, actor }: VerificationProof,
 ): Promise<{ user: User; passwordCleared: boolean }> {
   const { user: claimed } = await findTokenUser(db, 'VERIFY_EMAIL', token);
   // Throttled like logins. The token stays valid when the password is wrong.
-  if (password !== undefined) await checkPassword(db, claimed.email, password, ip);
+  if (password !== undefined) await checkPassword(db, claimed.email, password, actor);
   const newHash = newPassword === undefined ? undefined : await hashPassword(newPassword);
   return inTransaction(db, async (trx) => {
     const { user } = await lockTokenUser(trx, 'VERIFY_EMAIL', token);
@@ -46,6 +47,11 @@ export async function verifyEmail(
       await removeTwoFactor(trx, user.id);
     }
     const changed = await replacePassword(trx, user.id, { passwordHash: newHash ?? null, emailVerified: true });
+    await recordAudit(
+      trx,
+      { userId: user.id, actor: asUser(actor, user.id) },
+      { action: newHash ? 'user.password_reset' : 'user.password_cleared', target: { type: 'user', id: user.id } },
+    );
     await mailPasswordChanged(trx, settings, changed, { takenOver: !isProven, cleared: newHash === undefined });
     return { user: changed, passwordCleared: newHash === undefined };
   });

@@ -23,6 +23,7 @@ const compositionRoots = ['api/server.ts', 'api/start.ts'];
 
 /** The layers of `services/`, lowest first. A folder imports values from lower layers only, never from its own. */
 const serviceLayers = [
+  ['audit'],
   ['conditions', 'idempotency', 'outbox', 'sessions', 'throttle', 'paging.ts', 'range.ts'],
   ['blocking', 'system'],
   ['access', 'users'],
