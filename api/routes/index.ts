@@ -19,6 +19,7 @@ import { executions } from './executions.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
+import { operators } from './operators.ts';
 import { pages } from './pages.ts';
 import { projects } from './projects.ts';
 import { security } from './security.ts';
@@ -66,6 +67,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   security,
   billing(parts),
   config,
+  operators(parts),
   uploads(parts),
   webhookSecrets,
   workflows,

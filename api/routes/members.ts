@@ -5,7 +5,7 @@ import { listMembers } from '../../services/members/list.ts';
 import type { Actor } from '../../services/members/rules.ts';
 import { userEmail } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
-import type { CallerOf } from '../http/route.ts';
+import type { CallerOf, HandlerContext } from '../http/route.ts';
 import { route, routes } from '../http/route.ts';
 import { list, oneOf, uuid } from '../http/schemas.ts';
 import { memberSchema, presentMember } from '../presenters/member.ts';
@@ -14,10 +14,11 @@ const params = { id: uuid() };
 const one = answer('The member.', memberSchema);
 const lastOwner = failure('The member is the last OWNER.', 'CONFLICT');
 
-const actor = ({ user, project, role }: CallerOf<'member'>): Actor => ({
+const actor = ({ user, project, role, actor: audit }: CallerOf<'member'> & HandlerContext): Actor => ({
   projectId: project.projectId,
   userId: user.id,
   role,
+  audit,
 });
 
 export const members = routes('Members', [

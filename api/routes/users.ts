@@ -52,8 +52,8 @@ export const users = routes('Users', [
     unverified: true,
     params: { id: uuid() },
     answers: { 204: answer('The session has ended.'), 404: missing('session') },
-    handle: async ({ db, user, params }) => {
-      await revokeSession(db, user.id, params.id);
+    handle: async ({ db, user, params, actor }) => {
+      await revokeSession(db, user.id, params.id, actor);
       return noContent();
     },
   }),

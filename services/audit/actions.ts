@@ -9,6 +9,10 @@ export const auditActions = [
   'user.totp_disabled',
   'user.session_revoked',
   'user.operator_made',
+  'project.disabled',
+  'project.enabled',
+  'member.role_changed',
+  'outbox.retried',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

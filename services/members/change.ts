@@ -1,5 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { findMember, type Member } from './list.ts';
 import { type Actor, lockMembers, refuseLastOwner, requireMembership, requireOwnerFor } from './rules.ts';
 
@@ -11,6 +12,11 @@ export async function changeRole(db: Db, actor: Actor, userId: string, role: Rol
     requireOwnerFor(actor, membership.role, role);
     if (role !== 'OWNER') await refuseLastOwner(trx, membership);
     await Membership.query(trx).findById([projectId, userId]).patch({ role });
+    await recordAudit(
+      trx,
+      { projectId, actor: actor.audit },
+      { action: 'member.role_changed', target: { type: 'user', id: userId }, changes: changesOf(membership, { role }) },
+    );
     return (await findMember(trx, projectId, userId)) as Member;
   });
 }

@@ -2,12 +2,15 @@ import type { Db } from '../../db/connect.ts';
 import { Membership, type Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
+import type { Actor as AuditActor } from '../audit/record.ts';
 
 /** The member who makes the change. */
 export interface Actor {
   projectId: string;
   userId: string;
   role: Role;
+  /** As the audit log names them. */
+  audit: AuditActor;
 }
 
 /** Serializes member changes of a project, so that the last OWNER is known. */

@@ -1,9 +1,10 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, inTransaction } from '../../db/connect.ts';
 import { Session } from '../../db/models/session.ts';
 import { User } from '../../db/models/user.ts';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors.ts';
 import { randomText } from '../../platform/ids.ts';
+import { type Actor, recordAudit } from '../audit/record.ts';
 
 export const SESSION_DAYS = 7;
 const SEEN_MS = 60_000;
@@ -101,8 +102,11 @@ export async function endSession(db: Db, token: string): Promise<void> {
 }
 
 /** Ends one of the user's sessions by its id. */
-export async function revokeSession(db: Db, userId: string, id: string): Promise<void> {
-  if ((await Session.query(db).delete().where({ userId, id })) === 0) throw notFound('session');
+export async function revokeSession(db: Db, userId: string, id: string, actor: Actor): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    if ((await Session.query(trx).delete().where({ userId, id })) === 0) throw notFound('session');
+    await recordAudit(trx, { userId, actor }, { action: 'user.session_revoked', target: { type: 'session', id } });
+  });
 }
 
 /** Ends all sessions of the user, except the one named. */

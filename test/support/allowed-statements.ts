@@ -79,5 +79,13 @@ export const allowedStatements: AllowedStatement[] = [
     ['segment_members', 'segments'],
     'segments-move',
   ),
+  ...allow(
+    'Operators see all projects of the installation.',
+    ['projects', 'memberships', 'activity_hours', 'past_rate_hours', 'emails', 'event_queue', 'email_notices'],
+    'operator-projects',
+    'operator-projects-count',
+    'operator-unknown',
+    'operator-queues',
+  ),
   ...allow('Recounts the members of segments of any project.', ['segment_recounts', 'segments'], 'segments-recount'),
 ];
