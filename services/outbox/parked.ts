@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 
 /** A message that failed too often and waits for an operator. */
 export interface ParkedMessage {
@@ -12,16 +13,18 @@ export interface ParkedMessage {
   parkedAt: Date;
 }
 
+const list = statement<ParkedMessage & { count: number }>(
+  'outbox-parked',
+  `select id, queue, project_id as "projectId", workflow_id as "workflowId", action, attempts,
+     last_error as "lastError", parked_at as "parkedAt", (count(*) over ())::integer as count
+   from outbox where parked_at is not null order by id limit $1`,
+);
+
 /** Lists parked messages, the oldest first, at most `limit` of them, and counts all. */
 export async function listParkedMessages(
   db: Db,
   limit?: number,
 ): Promise<{ count: number; messages: ParkedMessage[] }> {
-  const parked = () => db('outbox').whereNotNull('parkedAt');
-  const messages = await parked()
-    .orderBy('id')
-    .modify((query) => void (limit !== undefined && query.limit(limit)))
-    .select<ParkedMessage[]>('id', 'queue', 'projectId', 'workflowId', 'action', 'attempts', 'lastError', 'parkedAt');
-  const [row] = await parked().count();
-  return { count: Number(row?.count ?? 0), messages };
+  const rows = await list(db, [limit ?? null]);
+  return { count: rows[0]?.count ?? 0, messages: rows.map(({ count: _count, ...message }) => message) };
 }

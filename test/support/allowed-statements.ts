@@ -81,11 +81,20 @@ export const allowedStatements: AllowedStatement[] = [
   ),
   ...allow(
     'Operators see all projects of the installation.',
-    ['projects', 'memberships', 'activity_hours', 'past_rate_hours', 'emails', 'event_queue', 'email_notices'],
+    ['projects', 'memberships', 'activity_hours', 'past_rate_hours'],
     'operator-projects',
     'operator-projects-count',
+  ),
+  ...allow(
+    'Operators see the queues of the installation, and retry what is parked.',
+    ['delivery_batches', 'emails', 'email_notices', 'event_queue', 'outbox'],
     'operator-unknown',
     'operator-queues',
+    'mail-backlog',
+    'outbox-depth',
+    'outbox-parked',
+    'outbox-parked-lock',
+    'update "outbox" set "parked_at" = $n, "attempts" = $n, "due_at" = CURRENT_TIMESTAMP where "parked_at" is not null and "id" in ($n)',
   ),
   ...allow('Recounts the members of segments of any project.', ['segment_recounts', 'segments'], 'segments-recount'),
 ];
