@@ -17,7 +17,7 @@ import { createApp } from './app.ts';
 import type { AppParts } from './http/context.ts';
 import { listen } from './http/listen.ts';
 import type { RouteGroup } from './http/route.ts';
-import { createMetrics } from './metrics.ts';
+import { createApiMetrics } from './metrics.ts';
 
 export interface Api {
   port: number;
@@ -77,7 +77,7 @@ export async function startApi({
     opened.push(startHeartbeat({ db, kind: 'api', log }));
 
     let closing = false;
-    const metrics = createMetrics(db);
+    const metrics = createApiMetrics(db);
     if (metricsPort !== undefined) {
       const probes = await startProbes({ port: metricsPort, host, registry: metrics.registry });
       opened.push(() => probes.stop());

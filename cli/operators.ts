@@ -4,10 +4,10 @@ import { makeOperator, resetTwoFactor } from '../services/operators/accounts.ts'
 import { listQueues } from '../services/operators/overview.ts';
 import { listAllProjects, type OperatorProject } from '../services/operators/projects.ts';
 import { withDb } from './environment.ts';
-import type { Outcome } from './output.ts';
+import type { CommandResult } from './output.ts';
 
 /** Lists the queues with depth and age. */
-export async function queues(): Promise<Outcome> {
+export async function showQueues(): Promise<CommandResult> {
   return withDb(async (db) => {
     const found = await listQueues(db);
     return {
@@ -22,7 +22,7 @@ export async function queues(): Promise<Outcome> {
 const PAGE = 100;
 
 /** Lists all projects, or those that `search` matches. */
-export async function projectList({ search }: { search?: string }): Promise<Outcome> {
+export async function projectList({ search }: { search?: string }): Promise<CommandResult> {
   return withDb(async (db, { secretKeys }) => {
     const projects: OperatorProject[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -41,13 +41,13 @@ const lineOf = ({ id, name, disabled, disabledReason, volume, rates }: OperatorP
     rates.last7d.level,
   ].join('; ');
 
-export const userMakeOperator = (email: string): Promise<Outcome> =>
+export const userMakeOperator = (email: string): Promise<CommandResult> =>
   changeUser(email, makeOperator, {
     changed: 'is an operator now',
     unchanged: 'was an operator before',
   });
 
-export const userResetTwoFactor = (email: string): Promise<Outcome> =>
+export const userResetTwoFactor = (email: string): Promise<CommandResult> =>
   changeUser(email, resetTwoFactor, {
     changed: 'has no two-factor authentication any more',
     unchanged: 'had no two-factor authentication',
@@ -57,7 +57,7 @@ async function changeUser(
   email: string,
   change: (db: Parameters<typeof makeOperator>[0], user: User) => Promise<boolean>,
   texts: { changed: string; unchanged: string },
-): Promise<Outcome> {
+): Promise<CommandResult> {
   return withDb(async (db) => {
     const user = await User.query(db).findOne({ email: parseAddress(email) ?? '' });
     if (!user) throw new Error(`There is no user ${email}.`);

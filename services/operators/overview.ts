@@ -6,7 +6,7 @@ import { outboxDepth } from '../outbox/depth.ts';
 import { listParkedMessages, type ParkedMessage } from '../outbox/parked.ts';
 import { listProcesses, type SeenProcess } from './processes.ts';
 
-export interface Queue {
+export interface QueueState {
   name: string;
   depth: number;
   /** Age in seconds of the oldest entry; 0 when the queue is empty. */
@@ -23,7 +23,7 @@ export interface FailingEndpoint {
 }
 
 export interface Overview {
-  queues: Queue[];
+  queues: QueueState[];
   /** The mail that has been due for longest; null when none is due. */
   oldestDueMail: { dueAt: Date; ageSeconds: number } | null;
   /** Mails of which it is not known whether the relay took them. */
@@ -56,11 +56,11 @@ const otherQueues = statement<{ name: string; depth: number; oldest: number }>(
 );
 
 /** Returns the queues of the installation: the outbox by queue, mail, and what waits to be recorded. */
-export async function listQueues(db: Db): Promise<Queue[]> {
+export async function listQueues(db: Db): Promise<QueueState[]> {
   return queuesOf(db, await mailBacklog(db));
 }
 
-async function queuesOf(db: Db, { due, oldest }: MailBacklog): Promise<Queue[]> {
+async function queuesOf(db: Db, { due, oldest }: MailBacklog): Promise<QueueState[]> {
   const outbox = new Map((await outboxDepth(db)).map((depth) => [depth.queue, depth]));
   return [
     { name: 'mail', depth: due, oldestSeconds: due > 0 ? oldest : 0 },

@@ -4,7 +4,7 @@ import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { noProject } from '../access/membership.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
-import { type Rates, ratesOf } from '../security/levels.ts';
+import { type Rates, ratesOf } from '../security/state.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
 export interface OperatorProject {

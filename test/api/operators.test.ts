@@ -67,8 +67,8 @@ describe('operators', () => {
     });
 
     it('shows a process until it stops, and not as a living version when it has not been seen', async () => {
-      const world = { db: api.db, url: api.databaseUrl, close: async () => {} };
-      const other = await startTestApi({ world, checkTemporal: async () => false });
+      const database = { db: api.db, url: api.databaseUrl, close: async () => {} };
+      const other = await startTestApi({ database, checkTemporal: async () => false });
       await eventually(async () => (await api.db('processes')).length === 2, { what: 'the second heartbeat' });
       const lost = { id: newId(), kind: 'worker', version: '0.0.1', host: 'gone', pid: 1 };
       await api.db('processes').insert({ ...lost, seenAt: new Date(Date.now() - 10 * 60_000) });
@@ -136,7 +136,7 @@ describe('operators', () => {
   it('disable and enable a project, at once and on record', async () => {
     const project = await api.project();
     const path = `/operator/projects/${project.id}`;
-    expect(await operator.post(`${path}/disable`, {})).to.have.fault('reason', 'required');
+    expect(await operator.post(`${path}/disable`, {})).to.have.validationError('reason', 'required');
     const disabled = await operator.post(`${path}/disable`, { reason: 'spam' });
     expect(disabled).to.have.status(200);
     expect(disabled.body).to.include({ id: project.id, disabled: true, disabledReason: 'spam' });

@@ -51,8 +51,8 @@ describe('sign-in with OpenID Connect', () => {
   }
 
   const withOtherApi = async (env: Record<string, string>, work: (other: TestApi) => Promise<void>) => {
-    const world = { db: api.db, url: api.databaseUrl, close: async () => {} };
-    const other = await startTestApi({ world, env });
+    const database = { db: api.db, url: api.databaseUrl, close: async () => {} };
+    const other = await startTestApi({ database, env });
     try {
       await work(other);
     } finally {

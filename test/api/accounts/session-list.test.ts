@@ -151,7 +151,7 @@ describe('sessions of a user', () => {
     it('rejects wrong proofs with 401, no proof with 422, and too many with 429', async () => {
       const someone = await person(api);
       await age(someone.id, 60);
-      expect(await someone.post('/auth/confirm', {})).to.have.fault('password', 'required');
+      expect(await someone.post('/auth/confirm', {})).to.have.validationError('password', 'required');
       expect(await someone.post('/auth/confirm', { code: '123456' })).to.be.envelope(400, 'BAD_REQUEST');
       for (let n = 0; n < 5; n++)
         expect(await someone.post('/auth/confirm', { password: 'wrong' })).to.be.envelope(401, 'INVALID_CREDENTIALS');

@@ -63,8 +63,11 @@ describe('two-factor authentication', () => {
 
     it('rejects a missing code with 422 and a confirmation without set-up with 400', async () => {
       const someone = await person(api);
-      expect(await someone.post('/users/@me/totp/confirm', {})).to.have.fault('code', 'required');
-      expect(await someone.post('/users/@me/totp/confirm', { code: 'x'.repeat(51) })).to.have.fault('code', 'too_big');
+      expect(await someone.post('/users/@me/totp/confirm', {})).to.have.validationError('code', 'required');
+      expect(await someone.post('/users/@me/totp/confirm', { code: 'x'.repeat(51) })).to.have.validationError(
+        'code',
+        'too_big',
+      );
       expect(await someone.post('/users/@me/totp/confirm', { code: '123456' })).to.be.envelope(400, 'BAD_REQUEST');
       expect(await someone.delete('/users/@me/totp', { code: '123456' })).to.be.envelope(400, 'BAD_REQUEST');
     });
