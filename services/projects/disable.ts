@@ -3,7 +3,7 @@ import { Project } from '../../db/models/project.ts';
 import { newId } from '../../platform/ids.ts';
 import { notifyKeysChanged } from '../access/keys.ts';
 import { noProject } from '../access/membership.ts';
-import { type Actor, recordAudit } from '../audit/record.ts';
+import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 import { releaseBlockedMail } from '../blocking/release.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
 
@@ -18,7 +18,11 @@ export async function disableProject(
     if (project.disabled) return false;
     await Project.query(trx).findById(id).patch({ disabled: true, disabledReason: reason, updatedAt: new Date() });
     await trx('projectSuspensions').insert({ id: newId(), projectId: id, reason, automatic });
-    await recordAudit(trx, { projectId: id, actor }, { action: 'project.disabled', target: { type: 'project', id } });
+    await recordAudit(
+      trx,
+      { projectId: id, actor },
+      { action: 'project.disabled', target: { type: 'project', id }, changes: changesOf({}, { reason, automatic }) },
+    );
     await notifyKeysChanged(trx, id);
     return true;
   });
