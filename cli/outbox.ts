@@ -9,7 +9,7 @@ export async function outboxParked(): Promise<CommandResult> {
     const { messages } = await listParkedMessages(db);
     return {
       lines: messages.length > 0 ? messages.flatMap(linesOf) : ['No message is parked.'],
-      json: { messages },
+      json: { messages: messages.map(({ projectId: _projectId, ...message }) => message) },
     };
   });
 }
