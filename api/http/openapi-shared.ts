@@ -113,6 +113,12 @@ export function errorResponses(route: Route, headers: object): Responses {
   if (access !== 'public' && access !== 'operator' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
   else if (takesSession(route)) add(403, 'The session is of no member of the project (`FORBIDDEN`)');
+  else if (takesMembers(route)) add(403, 'The project requires two-factor authentication (`FORBIDDEN`)');
+  if (route.confirmed)
+    add(
+      403,
+      'The caller may not do this, or with `details.confirmationRequired` not before POST /auth/confirm (`FORBIDDEN`)',
+    );
   if (access === 'operator') add(404, 'The caller is no operator, or there is no such resource (`RESOURCE_NOT_FOUND`)');
   else if (params) add(404, 'No such resource in this project (`RESOURCE_NOT_FOUND`)');
   if (hasBody) add(413, 'The body is too large (`PAYLOAD_TOO_LARGE`)');

@@ -2,8 +2,11 @@ import { expect } from 'chai';
 import { unseal } from '../../../platform/crypto/seal.ts';
 import { totpCode } from '../../../platform/crypto/totp.ts';
 import { readSettings } from '../../../platform/settings.ts';
+import { SYSTEM } from '../../../services/audit/record.ts';
 import { resealSecrets } from '../../../services/sealing/reseal.ts';
-import { totpContext } from '../../../services/users/two-factor.ts';
+import { sendRequestedMails } from '../../../services/users/requests.ts';
+import { startSession } from '../../../services/users/sign-in.ts';
+import { CodeRequired, totpContext } from '../../../services/users/two-factor.ts';
 import { cookieOf, type Person, person, tokenTo } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
 import { type Authenticator, enableTwoFactor } from '../../support/two-factor.ts';
@@ -92,7 +95,7 @@ describe('two-factor authentication', () => {
       expect(await resealSecrets(api.db, rotated)).to.be.greaterThan(0);
       const resealed = await api.db('users').where({ id: someone.id }).first();
       expect(unseal([rotated[0]], totpContext(someone.id), resealed.totpSecret)).to.equal(app.secret);
-      await resealSecrets(api.db, secretKeys.length > 0 ? [secretKeys[0], rotated[0]] : secretKeys);
+      await resealSecrets(api.db, [secretKeys[0], rotated[0]]);
     });
   });
 
@@ -166,6 +169,16 @@ describe('two-factor authentication', () => {
       expect(answer).to.be.envelope(429, 'RATE_LIMIT_EXCEEDED');
       expect(Number(answer.headers.get('retry-after'))).to.be.greaterThan(80_000);
       expect(await someone.get('/users/@me'), 'sessions go on').to.have.status(200);
+    });
+
+    it('starts no session for a log-in that compared the password before it was turned on', async () => {
+      const someone = await person(api);
+      const compared = await api.db('users').where({ id: someone.id }).first();
+      await enableTwoFactor(someone);
+      const client = { ip: '192.0.2.1', actor: SYSTEM };
+      const late = await startSession(api.db, secretKeys, compared, {}, client).catch((error: unknown) => error);
+      expect(late).to.be.instanceOf(CodeRequired);
+      expect(await api.db('sessions').where({ userId: someone.id })).to.have.length(1);
     });
 
     it('records log-ins and failed ones', async () => {
@@ -308,7 +321,6 @@ describe('two-factor authentication', () => {
   const verificationToken = (email: string) => mailedToken(email, '/auth/request-verification');
 
   async function mailedToken(email: string, path: string): Promise<string> {
-    const { sendRequestedMails } = await import('../../../services/users/requests.ts');
     expect(await api.post(path, { email })).to.have.status(200);
     await sendRequestedMails(api.db, readSettings({ BASE_URL: 'http://app.test' }));
     return tokenTo(api.db, email);
