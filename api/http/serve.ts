@@ -107,7 +107,7 @@ class RequestActor implements Actor {
 
   constructor(ctx: Context, { user, project }: Caller) {
     this.type = project && !user ? 'KEY' : 'USER';
-    this.id = user?.id ?? project?.projectId ?? null;
+    this.id = user?.id ?? project?.key?.id ?? project?.projectId ?? null;
     this.requestId = ctx.state.id;
     this.ctx = ctx;
   }

@@ -3,6 +3,8 @@ import type { User } from '../../db/models/user.ts';
 import { ApiError, invalidKey, projectDisabled } from '../../platform/errors.ts';
 import { type KeyKind, keyKind, type ProjectAccess } from '../../services/access/keys.ts';
 import { findMembership, noProject } from '../../services/access/membership.ts';
+import { requireUsableKey } from '../../services/access/scoped-keys.ts';
+import { requireScope, type Scope } from '../../services/access/scopes.ts';
 import { findSessionUser } from '../../services/sessions/sessions.ts';
 import type { AppParts, Context } from '../http/context.ts';
 import type { Route } from '../http/route.ts';
@@ -16,7 +18,7 @@ export interface Caller {
 }
 
 type Authenticate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
-type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey'>;
+type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey' | 'scope'>;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -67,7 +69,7 @@ const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD
 
 const keyNames = { public: 'public key (pk_...)', secret: 'secret key (sk_...)' } as const;
 
-async function callerByKey(ctx: Context, needed: KeyKind, { checksKey }: Declared, { keys }: Parts): Promise<Caller> {
+async function callerByKey(ctx: Context, needed: KeyKind, route: Declared, { keys }: Parts): Promise<Caller> {
   const header = ctx.req.headers.authorization;
   if (!header) throw invalidKey(`No API key was sent. This route needs the project's ${keyNames[needed]}.`);
   const key = bearer(header);
@@ -78,10 +80,18 @@ async function callerByKey(ctx: Context, needed: KeyKind, { checksKey }: Declare
     throw invalidKey(
       `This route needs the project's ${keyNames[needed]}; a ${keyNames[kind]} was sent. They are not interchangeable.`,
     );
-  const project = await (checksKey ? keys.find(key) : keys.findCurrent(key));
+  const project = await (route.checksKey ? keys.find(key) : keys.findCurrent(key));
   if (!project) throw invalidKey(`This ${keyNames[kind]} is unknown or has been revoked.`);
+  if (project.key) {
+    requireUsableKey(project.key, ctx.ip);
+    requireScope(project, ...scopesOf(route));
+    await keys.recordUse(project.projectId, project.key);
+  }
   return { project };
 }
+
+const scopesOf = ({ scope = [] }: Declared): readonly Scope[] =>
+  typeof scope === 'string' ? (scope === 'track' ? [] : [scope]) : scope;
 
 function bearer(header: string): string | undefined {
   const space = header.indexOf(' ');

@@ -1,3 +1,4 @@
+import joi from 'joi';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
 import { findProject, listProjects } from '../../services/projects/find.ts';
@@ -6,8 +7,11 @@ import { deleteProject, resetProject } from '../../services/removal/project.ts';
 import { language, projectName } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { list, oneOf, optional, uuid } from '../http/schemas.ts';
+import { list, nullable, object, oneOf, optional, uuid } from '../http/schemas.ts';
+import type { Typed } from '../http/typed.ts';
+import { refuse } from '../http/violations.ts';
 import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
+import { eventName } from './track.ts';
 
 const params = { id: uuid() };
 const one = answer('The project.', projectSchema);
@@ -18,6 +22,25 @@ const settable = {
   tracking: optional(oneOf(...trackings)),
   language: optional(language()),
 };
+
+/** Scheme, host and port, as a browser sends it. */
+const origin = (): Typed<string> =>
+  joi
+    .string()
+    .max(300)
+    .lowercase()
+    .custom((value: string, helpers) =>
+      /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value
+        ? value
+        : refuse(helpers, 'invalid_string', 'must be an origin such as https://www.example.com'),
+    )
+    .required();
+
+const NO_POLICY = { origins: [], events: [] };
+
+/** Replaces the whole policy: a list that is left out is empty, and allows everything. */
+const publicKeyPolicy = () =>
+  object({ origins: optional(list(origin(), { max: 100 })), events: optional(list(eventName(), { max: 500 })) });
 
 export const projects = routes('Projects', [
   route({
@@ -60,10 +83,11 @@ export const projects = routes('Projects', [
     access: 'member',
     role: 'ADMIN',
     params,
-    body: { name: optional(projectName()), ...settable },
+    body: { name: optional(projectName()), ...settable, publicKeyPolicy: optional(nullable(publicKeyPolicy())) },
     answers: { 200: one, 404: notFoundMessage },
-    handle: async ({ db, user, params, body }) => {
-      await updateProject(db, params.id, body);
+    handle: async ({ db, user, params, actor, body: { publicKeyPolicy, ...body } }) => {
+      const policy = publicKeyPolicy === undefined ? {} : { publicKeyPolicy: { ...NO_POLICY, ...publicKeyPolicy } };
+      await updateProject(db, params.id, { ...body, ...policy }, actor);
       const project = await findProject(db, user.id, params.id);
       return ok(presentProject(project, project.role));
     },
@@ -91,8 +115,8 @@ export const projects = routes('Projects', [
     whileDisabled: true,
     params,
     answers: { 200: withKeys, 404: notFoundMessage },
-    handle: async ({ db, user, params }) => {
-      const keys = await regenerateKeys(db, params.id);
+    handle: async ({ db, user, params, actor }) => {
+      const keys = await regenerateKeys(db, params.id, actor);
       const project = await findProject(db, user.id, params.id);
       return ok(presentProjectWithKeys(project, project.role, keys));
     },

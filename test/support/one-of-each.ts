@@ -18,6 +18,7 @@ export interface ProjectResources {
   transitionId: string;
   executionId: string;
   userId: string;
+  keyId: string;
   projectId: string;
   /** The address of a suppression. */
   email: string;
@@ -56,6 +57,7 @@ export async function createOneOfEachResource({ db }: TestApi, project: ApiProje
   const mail = await make('/v1/send', { to: email, from, subject: 's', body: 'b' });
   const { jobId } = await make('/contacts/bulk-subscribe', { contactIds: [contact.id] });
   const domain = await make('/domains', { domain: `walk-${projectId.slice(-12)}.example.com` });
+  const scopedKey = bodyOf(await project.owner.post(`/projects/${projectId}/keys`, { name: 'k', scopes: ['all'] }));
   await db.raw(
     `insert into suppressions (id, project_id, address_hash, email, reason)
      values (?, ?, address_hash(?, ?), ?, 'COMPLAINT')`,
@@ -65,7 +67,7 @@ export async function createOneOfEachResource({ db }: TestApi, project: ApiProje
     ...{ contacts: contact.id, templates: template.id, campaigns: campaign.id, segments: segment.id },
     ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
     ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
-    ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },
+    ...{ userId: project.userId, keyId: scopedKey.id, projectId, email, eventName, field: `data.${key}` },
   };
 }
 
