@@ -132,7 +132,7 @@ const invitation: LinkPage = {
         ? await startSession(db, await logIn(db, email, body.password, call.actor), settings, call.actor)
         : undefined;
     const session = started?.token ?? sessionToken(request.headers);
-    const { user } = await acceptInvitation(db, { token: params.token, password: body?.password }, session);
+    const { user } = await acceptInvitation(db, { token: params.token, password: body?.password }, session, call.actor);
     const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
     const cookie = started ?? (needs === 'session' ? undefined : await startSession(db, user, settings, call.actor));
     return { ...answer, headers: { ...answer.headers, ...cookie?.headers } };

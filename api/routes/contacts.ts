@@ -88,7 +88,7 @@ export const contacts = routes('Contacts', [
     answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
     handle: async ({ db, project }): Promise<Answer> => ({
       status: 200,
-      body: await exportContacts(db, project.projectId),
+      body: await exportContacts(db, project),
       headers: {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': 'attachment; filename="contacts.csv"',

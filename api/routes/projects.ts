@@ -59,8 +59,8 @@ export const projects = routes('Projects', [
     access: 'session',
     body: { name: projectName(), ...settable },
     answers: { 201: withKeys, 409: failure('The user owns the maximum number of projects.', 'CONFLICT') },
-    handle: async ({ db, user, settings, body }) => {
-      const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id }, settings.limits);
+    handle: async ({ db, user, settings, actor, body }) => {
+      const { project, ...keys } = await createProject(db, { ...body, ownerId: user.id, actor }, settings.limits);
       return created(presentProjectWithKeys(project, 'OWNER', keys));
     },
   }),
@@ -101,8 +101,8 @@ export const projects = routes('Projects', [
     whileDisabled: true,
     params,
     answers: { 204: answer('Deleted.'), 404: notFoundMessage },
-    handle: async ({ db, params }) => {
-      await deleteProject(db, params.id);
+    handle: async ({ db, params, actor }) => {
+      await deleteProject(db, params.id, actor);
       return noContent();
     },
   }),
@@ -129,8 +129,8 @@ export const projects = routes('Projects', [
     role: 'ADMIN',
     params,
     answers: { 200: one, 404: notFoundMessage },
-    handle: async ({ db, user, params }) => {
-      await resetProject(db, params.id);
+    handle: async ({ db, user, params, actor }) => {
+      await resetProject(db, params.id, actor);
       const project = await findProject(db, user.id, params.id);
       return ok(presentProject(project, project.role));
     },

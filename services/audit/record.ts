@@ -70,20 +70,21 @@ export async function recordAudit(
 
 const MAX_TEXT = 200;
 
-/** Whether a value is short enough to be stored in the log. */
-const isShort = (value: unknown): boolean =>
-  value === null ||
-  ['number', 'boolean'].includes(typeof value) ||
-  (typeof value === 'string' && value.length <= MAX_TEXT);
+/** Whether a value is stored in the log: short, and no address of a person, which could not be erased from it. */
+const isRecorded = (value: unknown): boolean => {
+  if (Array.isArray(value)) return value.length <= MAX_TEXT && value.every(isRecorded);
+  if (typeof value === 'string') return value.length <= MAX_TEXT && !value.includes('@');
+  return value === null || typeof value === 'number' || typeof value === 'boolean';
+};
 
-/** Returns the fields of `after` that differ from `before`; for long texts and objects only that they do. */
+/** Returns the fields of `after` that differ from `before`; of long texts, addresses and objects only that they do. */
 export function changesOf<T extends object>(before: Partial<T>, after: Partial<T>): Changes {
   const changes: Changes = {};
   for (const [field, given] of Object.entries(after)) {
     if (given === undefined) continue;
     const [from, to] = [before[field as keyof T] ?? null, given ?? null] as [unknown, unknown];
     if (isDeepStrictEqual(from, to)) continue;
-    changes[field] = isShort(from) && isShort(to) ? { from, to } : { changed: true };
+    changes[field] = isRecorded(from) && isRecorded(to) ? { from, to } : { changed: true };
   }
   return changes;
 }

@@ -1,11 +1,12 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { STUCK_REASON } from '../emails/delivery-isolation.ts';
 
-const pause = statement<{ id: string }>(
+const pause = statement<{ project_id: string }>(
   'campaign-pause-itself',
   `update campaigns set paused = true, paused_by = $2, pause_reason = $3, updated_at = now()
-   where id = $1 and status = 'SENDING' and not paused returning id`,
+   where id = $1 and status = 'SENDING' and not paused returning project_id`,
 );
 
 /**
@@ -20,7 +21,14 @@ export async function pauseCampaignItself(
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
-    return (await pause(trx, [id, by, reason])).length > 0;
+    const [paused] = await pause(trx, [id, by, reason]);
+    if (!paused) return false;
+    await recordAudit(
+      trx,
+      { projectId: paused.project_id },
+      { action: 'campaign.paused', target: { type: 'campaign', id }, changes: changesOf({}, { reason }) },
+    );
+    return true;
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
+import { recordAudit } from '../audit/record.ts';
 import { lockCampaign } from './find.ts';
 import { stateConflict } from './save.ts';
 
@@ -11,5 +12,10 @@ export async function deleteCampaign(db: Db, project: ProjectAccess, id: string)
     if (campaign.status === 'SCHEDULED' || campaign.status === 'SENDING') throw stateConflict(campaign, 'be deleted');
     if (campaign.frozenAt) await campaign.$query(trx).patch({ body: '', deletedAt: new Date() });
     else await campaign.$query(trx).delete();
+    await recordAudit(trx, project, {
+      action: 'campaign.deleted',
+      target: { type: 'campaign', id },
+      changes: { name: { from: campaign.name, to: null } },
+    });
   });
 }

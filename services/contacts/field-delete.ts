@@ -3,7 +3,8 @@ import { aggregateAllContactCounts } from '../../db/models/contact-counts.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { requireOpenProject } from '../access/open-project.ts';
+import { writing } from '../access/write-transaction.ts';
+import { recordAudit } from '../audit/record.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
 import { scopeOf } from '../conditions/scope.ts';
 import { countField, readFieldName } from './fields.ts';
@@ -21,7 +22,10 @@ const PASSES = 3;
 export async function deleteField(db: Db, project: ProjectAccess, name: string): Promise<number> {
   const { field, key } = readFieldName(name);
   if (key === undefined) throw badRequest(`${field} is a standard field; only custom fields can be deleted.`);
-  await requireOpenProject(db, project);
+  // Recorded first: the deletion takes many transactions.
+  await writing(db, project, (trx) =>
+    recordAudit(trx, project, { action: 'field.deleted', target: { type: 'field', id: key } }),
+  );
   const { projectId } = project;
   let deletedFrom = 0;
   for (let pass = 1; pass <= PASSES; pass++) {

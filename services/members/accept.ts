@@ -4,6 +4,7 @@ import { Project } from '../../db/models/project.ts';
 import { User } from '../../db/models/user.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { ApiError, badRequest, validationError } from '../../platform/errors.ts';
+import { type Actor, asUser, recordAudit } from '../audit/record.ts';
 import { endSessions, isSessionOf } from '../sessions/sessions.ts';
 import { canSignIn } from '../users/passwords.ts';
 import { findTokenUser, lockTokenUser, revokeTokens, useToken } from '../users/tokens.ts';
@@ -51,6 +52,7 @@ export async function acceptInvitation(
   db: Db,
   { token, password }: { token: string; password?: string | undefined },
   session: string | undefined,
+  actor: Actor,
 ): Promise<{ user: User; projectId: string }> {
   const { user: invited } = await findTokenUser(db, 'INVITATION', token);
   // Hashed before any row is locked, and only where it can be the first password.
@@ -74,6 +76,11 @@ export async function acceptInvitation(
         .where({ projectId, userId: user.id, status: 'PENDING' }));
     await useToken(trx, 'INVITATION', token);
     if (!projectId || !joined) throw withdrawn();
+    await recordAudit(
+      trx,
+      { projectId, actor: asUser(actor, user.id) },
+      { action: 'member.joined', target: { type: 'user', id: user.id } },
+    );
     const accepted =
       needs === 'password' && passwordHash !== undefined
         ? await setFirstPassword(trx, user.id, passwordHash)
