@@ -28,10 +28,9 @@ const origin = (): Typed<string> =>
   joi
     .string()
     .max(300)
-    .lowercase()
     .custom((value: string, helpers) =>
-      /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value
-        ? value
+      /^https?:/i.test(value) && URL.canParse(value) && new URL(value).origin === value.toLowerCase()
+        ? value.toLowerCase()
         : refuse(helpers, 'invalid_string', 'must be an origin such as https://www.example.com'),
     )
     .required();

@@ -36,10 +36,11 @@ export async function requireOpenProject(trx: Db, project: ProjectAccess): Promi
 /** Returns why `openProject` had no row. */
 export async function refusal(db: Db, { projectId, keyGeneration, key }: ProjectAccess): Promise<ApiError> {
   const project = await Project.query(db).findById(projectId);
+  if (!project || project.deletedAt !== null) return invalidKey('The project of this key has been deleted.');
   if (key) {
     const found = await db('scopedKeys').where({ id: key.id, projectId }).first('revokedAt', 'expiresAt');
     if (!found || found.revokedAt !== null) return invalidKey('This key has been revoked.');
     if (found.expiresAt !== null && found.expiresAt <= new Date()) return invalidKey('This key has expired.');
-  } else if (project?.keyGeneration !== keyGeneration) return invalidKey('This key has been replaced by a newer one.');
-  return projectDisabled(project?.disabledReason ?? null);
+  } else if (project.keyGeneration !== keyGeneration) return invalidKey('This key has been replaced by a newer one.');
+  return projectDisabled(project.disabledReason);
 }

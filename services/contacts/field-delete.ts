@@ -3,7 +3,7 @@ import { aggregateAllContactCounts } from '../../db/models/contact-counts.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { writing } from '../access/write-transaction.ts';
+import { requireOpenProject } from '../access/open-project.ts';
 import { recordAudit } from '../audit/record.ts';
 import { type Fragment, run, sql } from '../conditions/fragment.ts';
 import { scopeOf } from '../conditions/scope.ts';
@@ -22,15 +22,14 @@ const PASSES = 3;
 export async function deleteField(db: Db, project: ProjectAccess, name: string): Promise<number> {
   const { field, key } = readFieldName(name);
   if (key === undefined) throw badRequest(`${field} is a standard field; only custom fields can be deleted.`);
-  // Recorded first: the deletion takes many transactions.
-  await writing(db, project, (trx) =>
-    recordAudit(trx, project, { action: 'field.deleted', target: { type: 'field', id: key } }),
-  );
+  await requireOpenProject(db, project);
   const { projectId } = project;
   let deletedFrom = 0;
   for (let pass = 1; pass <= PASSES; pass++) {
     const having = await countField(db, projectId, { field, key });
     if (having === 0) break;
+    // Recorded first: the deletion takes many transactions.
+    if (pass === 1) await recordAudit(db, project, { action: 'field.deleted', target: { type: 'field', id: key } });
     deletedFrom += having <= FEW ? await removeByIndex(db, projectId, key) : await removeByScan(db, projectId, key);
   }
   await deleteType(db, projectId, key);

@@ -23,11 +23,12 @@ export async function deleteEvents(db: Db, project: ProjectAccess, name: string)
     await lockEventAggregation(trx);
     const [row] = await remove(trx, [project.projectId, name]);
     const deleted = Number(row?.deleted ?? 0);
-    await recordAudit(trx, project, {
-      action: 'event.deleted',
-      target: { type: 'event', id: name },
-      changes: changesOf({}, { deleted }),
-    });
+    if (deleted > 0)
+      await recordAudit(trx, project, {
+        action: 'event.deleted',
+        target: { type: 'event', id: name },
+        changes: changesOf({}, { deleted }),
+      });
     return deleted;
   });
 }

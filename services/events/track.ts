@@ -80,7 +80,8 @@ const track = statement<TrackedRow | RefusedRow>(
      select request.*,
        not $7::boolean
          or ((cardinality(project.public_key_events) = 0 or request.name = any (project.public_key_events))
-           and (cardinality(project.public_key_origins) = 0 or request.origin = any (project.public_key_origins)))
+           and (cardinality(project.public_key_origins) = 0
+             or coalesce(request.origin = any (project.public_key_origins), false)))
          as allowed,
        ${fieldsFit({ projectId: '$1', keys: 'jsonb_object_keys(request.patch)', count: 'request.fields', max: '$4' })}
          as fields_fit,
