@@ -31,7 +31,10 @@ function bodyOf(answer: ApiAnswer) {
   return answer.body;
 }
 
-export async function createOneOfEachResource({ db }: TestApi, project: ApiProject): Promise<ProjectResources> {
+export async function createOneOfEachResource(
+  { db }: Pick<TestApi, 'db'>,
+  project: ApiProject,
+): Promise<ProjectResources> {
   const { server, id: projectId, senderDomain } = project;
   const make = async (path: string, body: object) => bodyOf(await server.post(path, body));
   const from = `news@${senderDomain}`;
