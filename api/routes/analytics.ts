@@ -3,7 +3,7 @@ import { campaignTotals, metrics, topCampaigns } from '../../services/analytics/
 import { timeseries } from '../../services/analytics/timeseries.ts';
 import { topEvents } from '../../services/analytics/top-events.ts';
 import { answer, ok } from '../http/answers.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { limit, list, object, oneOf, optional, text, wholeNumber } from '../http/schemas.ts';
 import { presentTimeseries, timeseriesSchema } from '../presenters/activity.ts';
@@ -24,7 +24,7 @@ export const analytics = routes('Analytics', [
     summary: 'Get mail results per UTC day or hour, counted once per mail',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...range(), granularity: optional(oneOf('hour', 'day')) },
+    query: { ...rangeQuery(), granularity: optional(oneOf('hour', 'day')) },
     answers: { 200: answer('A point for every day or hour.', timeseriesSchema) },
     handle: async ({ db, project, query: { granularity = 'day', ...query } }) =>
       ok(presentTimeseries(await timeseries(db, project.projectId, { ...query, granularity }), granularity)),
@@ -36,7 +36,7 @@ export const analytics = routes('Analytics', [
     summary: 'List campaigns that started in the range, the best first',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...range(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
+    query: { ...rangeQuery(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
     answers: { 200: answer('The campaigns.', list(ratedCampaignSchema)) },
     handle: async ({ db, project, query: { metric = 'opens', ...query } }) =>
       ok((await topCampaigns(db, project.projectId, { ...query, metric })).map(presentRatedCampaign)),
@@ -48,7 +48,7 @@ export const analytics = routes('Analytics', [
     summary: 'Get totals and figures of the campaigns that started in the range',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: range(),
+    query: rangeQuery(),
     answers: { 200: answer('The totals and the campaigns.', campaignTotalsSchema) },
     handle: async ({ db, project, query }) =>
       ok(presentCampaignTotals(await campaignTotals(db, project.projectId, query))),
@@ -60,7 +60,7 @@ export const analytics = routes('Analytics', [
     summary: 'List the most frequent tracked events with their growth',
     access: 'secretKey',
     scope: 'analytics:read',
-    query: { ...range(), limit: limit({ fallback: 10 }) },
+    query: { ...rangeQuery(), limit: limit({ fallback: 10 }) },
     answers: {
       200: answer(
         'The events.',

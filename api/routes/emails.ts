@@ -2,7 +2,7 @@ import { resendEmail } from '../../services/campaigns/resend-email.ts';
 import { findEmailWithAttempts } from '../../services/emails/find.ts';
 import { listEmails } from '../../services/emails/list.ts';
 import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, oneOf, optional, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -19,7 +19,7 @@ export const emails = routes('Emails', [
     scope: 'send:read',
     query: {
       ...cursorPage(),
-      ...range(),
+      ...rangeQuery(),
       status: optional(oneOf(...emailStatuses)),
       contactId: optional(uuid()),
       campaignId: optional(uuid()),

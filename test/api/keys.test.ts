@@ -2,24 +2,24 @@ import { expect } from 'chai';
 import { hashToken } from '../../platform/crypto/secrets.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 
 describe('keys with scopes', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let api: TestApi;
   let second: TestApi;
   let project: ApiProject;
   let path: string;
 
   before(async () => {
-    world = await openWorld(10);
+    database = await connectTestDatabase(10);
     const env = { TRUST_PROXY: '1' };
-    [api, second] = [await startTestApi({ world, env }), await startTestApi({ world, env })];
+    [api, second] = [await startTestApi({ database, env }), await startTestApi({ database, env })];
   });
   after(async () => {
     await second.stop();
     await api.stop();
-    await world.close();
+    await database.close();
   });
   beforeEach(async () => {
     project = await api.project();
@@ -217,7 +217,7 @@ describe('keys with scopes', () => {
     expect(await lastUsedAt()).to.equal(first);
     const earlier = new Date(Date.now() - 61_000);
     await api.db('scopedKeys').where({ id: made.id }).update({ lastUsedAt: earlier });
-    const third = await startTestApi({ world });
+    const third = await startTestApi({ database });
     await using(made.key, third).post('/v1/send', mail());
     await third.stop();
     expect(new Date(await lastUsedAt()).getTime()).to.be.greaterThan(earlier.getTime());

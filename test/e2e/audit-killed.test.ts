@@ -1,31 +1,31 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { type ApiProject, createProjectWithClients } from '../support/api.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { createOneOfEachResource, type ProjectResources } from '../support/one-of-each.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 describe('killing the API between an act and its audit row', function () {
   this.timeout(120_000);
-  let world: World;
+  let database: ConnectedDatabase;
   let api: ServiceProcess;
   let lock: Knex.Transaction | undefined;
 
   before(async () => {
-    world = await openWorld(10);
+    database = await connectTestDatabase(10);
   });
   beforeEach(async () => {
-    api = await startApi({ DATABASE_URL: world.url, DATABASE_POOL_SIZE: '20', RATE_LIMIT_PER_MINUTE: '0' });
+    api = await startApi({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '20', RATE_LIMIT_PER_MINUTE: '0' });
   });
   afterEach(async () => {
     if (lock && !lock.isCompleted()) await lock.rollback();
     await api.kill();
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const connections = async (): Promise<number> => {
-    const { rows } = await world.db.raw(
+    const { rows } = await database.db.raw(
       `select count(*)::integer as count from pg_stat_activity
        where datname = current_database() and application_name = 'everpost-api'`,
     );
@@ -36,7 +36,7 @@ describe('killing the API between an act and its audit row', function () {
     const tables = ['templates', 'segments', 'campaigns', 'workflows', 'domains', 'memberships', 'scopedKeys', 'jobs'];
     const rows = [];
     for (const table of ['projects', ...tables, 'auditLog', 'outbox'])
-      rows.push(await world.db(table).orderBy(1, 'asc'));
+      rows.push(await database.db(table).orderBy(1, 'asc'));
     return rows;
   };
 
@@ -62,12 +62,12 @@ describe('killing the API between an act and its audit row', function () {
     const prepared: (() => Promise<unknown>)[] = [];
     for (const act of Object.values(acts)) {
       // Of its own, so that no act waits for another.
-      const other = await createProjectWithClients(world.db, api.url);
-      const things = await createOneOfEachResource(world, other);
+      const other = await createProjectWithClients(database.db, api.url);
+      const things = await createOneOfEachResource(database, other);
       prepared.push(() => act(other, things));
     }
     const before = await state();
-    lock = await world.db.transaction();
+    lock = await database.db.transaction();
     await lock.raw('lock table audit_log in share mode');
     const answers = prepared.map((act) => act().catch(() => 'no answer'));
     const waiting = async (trx: Knex): Promise<number> => {
@@ -86,7 +86,7 @@ describe('killing the API between an act and its audit row', function () {
   });
 
   it('leaves both or neither when it dies at any moment', async () => {
-    const project = await createProjectWithClients(world.db, api.url);
+    const project = await createProjectWithClients(database.db, api.url);
     const made = { templates: 'template.created', segments: 'segment.created', scopedKeys: 'key.created' };
     let answered = 0;
     const until = { killed: false };
@@ -107,8 +107,8 @@ describe('killing the API between an act and its audit row', function () {
     await eventually(async () => (await connections()) === 0, { what: 'the end of its transactions' });
     let rows = 0;
     for (const [table, action] of Object.entries(made)) {
-      const ids = await world.db(table).where({ projectId: project.id }).orderBy('id').pluck('id');
-      const audited = await world.db('auditLog').where({ projectId: project.id, action }).select('targetId');
+      const ids = await database.db(table).where({ projectId: project.id }).orderBy('id').pluck('id');
+      const audited = await database.db('auditLog').where({ projectId: project.id, action }).select('targetId');
       expect(audited.map(({ targetId }) => targetId).sort(), table).to.deep.equal(ids);
       rows += ids.length;
     }

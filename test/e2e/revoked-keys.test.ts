@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type ApiProject, type Client, client, createProjectWithClients } from '../support/api.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 interface Load {
   key: string;
@@ -12,19 +12,19 @@ interface Load {
 
 describe('revoking keys under load in two API processes', function () {
   this.timeout(120_000);
-  let world: World;
+  let database: ConnectedDatabase;
   let apis: ServiceProcess[];
   let project: ApiProject;
 
   before(async () => {
-    world = await openWorld(10);
-    const env = { DATABASE_URL: world.url, RATE_LIMIT_PER_MINUTE: '0' };
+    database = await connectTestDatabase(10);
+    const env = { DATABASE_URL: database.url, RATE_LIMIT_PER_MINUTE: '0' };
     apis = await Promise.all([startApi(env), startApi(env)]);
-    project = await createProjectWithClients(world.db, apis[0]?.url ?? '');
+    project = await createProjectWithClients(database.db, apis[0]?.url ?? '');
   });
   after(async () => {
     for (const api of apis) await api.stop();
-    await world.close();
+    await database.close();
   });
 
   it('rejects every later request with a revoked key, and none with another key', async () => {
@@ -82,7 +82,7 @@ describe('revoking keys under load in two API processes', function () {
         expect(statuses((startedAt) => startedAt <= end)).to.include(200);
       }
     }
-    const [row] = await world.db('emails').where({ projectId: project.id }).count({ count: '*' });
+    const [row] = await database.db('emails').where({ projectId: project.id }).count({ count: '*' });
     expect(Number(row?.count), 'mails of accepted requests').to.equal(accepted);
   });
 });
