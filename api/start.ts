@@ -9,7 +9,7 @@ import { startProbes } from '../platform/probes.ts';
 import type { Settings } from '../platform/settings.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { AddressLimiter } from '../services/access/address-limiter.ts';
-import { KeyCache } from '../services/access/key-cache.ts';
+import { KeyCache } from '../services/access/keys.ts';
 import { RateLimiter, rateStore } from '../services/access/rate-limiter.ts';
 import { type CheckByWorkflow, domainChecker } from '../services/domains/check-now.ts';
 import { startHeartbeat } from '../services/operators/processes.ts';

@@ -7,7 +7,7 @@ import type { Readiness } from '../../platform/probes.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
 import type { AddressLimiter } from '../../services/access/address-limiter.ts';
-import type { KeyCache } from '../../services/access/key-cache.ts';
+import type { KeyCache } from '../../services/access/keys.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainRef } from '../../services/domains/loop.ts';
 import type { Metrics } from '../metrics.ts';

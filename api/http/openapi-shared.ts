@@ -55,7 +55,12 @@ export const sharedComponents = {
   },
   securitySchemes: {
     publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (`pk_...`).' },
-    secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (`sk_...`).' },
+    secretKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        'A secret key of a project (`sk_...`). A key with scopes needs the one in `x-scope`, or one of them; `write` includes `read`.',
+    },
     session: {
       type: 'apiKey',
       in: 'cookie',
@@ -112,7 +117,9 @@ export function errorResponses(route: Route, headers: object): Responses {
   else if (isOfProject(route)) add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
   if (access !== 'public' && access !== 'operator' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');
-  else if (takesSession(route)) add(403, 'The session is of no member of the project (`FORBIDDEN`)');
+  else if (takesSession(route))
+    add(403, 'The session is of no member of the project, or the key lacks the scope (`FORBIDDEN`)');
+  else if (access === 'secretKey') add(403, 'The key lacks the scope (`FORBIDDEN`)');
   else if (takesMembers(route)) add(403, 'The project requires two-factor authentication (`FORBIDDEN`)');
   if (route.confirmed)
     add(

@@ -63,6 +63,7 @@ function operationOf(route: Route, tag: string): object {
     security: takesSession(route) ? [...security.secretKey, { session: [], project: [] }] : security[access],
     'x-access': access,
     ...(takesMembers(route) && { 'x-role': neededRole(route) }),
+    ...(route.scope && { 'x-scope': route.scope }),
     parameters: [...parametersOf('path', params), ...parametersOf('query', query), ...headersOf(route)],
     ...(requestBody && { requestBody }),
     responses: responsesOf(route),

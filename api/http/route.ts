@@ -6,6 +6,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { HeavyWork } from '../../services/access/heavy-work.ts';
 import type { ProjectAccess } from '../../services/access/keys.ts';
+import type { Scope } from '../../services/access/scopes.ts';
 import type { Actor } from '../../services/audit/record.ts';
 import type { CurrentSession } from '../../services/sessions/sessions.ts';
 import type { Answer, DeclaredAnswers } from './answers.ts';
@@ -107,14 +108,26 @@ interface Declaration<P, Q, B> {
   answers: DeclaredAnswers;
 }
 
-export interface RouteDeclaration<A extends Access, P extends Shape, Q extends Shape, B> extends Declaration<P, Q, B> {
-  access: A;
-  handle(call: Call<A, P, Q, B>): Promise<Answer> | Answer;
-}
+/**
+ * The scope that a secret key needs, or several of which one suffices; the handler then checks with `requireScope` what
+ * the request is about. The public key has only `track`. Other callers have no key.
+ */
+type ScopeOf<A extends Access> = A extends 'secretKey' | 'memberOrKey'
+  ? { scope: Scope | readonly Scope[] }
+  : A extends 'publicKey'
+    ? { scope: 'track' }
+    : { scope?: never };
+
+export type RouteDeclaration<A extends Access, P extends Shape, Q extends Shape, B> = Declaration<P, Q, B> &
+  ScopeOf<A> & {
+    access: A;
+    handle(call: Call<A, P, Q, B>): Promise<Answer> | Answer;
+  };
 
 /** A declared route with its types erased; validation before the handler guarantees them. */
 export interface Route extends Declaration<Shape, Shape, Shape | Typed<unknown>> {
   access: Access;
+  scope?: Scope | readonly Scope[] | 'track';
   handle(call: object): Promise<Answer> | Answer;
 }
 

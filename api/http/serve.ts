@@ -42,12 +42,10 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
       const body = content && checkBody(content);
       const request = new RequestInfo(ctx, name);
       const actor = new RequestActor(ctx, caller);
-      const call = {
-        ...{ db, settings, log, request, actor, ...caller },
-        // Routes that check the key in their statement are busy and audit nothing: they use the cached object as it is.
-        ...(caller.project && !route.checksKey && { project: { ...caller.project, actor } }),
-        ...{ params, query, body, files: content?.files ?? none },
-      };
+      // Routes that check the key in their statement are busy and audit nothing: they use the cached object as it is.
+      const project = caller.project && !route.checksKey ? { ...caller.project, actor } : caller.project;
+      const files = content?.files ?? none;
+      const call = { db, settings, log, request, actor, ...caller, project, params, query, body, files };
       const answer =
         heavy && caller.project
           ? heavyWork(db, heavy, caller.project.projectId, async () => route.handle(call))
@@ -106,7 +104,7 @@ class RequestActor implements Actor {
 
   constructor(ctx: Context, { user, project }: Caller) {
     this.type = project && !user ? 'KEY' : 'USER';
-    this.id = user?.id ?? project?.projectId ?? null;
+    this.id = user?.id ?? project?.key?.id ?? project?.projectId ?? null;
     this.requestId = ctx.state.id;
     this.ctx = ctx;
   }

@@ -4,6 +4,8 @@ import { ApiError, invalidKey, projectDisabled } from '../../platform/errors.ts'
 import { type KeyKind, keyKind, type ProjectAccess } from '../../services/access/keys.ts';
 import { findMembership, hasRole, noProject } from '../../services/access/membership.ts';
 import type { RateCaller, RateDecision } from '../../services/access/rate-limiter.ts';
+import { requireUsableKey } from '../../services/access/scoped-keys.ts';
+import { requireScope, type Scope } from '../../services/access/scopes.ts';
 import { type CurrentSession, findSession, touchSession } from '../../services/sessions/sessions.ts';
 import type { AppParts, Context } from '../http/context.ts';
 import { neededRole, type Route } from '../http/route.ts';
@@ -21,7 +23,7 @@ export interface Caller {
 type Authenticate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
 type Declared = Pick<
   Route,
-  'access' | 'method' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey' | 'confirmed'
+  'access' | 'method' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey' | 'confirmed' | 'scope'
 >;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
@@ -94,7 +96,7 @@ const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD
 
 const keyNames = { public: 'public key (pk_...)', secret: 'secret key (sk_...)' } as const;
 
-async function callerByKey(ctx: Context, needed: KeyKind, { checksKey }: Declared, { keys }: Parts): Promise<Caller> {
+async function callerByKey(ctx: Context, needed: KeyKind, route: Declared, { keys }: Parts): Promise<Caller> {
   const header = ctx.req.headers.authorization;
   if (!header) throw invalidKey(`No API key was sent. This route needs the project's ${keyNames[needed]}.`);
   const key = bearer(header);
@@ -105,10 +107,18 @@ async function callerByKey(ctx: Context, needed: KeyKind, { checksKey }: Declare
     throw invalidKey(
       `This route needs the project's ${keyNames[needed]}; a ${keyNames[kind]} was sent. They are not interchangeable.`,
     );
-  const project = await (checksKey ? keys.find(key) : keys.findCurrent(key));
+  const project = await (route.checksKey ? keys.find(key) : keys.findCurrent(key));
   if (!project) throw invalidKey(`This ${keyNames[kind]} is unknown or has been revoked.`);
+  if (project.key) {
+    requireUsableKey(project.key, ctx.ip);
+    requireScope(project, ...scopesOf(route));
+    await keys.recordUse(project.projectId, project.key);
+  }
   return { project };
 }
+
+const scopesOf = ({ scope = [] }: Declared): readonly Scope[] =>
+  typeof scope === 'string' ? (scope === 'track' ? [] : [scope]) : scope;
 
 function bearer(header: string): string | undefined {
   const space = header.indexOf(' ');

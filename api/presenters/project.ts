@@ -3,7 +3,7 @@ import type { Project } from '../../db/models/project.ts';
 import type { ProjectKeys } from '../../services/access/keys.ts';
 import { roles } from '../../services/access/membership.ts';
 import { trackings } from '../../services/projects/update.ts';
-import { dateTime, flag, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
+import { dateTime, flag, list, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
 
 const fields = {
   id: uuid(),
@@ -12,6 +12,8 @@ const fields = {
   role: oneOf(...roles),
   tracking: oneOf(...trackings),
   language: text(),
+  /** Everything is allowed where a list is empty. */
+  publicKeyPolicy: object({ origins: list(text()), events: list(text()) }),
   disabled: flag(),
   disabledReason: nullable(text()),
   requireTwoFactor: flag(),
@@ -30,6 +32,7 @@ export const presentProject = (project: Project, role: Role) => ({
   role,
   tracking: project.tracking,
   language: project.language,
+  publicKeyPolicy: { origins: project.publicKeyOrigins, events: project.publicKeyEvents },
   disabled: project.disabled,
   disabledReason: project.disabledReason,
   requireTwoFactor: project.requireTwoFactor,

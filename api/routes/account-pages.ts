@@ -136,7 +136,8 @@ const invitation: LinkPage = {
         ? await logIn(db, settings.secretKeys, { email, password: body.password, code: body.code || undefined }, client)
         : undefined;
     const token = started ? `${client.boundTo ?? ''}${started.token}` : sessionToken(request.headers);
-    const { user, session } = await acceptInvitation(db, { token: params.token, password: body?.password }, token);
+    const given = { token: params.token, password: body?.password };
+    const { user, session } = await acceptInvitation(db, given, token, call.actor);
     const answer = presentNotice('Welcome', `You are a member of the project ${projectName} now.`);
     const cookie = started
       ? { 'Set-Cookie': sessionCookie(settings, started.token) }

@@ -229,8 +229,8 @@ export const auth = routes('Authentication', [
       401: failure('The invited address has an account, and the request no session of it.', 'UNAUTHORIZED'),
     },
     handle: async (call) => {
-      const { db, body, request } = call;
-      const { user, projectId, session } = await acceptInvitation(db, body, sessionToken(request.headers));
+      const { db, body, request, actor } = call;
+      const { user, projectId, session } = await acceptInvitation(db, body, sessionToken(request.headers), actor);
       const headers = await startedSession(call, user, { session });
       return { status: 200, headers, body: { success: true, data: { id: user.id, email: user.email, projectId } } };
     },

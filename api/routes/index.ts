@@ -4,6 +4,7 @@ import type { RouteGroup } from '../http/route.ts';
 import { accountPages } from './account-pages.ts';
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
+import { audit } from './audit.ts';
 import { auth } from './auth.ts';
 import { billing } from './billing.ts';
 import { campaignSending } from './campaign-sending.ts';
@@ -16,6 +17,7 @@ import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
+import { keys } from './keys.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
@@ -63,6 +65,8 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   users,
   twoFactor,
   projects,
+  keys,
+  audit,
   members,
   security,
   billing(parts),

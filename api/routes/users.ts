@@ -29,8 +29,8 @@ export const users = routes('Users', [
       204: answer('Deleted.'),
       409: failure('The user is the last OWNER of a project.', 'CONFLICT'),
     },
-    handle: async ({ db, settings, user }): Promise<Answer> => {
-      await deleteUser(db, user);
+    handle: async ({ db, settings, user, actor }): Promise<Answer> => {
+      await deleteUser(db, user, actor);
       return { status: 204, headers: withoutSession(settings) };
     },
   }),

@@ -95,6 +95,7 @@ export const workflowSimulation = ({ db, settings, renderer }: AppParts): RouteG
       heavy: 'simulation',
       summary: 'Simulate a workflow for a contact: steps, times, mails and webhooks; nothing is sent or stored',
       access: 'secretKey',
+      scope: 'workflows:read',
       whileDisabled: true,
       params: { id: uuid() },
       body: {

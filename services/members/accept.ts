@@ -4,6 +4,7 @@ import { Project } from '../../db/models/project.ts';
 import { User } from '../../db/models/user.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { ApiError, badRequest, validationError } from '../../platform/errors.ts';
+import { type Actor, asUser, recordAudit } from '../audit/record.ts';
 import { type CurrentSession, endSessions, findSessionOf } from '../sessions/sessions.ts';
 import { canSignIn } from '../users/passwords.ts';
 import { findTokenUser, lockTokenUser, revokeTokens, useToken } from '../users/tokens.ts';
@@ -56,6 +57,7 @@ export async function acceptInvitation(
   db: Db,
   { token, password }: { token: string; password?: string | undefined },
   sessionToken: string | undefined,
+  actor: Actor,
 ): Promise<{ user: User; projectId: string; session: CurrentSession | undefined }> {
   const { user: invited } = await findTokenUser(db, 'INVITATION', token);
   // Hashed before any row is locked, and only where it can be the first password.
@@ -80,6 +82,11 @@ export async function acceptInvitation(
         .where({ projectId, userId: user.id, status: 'PENDING' }));
     await useToken(trx, 'INVITATION', token);
     if (!projectId || !joined) throw withdrawn();
+    await recordAudit(
+      trx,
+      { projectId, actor: asUser(actor, user.id) },
+      { action: 'member.joined', target: { type: 'user', id: user.id } },
+    );
     const accepted =
       needs === 'password' && passwordHash !== undefined
         ? await setFirstPassword(trx, user.id, passwordHash)

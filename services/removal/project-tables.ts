@@ -47,6 +47,7 @@ export const keptByReset = [
   'webhook_secrets',
   'domains',
   'memberships',
+  'scoped_keys',
   'user_tokens',
   'rate_windows',
   'session_rate_windows',

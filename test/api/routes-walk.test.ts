@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Role } from '../../db/models/membership.ts';
 import { hasRole } from '../../services/access/membership.ts';
+import { type GrantedScope, grantedScopes } from '../../services/access/scopes.ts';
 import { disableProject } from '../../services/projects/disable.ts';
 import { type Person, person } from '../support/accounts.ts';
 import { type ApiAnswer, type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
@@ -19,6 +20,8 @@ interface Operation {
   access: Access;
   /** The minimum role of a member, on routes that members call. */
   role: Role | undefined;
+  /** One of these is needed by a scoped key. */
+  scopes: string[];
   /** Its path has an id, which may belong to another project. */
   hasId: boolean;
 }
@@ -103,6 +106,7 @@ describe('access to all routes', () => {
   before(async () => {
     const env = {
       RATE_LIMIT_PER_MINUTE: '100000',
+      SCOPED_KEYS_PER_PROJECT: '50',
       STRIPE_SECRET_KEY: 'sk_test_x',
       STRIPE_API_BASE: 'http://127.0.0.1:1',
     };
@@ -121,7 +125,8 @@ describe('access to all routes', () => {
     const access = declared['x-access'] as Access;
     if (!accesses.includes(access)) throw new Error(`${name} does not say who may call it`);
     const role = declared['x-role'] as Operation['role'];
-    return { name, method, path, access, role, hasId: /\{(id|\w+Id|email)\}/.test(path) };
+    const scopes = [declared['x-scope'] ?? []].flat() as string[];
+    return { name, method, path, access, role, scopes, hasId: /\{(id|\w+Id|email)\}/.test(path) };
   }
 
   const guarded = () => operations.filter(({ access }) => access !== 'public' && access !== 'operator');
@@ -219,6 +224,71 @@ describe('access to all routes', () => {
           else expect(status, said).to.be.below(500);
         },
       );
+  });
+
+  describe('a key with scopes', () => {
+    const needingScope = () => operations.filter(({ access }) => access === 'secretKey' || access === 'memberOrKey');
+    const includes = (granted: GrantedScope, { scopes }: Operation) =>
+      granted === 'all' || scopes.some((scope) => scope === granted || scope.replace(/read$/, 'write') === granted);
+    const keyOf = async ({ id, owner }: ApiProject, scopes: GrantedScope[]): Promise<string> =>
+      (await owner.post(`/projects/${id}/keys`, { name: scopes.join(), scopes })).body.key;
+
+    it('needs a scope on every route that takes a secret key, and the public key has only track', () => {
+      for (const operation of needingScope())
+        expect(
+          operation.scopes.every((scope) => (grantedScopes as readonly string[]).includes(scope)),
+          operation.name,
+        ).to.equal(true);
+      for (const { name, access, scopes } of operations)
+        if (access === 'publicKey') expect(scopes, name).to.deep.equal(['track']);
+        else expect(scopes.length > 0, name).to.equal(access === 'secretKey' || access === 'memberOrKey');
+      const used = needingScope().flatMap(({ scopes }) => scopes);
+      for (const scope of grantedScopes) if (scope.endsWith(':read')) expect(used).to.include(scope);
+    });
+
+    for (const granted of grantedScopes)
+      it(`with ${granted} is rejected on all other routes, and changes nothing`, async () => {
+        const key = await keyOf(project, [granted]);
+        const refused = needingScope().filter((operation) => !includes(granted, operation));
+        if (granted === 'all') expect(refused).to.deep.equal([]);
+        else
+          await walk(
+            refused,
+            (operation) => call(operation, own, bearer(key)),
+            (answer, { name, scopes }) => {
+              expect(answer, name).to.be.envelope(403, 'FORBIDDEN');
+              expect(answer.body.error.message, name).to.include(scopes.join(' or '));
+            },
+          );
+      });
+
+    for (const granted of grantedScopes)
+      it(`with ${granted} is accepted on all routes of that scope`, async () => {
+        const scratch = await api.project();
+        const things = await createOneOfEachResource(api, scratch);
+        const key = await keyOf(scratch, [granted]);
+        for (const operation of needingScope().filter((operation) => includes(granted, operation))) {
+          const { status, body } = await call(operation, things, bearer(key));
+          const said = `${operation.name}: ${JSON.stringify(body)}`;
+          expect(status, said).not.to.be.oneOf([401, 500]);
+          if (status === 403) expect(body.error.code, said).not.to.equal('FORBIDDEN');
+        }
+      });
+
+    it('is rejected on all routes once it is revoked or expired, and from another address', async () => {
+      const address = `/projects/${project.id}/keys`;
+      const scopes = ['all'];
+      const revoked = (await project.owner.post(address, { name: 'revoked', scopes })).body;
+      const expired = (await project.owner.post(address, { name: 'expired', scopes })).body;
+      const elsewhere = (await project.owner.post(address, { name: 'x', scopes, allowedIps: ['192.0.2.1'] })).body;
+      expect((await project.owner.delete(`${address}/${revoked.id}`)).status).to.equal(204);
+      await api
+        .db('scopedKeys')
+        .where({ id: expired.id })
+        .update({ expiresAt: new Date(Date.now() - 1) });
+      for (const { key } of [revoked, expired, elsewhere])
+        await walk(needingScope(), (operation) => call(operation, own, bearer(key)), is401);
+    });
   });
 
   it('rejects ids of another project in a body', async () => {

@@ -73,9 +73,34 @@ create table projects (
   -- Changes with every change of the set of verified domains. Random and not counted, so that a value that was rolled
   -- back never returns.
   senders_version uuid not null default gen_random_uuid(),
+  -- What the public key may track, and the pages it may be used on; everything where empty.
+  public_key_events text[] not null default '{}',
+  public_key_origins text[] not null default '{}',
   -- Members without two-factor authentication have no access by session.
   require_two_factor boolean not null default false
 );
+
+-- Keys of limited scope beside the project's own pair. Shown once; only the hash is stored. A revoked key stays until the
+-- audit log has forgotten it, whose rows show its name.
+create table scoped_keys (
+  id uuid primary key,
+  project_id uuid not null references projects on delete cascade,
+  name text not null,
+  -- The beginning of the key, to recognize it by.
+  prefix text not null,
+  key_hash bytea not null unique,
+  scopes text[] not null,
+  -- Addresses and networks; from anywhere when empty.
+  allowed_ips text[] not null default '{}',
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  -- Written at most once a minute.
+  last_used_at timestamptz,
+  -- No reference: the id stays when the user is erased.
+  created_by uuid,
+  created_at timestamptz not null default now()
+);
+create index scoped_keys_project on scoped_keys (project_id);
 
 -- The project of our own mail. No caller can present either key: the first is no valid key, and no key hashes to the
 -- second. It has no members, so no session opens it.

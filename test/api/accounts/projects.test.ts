@@ -12,6 +12,7 @@ const keys = [
   'role',
   'tracking',
   'language',
+  'publicKeyPolicy',
   'disabled',
   'disabledReason',
   'requireTwoFactor',
