@@ -64,8 +64,9 @@ describe('sessions of a user', () => {
       expect(await someone.delete(`/users/@me/sessions/${id}`)).to.have.status(204);
       expect(await other.get('/users/@me')).to.have.status(401);
       expect(await someone.get('/users/@me')).to.have.status(200);
-      const [act] = await api.db('auditLog').where({ userId: someone.id, action: 'user.session_revoked' });
-      expect(act).to.include({ targetId: id, actorId: someone.id });
+      const [act] = (await someone.get('/users/@me/audit')).body.data;
+      expect(act).to.deep.include({ action: 'user.session_revoked' });
+      expect(act.target).to.include({ type: 'session', id });
       expect(await someone.delete(`/users/@me/sessions/${id}`)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     });
 

@@ -294,6 +294,8 @@ describe('two-factor authentication', () => {
       const answer = await project.owner.patch(path, { requireTwoFactor: true });
       expect(answer).to.have.status(200);
       expect(answer.body).to.include({ requireTwoFactor: true });
+      const log = await project.owner.get(`/projects/${project.id}/audit?action=project.updated`);
+      expect(log.body.data[0].changes).to.deep.equal({ requireTwoFactor: { from: false, to: true } });
     });
 
     it('shuts members without it out until they have it; keys go on working', async () => {
@@ -313,8 +315,10 @@ describe('two-factor authentication', () => {
     });
   });
 
-  async function actionsOf({ id }: Person): Promise<string[]> {
-    return api.db('auditLog').where({ userId: id }).orderBy('id').pluck('action');
+  /** The user's own audit log, oldest first. */
+  async function actionsOf(someone: Person): Promise<string[]> {
+    const { body } = await someone.get('/users/@me/audit');
+    return body.data.map(({ action }: { action: string }) => action).reverse();
   }
 
   const resetToken = (email: string) => mailedToken(email, '/auth/request-password-reset');
