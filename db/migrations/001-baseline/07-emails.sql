@@ -66,6 +66,7 @@ create table emails (
 -- Mail that senders lease next.
 create index emails_due on emails (priority, project_id, due_at) where status = 'PENDING' and campaign_id is null;
 create index emails_campaign_due on emails (campaign_id, due_at, id) where status = 'PENDING' and campaign_id is not null;
+create index emails_unknown on emails (project_id) where status = 'UNKNOWN';
 -- Lists and their totals are answered from this index alone.
 create index emails_project on emails (project_id, id) include (status, created_at);
 create index emails_contact on emails (project_id, contact_id, id);
