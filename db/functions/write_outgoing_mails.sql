@@ -16,7 +16,9 @@ begin
   if p_ended <> '{}' then
     -- By an array and not a join: the planner takes this table for almost empty and would read all of it.
     update outgoing_mails o set ended_at = now(), result = p_results -> (array_position(p_ended, o.email_id) - 1)
-    where o.email_id = any (p_ended) and o.number = p_numbers[array_position(p_ended, o.email_id)] and o.ended_at is null;
+    where o.email_id = any (p_ended) and o.number = p_numbers[array_position(p_ended, o.email_id)]
+      -- Recovery may have taken the attempt for lost a moment ago.
+      and (o.ended_at is null or o.result ->> 'outcome' = 'unknown');
     get diagnostics stored = row_count;
     if stored < cardinality(p_ended) then
       return query

@@ -12,7 +12,6 @@ export interface MailRow {
   attempts: number;
   unknownOutcomes: number;
   dueAt: Date;
-  batchId: string;
   subject: string;
   fromName: string;
   replyTo: string;
@@ -30,7 +29,6 @@ export async function addMail(db: Db, mail: Partial<MailRow> & { project: string
     status: mail.status ?? 'PENDING',
     attempts: mail.attempts ?? 0,
     unknownOutcomes: mail.unknownOutcomes ?? 0,
-    batchId: mail.batchId ?? null,
     ...(mail.dueAt ? { dueAt: mail.dueAt } : {}),
   });
   await db('email_contents').insert({
@@ -61,13 +59,6 @@ export async function addUnpublishedResults(db: Db): Promise<void> {
          and name = case when e.sent_at is null then 'email.failed' else 'email.sent' end)
      on conflict do nothing`,
   );
-}
-
-/** Inserts a batch that is ready to be delivered. */
-export async function addBatch(db: Db, { priority = 0 } = {}): Promise<string> {
-  const id = newId();
-  await db('delivery_batches').insert({ id, priority });
-  return id;
 }
 
 export async function mailById(db: Db, id: string): Promise<Email> {

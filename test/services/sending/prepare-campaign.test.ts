@@ -12,9 +12,14 @@ import { readClickToken, readOpenToken } from '../../../services/emails/tracked-
 import { Preparation, type PreparationDeps, type PreparedMail } from '../../../services/sending/prepare.ts';
 import { addContacts, makeCampaign } from '../../support/campaigns.ts';
 import { testComposer } from '../../support/composer.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { testLinkSettings } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -29,15 +34,15 @@ const rawOf = ({ message }: PreparedMail): Buffer => ('raw' in message ? message
 const header = ({ headers }: ParsedMail, name: string) => headers.find(({ key }) => key === name)?.value;
 
 describe('prepared mails of a campaign', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world?.close());
+  after(() => database?.close());
   beforeEach(async () => {
     project = await makeProject(db);
   });

@@ -13,9 +13,14 @@ import { addTracking, ownHead, trackingOf } from '../../../services/sending/add-
 import { QUARANTINE_REASON } from '../../../services/sending/composer.ts';
 import { Preparation, type PreparationDeps, type PreparedMail } from '../../../services/sending/prepare.ts';
 import { poisonousComposer, testComposer } from '../../support/composer.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { testLinkSettings, testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -31,15 +36,15 @@ const rawOf = ({ message }: PreparedMail): Buffer => {
 const refusalOf = ({ message }: PreparedMail) => ('raw' in message ? undefined : message);
 
 describe('prepared mails', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world?.close());
+  after(() => database?.close());
   beforeEach(async () => {
     project = await makeProject(db);
     await db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
 import { RateLimit } from '../../../services/sending/rate-limit.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
 import { eventually } from '../../support/waiting.ts';
-import { openWorld, type World } from '../../support/world.ts';
 
 describe('rate limit', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(() => db.raw('truncate send_rates'));
 
   const limit = (perSecond: number, key = 'all') => new RateLimit(db, key, perSecond);

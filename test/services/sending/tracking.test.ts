@@ -1,27 +1,23 @@
 import { expect } from 'chai';
 import type { Email as ParsedMail } from 'postal-mime';
-import { emailActivities } from '../../activities/emails.ts';
-import type { Db } from '../../db/connect.ts';
-import type { TemplateType } from '../../db/models/template.ts';
-import { languages } from '../../platform/languages.ts';
-import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
-import { findEmailWithAttempts } from '../../services/emails/find.ts';
-import { readPageToken } from '../../services/emails/links.ts';
-import { type SendInput, sendEmails } from '../../services/emails/send.ts';
-import { readClickToken, readOpenToken } from '../../services/emails/tracked-links.ts';
-import { createTemplate } from '../../services/templates/save.ts';
+import type { Db } from '../../../db/connect.ts';
+import type { TemplateType } from '../../../db/models/template.ts';
+import { languages } from '../../../platform/languages.ts';
+import { findEmailWithAttempts } from '../../../services/emails/find.ts';
+import { readPageToken } from '../../../services/emails/links.ts';
+import { type SendInput, sendEmails } from '../../../services/emails/send.ts';
+import { readClickToken, readOpenToken } from '../../../services/emails/tracked-links.ts';
+import { createTemplate } from '../../../services/templates/save.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
   makeProject,
   type TestProject,
-} from '../support/connected-database.ts';
-import { addBatch, mailById } from '../support/ledger.ts';
-import { testLinks } from '../support/links.ts';
-import { testRenderer } from '../support/renderer.ts';
-import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
-import { activityEnvironment } from '../support/temporal-work.ts';
+} from '../../support/connected-database.ts';
+import { mailById } from '../../support/ledger.ts';
+import { testLinks } from '../../support/links.ts';
+import { type TestSender, testSender } from '../../support/sending.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 
 const KEYS: [string] = ['everpost-development-secret-key'];
 
@@ -29,7 +25,7 @@ describe('links, footer, headers and tracking of a sent mail', () => {
   let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
-  let mailer: Mailer;
+  let sending: TestSender;
   let project: TestProject;
   let people = 0;
 
@@ -37,11 +33,11 @@ describe('links, footer, headers and tracking of a sent mail', () => {
     database = await connectTestDatabase();
     db = database.db;
     smtp = await startSmtp();
-    mailer = createMailer({ url: smtp.url, maxConnections: 3 });
+    sending = testSender(database.url, { url: smtp.url, connections: 3 });
     project = await makeProject(db);
   });
   after(async () => {
-    mailer.close(true);
+    await sending.close();
     await smtp.close();
     await database.close();
   });
@@ -52,14 +48,10 @@ describe('links, footer, headers and tracking of a sent mail', () => {
 
   const track = (tracking: string) => db('projects').where({ id: project.id }).update({ tracking });
   const deliver = async (): Promise<void> => {
-    const batchId = await addBatch(db);
     await db('emails')
       .where({ status: 'PENDING' })
-      .update({ batchId, dueAt: new Date(0) });
-    const stopping = new AbortController().signal;
-    const ledger = new DeliveryLedger(db);
-    const deps = { db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping };
-    await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
+      .update({ dueAt: new Date(0) });
+    await sending.send();
   };
 
   interface Sent {
@@ -79,7 +71,7 @@ describe('links, footer, headers and tracking of a sent mail', () => {
 
   async function sent({ type = 'TRANSACTIONAL', untracked, ...input }: Wish = {}): Promise<Sent> {
     const content = { from: { email: `shop@${project.senderDomain}` }, subject: 'Hello', body: '<p>Hello</p>' };
-    const to = [{ email: `dress${++people}@example.com` }];
+    const to = [{ email: `tracked${++people}@example.com` }];
     const { emails } = await sendEmails(db, project.access, { to, subscribed: true, ...content, ...input });
     const [{ email: id, contact } = { email: '', contact: { id: '' } }] = emails;
     await db('email_contents')
@@ -330,14 +322,14 @@ describe('links, footer, headers and tracking of a sent mail', () => {
       await deliver();
       await deliver();
       expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 2 });
-      const { attempts } = await findEmailWithAttempts(db, project.id, id);
-      expect(attempts.map(({ number, outcome }) => [number, outcome])).to.deep.equal([
+      const { attemptLog } = await findEmailWithAttempts(db, project.id, id);
+      expect(attemptLog.map(({ number, outcome }) => [number, outcome])).to.deep.equal([
         [1, 'deferred'],
         [2, 'sent'],
       ]);
-      expect(attempts[0]?.answer).to.contain('451').and.contain('come back');
-      expect(attempts[1]?.answer).to.match(/^250 queued as stand-in-\d+$/);
-      for (const { startedAt, endedAt } of attempts) expect(startedAt.getTime()).to.be.at.most(endedAt.getTime());
+      expect(attemptLog[0]?.answer).to.contain('451').and.contain('come back');
+      expect(attemptLog[1]?.answer).to.match(/^250 queued as stand-in-\d+$/);
+      for (const { startedAt, endedAt } of attemptLog) expect(startedAt <= endedAt).to.equal(true);
     });
 
     it('record that a mail was rejected', async () => {
@@ -346,10 +338,10 @@ describe('links, footer, headers and tracking of a sent mail', () => {
       const content = { from: { email: `shop@${project.senderDomain}` }, subject: 'Hello', body: '<p>Hello</p>' };
       const { emails } = await sendEmails(db, project.access, { to, ...content });
       await deliver();
-      const { attempts, status } = await findEmailWithAttempts(db, project.id, emails[0]?.email ?? '');
+      const { attemptLog, status } = await findEmailWithAttempts(db, project.id, emails[0]?.email ?? '');
       expect(status).to.equal('FAILED');
-      expect(attempts).to.have.length(1);
-      expect(attempts[0]).to.include({ number: 1, outcome: 'refused' });
+      expect(attemptLog).to.have.length(1);
+      expect(attemptLog[0]).to.include({ number: 1, outcome: 'refused' });
     });
   });
 });

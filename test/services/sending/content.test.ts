@@ -3,44 +3,39 @@ import { expect } from 'chai';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { pino } from 'pino';
 import { decodeWords, type Email as ParsedMail } from 'postal-mime';
-import { emailActivities } from '../../activities/emails.ts';
-import type { Db } from '../../db/connect.ts';
-import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
-import { createRenderer } from '../../platform/templates/index.ts';
-import type { ComposeDeps } from '../../services/emails/delivery-compose.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
-import { listEmails } from '../../services/emails/list.ts';
-import { type SendInput, sendEmails } from '../../services/emails/send.ts';
+import type { Db } from '../../../db/connect.ts';
+import { createRenderer } from '../../../platform/templates/index.ts';
+import { listEmails } from '../../../services/emails/list.ts';
+import { type SendInput, sendEmails } from '../../../services/emails/send.ts';
 import {
   type ConnectedDatabase,
   connectTestDatabase,
   makeProject,
   type TestProject,
-} from '../support/connected-database.ts';
-import { addBatch, mailById } from '../support/ledger.ts';
-import { testLinks } from '../support/links.ts';
-import { testRenderer } from '../support/renderer.ts';
-import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
-import { activityEnvironment } from '../support/temporal-work.ts';
+} from '../../support/connected-database.ts';
+import { mailById } from '../../support/ledger.ts';
+import { counts, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { eventually } from '../../support/waiting.ts';
 
 describe('content of a sent mail', () => {
   let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
-  let mailer: Mailer;
+  let sending: TestSender;
   let project: TestProject;
 
   before(async () => {
     database = await connectTestDatabase();
     db = database.db;
     smtp = await startSmtp();
-    mailer = createMailer({ url: smtp.url, maxConnections: 3 });
+    sending = testSender(database.url, { url: smtp.url, connections: 3 });
     project = await makeProject(db);
     // Tracking has tests of its own.
     await db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
   });
   after(async () => {
-    mailer.close(true);
+    await sending.close();
     await smtp.close();
     await database.close();
   });
@@ -56,12 +51,10 @@ describe('content of a sent mail', () => {
       body: '<p>Hello</p>',
       ...input,
     });
-  const deliver = async (renderer = testRenderer(), signerFor?: ComposeDeps['signerFor']): Promise<void> => {
-    const batchId = await addBatch(db);
-    await db('emails').where({ status: 'PENDING' }).update({ batchId });
-    const stopping = new AbortController().signal;
-    const deps = { db, mailer, renderer, links: testLinks, ledger: new DeliveryLedger(db), stopping, signerFor };
-    await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
+  const deliver = async (more: Partial<TestSenderOptions> = {}): Promise<void> => {
+    if (Object.keys(more).length === 0) return void (await sending.send());
+    const own = testSender(database.url, { url: smtp.url, ...more });
+    await own.send().finally(() => own.close());
   };
   const sent = async (input: Partial<SendInput>): Promise<ParsedMail> => {
     await accept(input);
@@ -106,7 +99,7 @@ describe('content of a sent mail', () => {
     expect(bodies).to.have.members(['one', 'two']);
   });
 
-  it('keeps its own subject and values in a batch with the same body', async () => {
+  it('keeps its own subject and values among mails with the same body', async () => {
     const body = `<p>For {{ who }}</p>\n<p>${'a = b, '.repeat(30)}</p>\n<p>.</p>`;
     const names = Array.from({ length: 8 }, (_, n) => `kin${n}`);
     for (const who of names) {
@@ -133,7 +126,7 @@ describe('content of a sent mail', () => {
     expect((await sent(input)).html?.trim()).to.equal('X||old|new');
     smtp.mails.length = 0;
     await accept(input);
-    await db('emails').where({ status: 'PENDING' }).update({ sourceType: 'WORKFLOW' });
+    await db('emails').where({ status: 'PENDING' }).update({ sourceType: 'WORKFLOW', priority: 1 });
     await deliver();
     expect((await smtp.mails[0]?.parsed())?.html?.trim()).to.equal('X|X|old|new');
   });
@@ -264,14 +257,14 @@ describe('content of a sent mail', () => {
 
     it('is sent signed when it has one line of 200 KB', async () => {
       const id = await accepted(`${' '.repeat(200 * 1024)}x`);
-      await deliver(testRenderer(), signer);
+      await deliver({ signerFor: signer });
       expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
       expect(await verified(smtp.mails[0]?.raw)).to.equal('pass');
     });
 
     it('replaces every lone CR and LF by CRLF, and signs the bytes that are sent', async () => {
       await accepted('From: a@b.co\r\rone\rtwo\n.\nthree\r.\r\rMAIL FROM:<eve@b.co>\n');
-      await deliver(testRenderer(), signer);
+      await deliver({ signerFor: signer });
       const [mail] = smtp.mails;
       expect(mail?.raw.toString('latin1'))
         .to.contain('From: a@b.co\r\n\r\none\r\ntwo\r\n.\r\nthree\r\n.\r\n\r\nMAIL FROM:<eve@b.co>\r\n')
@@ -282,7 +275,7 @@ describe('content of a sent mail', () => {
 
     it('ends FAILED with a reason when it contains a NUL byte, and is not retried', async () => {
       const id = await accepted('From: a@b.co\r\n\r\na\0b');
-      await deliver(testRenderer(), signer);
+      await deliver({ signerFor: signer });
       expect(smtp.mails).to.deep.equal([]);
       const row = await mailById(db, id);
       expect(row).to.include({ status: 'FAILED', attempts: 1 });
@@ -295,14 +288,21 @@ describe('content of a sent mail', () => {
     const id = emails[0]?.email ?? '';
     const closed = createRenderer({ log: pino({ level: 'silent' }) });
     await closed.close();
-    expect(await deliver(closed).catch((error: Error) => error.message)).to.equal('The renderer is closed.');
+    const own = testSender(database.url, { url: smtp.url, renderer: closed });
+    const stop = new AbortController();
+    const run = own.send({ stop: stop.signal });
+    await eventually(async () => (await db('outgoing_mails').where({ emailId: id })).length === 1, { what: 'a lease' });
+    await eventually(async () => (await db('outgoing_mails')).length === 0, { what: 'the mail in the ledger again' });
+    stop.abort();
+    expect(await run).to.deep.equal(counts({}));
+    await own.close();
     expect(await mailById(db, id)).to.include({ status: 'PENDING', attempts: 0 });
     expect(smtp.mails).to.deep.equal([]);
     await deliver();
     expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
   });
 
-  it('is read in small portions, and all mails of a large batch are sent once', async () => {
+  it('is read in small portions, and all mails of a large request are sent once', async () => {
     const to = Array.from({ length: 60 }, (_, n) => ({ email: `many${n}@example.com` }));
     await accept({ to, body: `<p>{{ email }}</p>${'A line of text that is not long.\n'.repeat(10_000)}` });
     await deliver();

@@ -1,16 +1,10 @@
 import { expect } from 'chai';
-import { emailActivities } from '../../activities/emails.ts';
-import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
-import { sendCampaign } from '../../services/campaigns/send.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
-import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { addContacts, campaignWorker } from '../support/campaigns.ts';
-import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
-import { addBatch } from '../support/ledger.ts';
-import { testLinks } from '../support/links.ts';
-import { testRenderer } from '../support/renderer.ts';
-import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
-import { activityEnvironment } from '../support/temporal-work.ts';
+import { sendCampaign } from '../../../services/campaigns/send.ts';
+import { type ApiProject, startTestApi, type TestApi } from '../../support/api.ts';
+import { addContacts, campaignWorker } from '../../support/campaigns.ts';
+import { ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
+import { type TestSender, testSender } from '../../support/sending.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 
 const ROW = '<tr><td style="padding: 4px">Nine hundred lines of text, one of which you are reading.</td></tr>\n';
 const END = '<p id="end">Hello {{ name }}</p>';
@@ -21,16 +15,16 @@ describe('bodies of 4.9 MB', () => {
   let api: TestApi;
   let project: ApiProject;
   let smtp: SmtpStandIn;
-  let mailer: Mailer;
+  let sending: TestSender;
 
   before(async () => {
     api = await startTestApi();
     project = await api.project();
     smtp = await startSmtp();
-    mailer = createMailer({ url: smtp.url, maxConnections: 2 });
+    sending = testSender(api.databaseUrl, { url: smtp.url, connections: 2 });
   });
   after(async () => {
-    mailer.close(true);
+    await sending.close();
     await smtp.close();
     await api.stop();
   });
@@ -53,15 +47,6 @@ describe('bodies of 4.9 MB', () => {
     audienceType: 'ALL',
   });
 
-  async function deliver(): Promise<void> {
-    const batchId = await addBatch(api.db);
-    await api.db('emails').where({ status: 'PENDING' }).update({ batchId });
-    const stopping = new AbortController().signal;
-    const ledger = new DeliveryLedger(api.db);
-    const deps = { db: api.db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping };
-    await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
-  }
-
   async function expectWhole(name: string): Promise<void> {
     expect(smtp.mails).to.have.lengthOf(1);
     const mail = await smtp.mails[0]?.parsed();
@@ -78,7 +63,7 @@ describe('bodies of 4.9 MB', () => {
     expect(await project.server.patch(`/templates/${saved.body.id}`, { body: `${body} ` })).to.have.status(200);
     const mail = { to: 'large@example.com', template: saved.body.id, data: { name: 'Ann' } };
     expect(await project.server.post('/v1/send', mail)).to.have.status(200);
-    await deliver();
+    await sending.send();
     await expectWhole('Ann');
   });
 
@@ -92,7 +77,7 @@ describe('bodies of 4.9 MB', () => {
     const id = await driver.start(workflow, 'step@example.com');
     await driver.advance(id);
     expect(await driver.visits(id)).to.deep.equal(['send: COMPLETED']);
-    await deliver();
+    await sending.send();
     await expectWhole('Bob');
   });
 
@@ -105,9 +90,9 @@ describe('bodies of 4.9 MB', () => {
     expect(await other.server.put(`/campaigns/${id}`, whole)).to.have.status(200);
     await addContacts(api.db, other, 1);
     await sendCampaign(api.db, other.access, id, undefined);
-    const worker = campaignWorker(api.db, smtp.url);
+    const worker = campaignWorker({ db: api.db, url: api.databaseUrl }, smtp.url);
     await worker.run(id);
-    worker.close();
+    await worker.close();
     await expectWhole('Name 0');
   });
 

@@ -1,67 +1,52 @@
 import { expect } from 'chai';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { emailActivities } from '../../activities/emails.ts';
-import type { Db } from '../../db/connect.ts';
-import { SealError } from '../../platform/crypto/seal.ts';
-import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
-import { releaseAllBlockedMail, releaseBlockedMail } from '../../services/blocking/release.ts';
-import { addSigningKey, makeDomainKey } from '../../services/domains/keys.ts';
-import { findSigner } from '../../services/domains/signing-key.ts';
-import type { DeliveryDeps } from '../../services/emails/deliver.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
-import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';
-import { RateLimit } from '../../services/sending/rate-limit.ts';
-import { addSuppressions } from '../../services/suppressions/add.ts';
-import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
-import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
-import { testLinks } from '../support/links.ts';
-import { testRenderer } from '../support/renderer.ts';
-import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
-import { activityEnvironment } from '../support/temporal-work.ts';
-import { eventually } from '../support/waiting.ts';
+import type { Db } from '../../../db/connect.ts';
+import { SealError } from '../../../platform/crypto/seal.ts';
+import { releaseAllBlockedMail, releaseBlockedMail } from '../../../services/blocking/release.ts';
+import { addSigningKey, makeDomainKey } from '../../../services/domains/keys.ts';
+import { findSigner } from '../../../services/domains/signing-key.ts';
+import type { ResultCounts } from '../../../services/sending/outcome.ts';
+import { addSuppressions } from '../../../services/suppressions/add.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
+import { addMail, addMails, mailById } from '../../support/ledger.ts';
+import { counts, inDoubt, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const DOMAIN = 'demo.localhost';
-const counts = (change: Partial<Counts>): Counts => ({ ...noCounts(), ...change });
 
 describe('mail that is blocked or delayed', () => {
   let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
-  let mailer: Mailer;
+  let sending: TestSender;
   let project: string;
 
   before(async () => {
     database = await connectTestDatabase();
     db = database.db;
     smtp = await startSmtp();
-    mailer = createMailer({ url: smtp.url, maxConnections: 5 });
+    sending = testSender(database.url, { url: smtp.url, connections: 5 });
     project = (await makeProject(db)).id;
     await db('domains').where({ projectId: project }).update({ domain: DOMAIN });
   });
   after(async () => {
-    mailer.close(true);
+    await sending.close();
     await smtp.close();
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, delivery_batches, suppressions');
+    await db.raw('truncate emails, email_contents, outgoing_mails, senders, suppressions');
     await db('projects').update({ disabled: false, sendingBlockedReason: null });
     await db('domains').update({ status: 'VERIFIED' });
     smtp.behave();
     smtp.mails.length = 0;
   });
 
-  const deliver = async (more: Partial<DeliveryDeps> = {}): Promise<Counts> => {
-    const batchId = await addBatch(db);
-    await db('emails')
-      .where({ status: 'PENDING' })
-      .whereNull('batchId')
-      .where('dueAt', '<=', db.fn.now())
-      .update({ batchId });
-    const stopping = new AbortController().signal;
-    const ledger = new DeliveryLedger(db);
-    const deps = { db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping, ...more };
-    return activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
+  const deliver = async (more: Partial<TestSenderOptions> = {}): Promise<ResultCounts> => {
+    if (Object.keys(more).length === 0) return sending.send();
+    const own = testSender(database.url, { url: smtp.url, ...more });
+    return own.send().finally(() => own.close());
   };
 
   const causes = {
@@ -83,9 +68,9 @@ describe('mail that is blocked or delayed', () => {
     it(`stays PENDING with its reason (${reason}) and is sent after the cause has ended`, async () => {
       const mail = await addMail(db, { project });
       await begin();
-      expect(await deliver()).to.deep.equal(counts({ held: 1 }));
-      expect(await mailById(db, mail)).to.include({ status: 'PENDING', reason, attempts: 0, batchId: null });
-      expect(await deliver(), 'it stays out of the way').to.deep.equal(noCounts());
+      expect(await deliver()).to.deep.equal(counts({ blocked: 1 }));
+      expect(await mailById(db, mail)).to.include({ status: 'PENDING', reason, attempts: 0 });
+      expect(await deliver(), 'it stays out of the way').to.deep.equal(counts({}));
       await db.transaction(async (trx) => {
         await end(trx);
         await releaseBlockedMail(trx, { projectId: project });
@@ -140,25 +125,33 @@ describe('mail that is blocked or delayed', () => {
     expect(smtp.mails).to.deep.equal([]);
   });
 
-  it('is delayed when its recipient domain is slow, and does not delay mail to other domains', async () => {
+  it('is postponed when its recipient domain is slow, and does not delay mail to other domains', async () => {
     const to = 'ann@slow.example';
     smtp.misbehave({ at: 'message', to, do: 'hang' });
-    await addMails(db, 8, { project, to });
-    const stuck = deliver();
-    const onWire = async () => (await db('emails').where({ status: 'SENDING' })).length === 4;
-    await eventually(onWire, { what: 'four of five connections in use' });
+    const slow = await addMails(db, 8, { project, to });
     const other = await addMail(db, { project });
-    expect(await deliver(), 'there is a connection left').to.deep.equal(counts({ sent: 1 }));
-    expect(await mailById(db, other)).to.include({ status: 'SENT' });
-    await eventually(() => mailer.slots.isCrowded('slow.example'), { what: 'a domain that is known to be slow' });
+    const stop = new AbortController();
+    const run = sending.send({ stop: stop.signal });
+    await smtp.received(1);
+    await eventually(async () => (await inDoubt(db)).length === 4, { what: 'four of five connections in use' });
+    expect(await mailById(db, other), 'there was a connection left').to.include({ attempts: 0 });
+    await eventually(() => sending.pace.delayOf('slow.example') > 0, { what: 'a domain that is known to be slow' });
     const late = await addMail(db, { project, to });
-    expect(await deliver(), 'without an attempt').to.deep.equal(counts({ held: 1 }));
-    const putOff = await mailById(db, late);
-    expect(putOff).to.include({ status: 'PENDING', attempts: 0, batchId: null });
-    expect(putOff.reason).to.match(/^mail to slow\.example takes long just now/);
+    sending.sender.wake('mail');
+    const putBack = await eventually(async () => {
+      const mail = await mailById(db, late);
+      return mail.dueAt > new Date() && mail;
+    });
+    expect(putBack).to.include({ status: 'PENDING', attempts: 0 });
+    expect(putBack.reason).to.equal('mail to slow.example is slowed down; it will be sent later');
+    const next = await addMail(db, { project });
+    sending.sender.wake('mail');
+    await smtp.received(2);
     smtp.behave();
-    const { sent, held } = await stuck;
-    expect(sent + held).to.equal(8);
+    await eventually(async () => (await db('emails').whereIn('id', slow).where({ status: 'SENT' })).length === 8);
+    stop.abort();
+    expect(await run).to.deep.equal(counts({ sent: 10 }));
+    for (const id of [other, next]) expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
   });
 
   it('is signed with the key of its domain', async () => {
@@ -195,11 +188,9 @@ describe('mail that is blocked or delayed', () => {
 
   it('is sent no faster than the send rate', async () => {
     const rate = 20;
-    const paced = createMailer({ url: smtp.url, maxConnections: 5, pace: new RateLimit(db, 'all', rate) });
     await addMails(db, 9, { project });
     const started = performance.now();
-    expect(await deliver({ mailer: paced })).to.deep.equal(counts({ sent: 9 }));
+    expect(await deliver({ sendRatePerSecond: rate })).to.deep.equal(counts({ sent: 9 }));
     expect(performance.now() - started).to.be.at.least((8 / rate) * 1_000 - 25);
-    paced.close();
   });
 });
