@@ -35,11 +35,24 @@ export async function startApi(env: Env): Promise<ServiceProcess> {
 }
 
 export async function startWorker(env: Env): Promise<ServiceProcess> {
+  const worker = await spawnWorker(env);
+  await worker.ready();
+  return worker;
+}
+
+/** For a worker that may end before it is ready. */
+export async function spawnWorker(env: Env): Promise<ServiceProcess & { ready(): Promise<void> }> {
   const port = env.WORKER_PORT ? Number(env.WORKER_PORT) : await freePort();
-  return startService('worker', 'worker/main.js', port, { ...env, WORKER_PORT: String(port) });
+  return spawnService('worker', 'worker/main.js', port, { ...env, WORKER_PORT: String(port) });
 }
 
 async function startService(name: string, file: string, port: number, env: Env): Promise<ServiceProcess> {
+  const service = await spawnService(name, file, port, env);
+  await service.ready();
+  return service;
+}
+
+async function spawnService(name: string, file: string, port: number, env: Env) {
   const child = await startChild({
     name,
     command: process.execPath,
@@ -50,8 +63,10 @@ async function startService(name: string, file: string, port: number, env: Env):
   });
   atEnd(async () => void (await child.kill()));
   const url = `http://127.0.0.1:${port}`;
-  await waitUntilReady(child, READY_WITHIN_MS, async () => (await fetch(`${url}/ready`)).ok);
-  return serviceHandle(child, url, port);
+  return {
+    ...serviceHandle(child, url, port),
+    ready: () => waitUntilReady(child, READY_WITHIN_MS, async () => (await fetch(`${url}/ready`)).ok),
+  };
 }
 
 function serviceHandle(child: Child, url: string, port: number): ServiceProcess {
