@@ -190,26 +190,24 @@ describe('killing processes while they send', function () {
     const { id } = await startCampaign(database.db, project);
     const stopped = await stack.startWorker({ SMTP_MAX_CONNECTIONS: '1' });
     const [first] = await smtp.received(1, TIMEOUT);
-    // The next one begins while this one is in flight.
-    await eventually(async () => (await inDoubt(database.db)).length === 2, {
-      ...TIMEOUT,
-      what: 'a second begun mail',
-    });
     stopped.signal('SIGSTOP');
     smtp.behave();
     await leaseEnds();
+    // The next one may have begun while this one was in flight.
+    const { length: begun } = await inDoubt(database.db);
+    expect(begun).to.be.within(1, 2);
     await stack.startWorker();
     const counts = () => standing(database.db, project, id);
     await eventually(async () => (await counts()).pending === 0, { ...TIMEOUT, what: 'the end of the campaign' });
-    expect(await counts()).to.include({ sent: 10, unknown: 2 });
+    expect(await counts()).to.include({ sent: 12 - begun, unknown: begun });
 
     stopped.signal('SIGCONT');
     const address = first?.to[0] ?? '';
     const inFlight = () => recipientTo(database.db, id, address);
     await eventually(async () => (await inFlight()).status === 'SENT', { ...TIMEOUT, what: 'the late result' });
     expect(await stopped.stop()).to.deep.equal({ code: 0, signal: null });
-    expect(await counts(), 'the mail ahead was not offered').to.include({ sent: 11, unknown: 1 });
+    expect(await counts(), 'the other one was not offered').to.include({ sent: 13 - begun, unknown: begun - 1 });
     expect(smtp.mailsTo(address)).to.have.length(1);
-    expect(smtp.mails).to.have.length(11);
+    expect(smtp.mails).to.have.length(13 - begun);
   });
 });
