@@ -49,7 +49,7 @@ export const latencyBench: Bench = {
     const ours = { url: api.url, key: project.secretKey, from };
     const bare = { url: await startBare(postgres.url, project.id), key: 'none', from };
     const measures = await accepting(ours, bare, progress);
-    await db.raw('truncate emails, email_contents, outbox');
+    await db.raw('truncate emails, email_bodies, email_contents, outbox');
     measures.push(await idle(ours, db, env, progress));
     await db.destroy();
     return measures;

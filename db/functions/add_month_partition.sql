@@ -3,7 +3,7 @@ create or replace function add_month_partition(p_table text, p_month date) retur
 declare
   part text := p_table || to_char(p_month, '_YYYY_MM');
   rest text := p_table || '_default';
-  key text := case p_table when 'events' then 'created_at' else 'email_id' end;
+  key text := case p_table when 'events' then 'created_at' when 'email_bodies' then 'id' else 'email_id' end;
   first timestamptz := p_month::timestamp at time zone 'UTC';
   next timestamptz := (p_month + interval '1 month') at time zone 'UTC';
   low text := case p_table when 'events' then first::text else uuid_floor(first)::text end;

@@ -15,8 +15,6 @@ const RETRY_MS = 1_000;
 /** After as many failures in a row results are left to recovery. */
 const MAX_FAILURES = 60;
 
-const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 // A final result is persisted whatever the row says by now: its contact may have been deleted while the mail was in
 // flight. A retry counts only for a mail that is still pending. Of a deleted contact no address is kept.
 const persistSql = (which: string, { locked = '', publish }: { locked?: string; publish: string }): string => `
@@ -45,8 +43,8 @@ const persistSql = (which: string, { locked = '', publish }: { locked?: string; 
       sent_at = case when attempt.status = 'SENT' then attempt.ended_at else e.sent_at end,
       blocked_domain = null,
       attempt_log = case when attempt.outcome is null then e.attempt_log else coalesce(e.attempt_log, '[]') ||
-        jsonb_build_object('number', attempt.number, 'startedAt', ${iso('attempt.started_at')},
-          'endedAt', ${iso('attempt.ended_at')}, 'relay', attempt.relay, 'outcome', attempt.outcome,
+        jsonb_build_object('number', attempt.number, 'startedAt', attempt.started_at,
+          'endedAt', attempt.ended_at, 'relay', attempt.relay, 'outcome', attempt.outcome,
           'answer', case when attempt.has_recipient and e.status = 'PENDING' then attempt.answer end) end,
       to_email = case when attempt.campaign_id is not null and attempt.has_recipient and e.status = 'PENDING'
         and attempt.outcome is not null then attempt.recipient end,
@@ -197,7 +195,7 @@ const persistLate = statement<{ id: string }>(
        sent_at = case when attempt.status = 'SENT' then now() else e.sent_at end,
        attempt_log = (
          select jsonb_agg(case when (entry -> 'number')::integer = attempt.number
-           then entry || jsonb_build_object('endedAt', ${iso('now()')}, 'outcome', attempt.outcome, 'answer', attempt.answer)
+           then entry || jsonb_build_object('endedAt', now(), 'outcome', attempt.outcome, 'answer', attempt.answer)
            else entry end order by place)
          from jsonb_array_elements(e.attempt_log) with ordinality as log (entry, place))
      from attempt

@@ -31,6 +31,8 @@ export interface MailContent {
   reply: string | null;
   subject: string;
   body: string;
+  /** Whether the body is the template's own text. */
+  bodyIsTemplates: boolean;
   type: TemplateType;
   headers: Record<string, string>;
   attachmentSet: string | null;
@@ -56,11 +58,11 @@ export function contentOf(input: SendInput, template: Template | null | undefine
   const body = input.body ?? template?.body;
   if (!from || subject === undefined || body === undefined) throw incomplete({ from, subject, body }, template);
   checkSizes(body, input.attachments ?? [], limits);
-  checkCopies(body, input.to.length, limits);
   return {
     from,
     subject,
     body,
+    bodyIsTemplates: input.body === undefined,
     reply: input.reply ?? template?.replyTo ?? null,
     type: template?.type ?? 'TRANSACTIONAL',
     headers: input.headers ?? {},
@@ -96,14 +98,4 @@ function checkSizes(body: string, attachments: MailAttachment[], limits: SendLim
     const message = `The message is larger than the ${limits.messageMaxBytes} bytes that a mail may have.`;
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message);
   }
-}
-
-/** Bounds what one request adds to the ledger, in messages of the largest size: each recipient stores a copy of the body. */
-const MAX_COPIES = 16;
-
-function checkCopies(body: string, recipients: number, { messageMaxBytes }: SendLimits): void {
-  const maxTotal = MAX_COPIES * messageMaxBytes;
-  if (recipients === 1 || body.length * recipients <= maxTotal) return;
-  const message = `"body" times ${recipients} recipients is larger than the ${maxTotal} bytes that one request may send.`;
-  throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message, { suggestion: 'Send to fewer recipients at once.' });
 }

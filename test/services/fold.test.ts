@@ -17,7 +17,7 @@ describe('batching due mail', () => {
     db = database.db;
   });
   after(() => database.close());
-  beforeEach(() => db.raw('truncate emails, email_contents, delivery_batches, outbox'));
+  beforeEach(() => db.raw('truncate emails, email_bodies, email_contents, delivery_batches, outbox'));
 
   const batchedMail = () => db('emails').whereNotNull('batchId').pluck('id');
 

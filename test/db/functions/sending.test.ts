@@ -93,7 +93,7 @@ describe('database functions of sending', () => {
       ]);
       const mail = await addMail({ unknownOutcomes: 1, attemptLog });
       expect(await lease()).to.deep.equal([
-        { id: mail.id, project_id: database.projectId, relay: 'two:25', is_retry_of_unknown: true },
+        { id: mail.id, project_id: database.projectId, relay: 'two:25', is_retry_of_unknown: true, body_bytes: 0 },
       ]);
     });
   });

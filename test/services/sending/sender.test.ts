@@ -38,7 +38,7 @@ describe('a sender', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, outgoing_mails, senders');
+    await db.raw('truncate emails, email_bodies, email_contents, outgoing_mails, senders');
     await db('projects').update({ disabled: false });
     await smtp.reopen();
     smtp.behave();
