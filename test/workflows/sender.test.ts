@@ -112,9 +112,12 @@ describe('the sender workflow', () => {
         completed ? String(JSON.parse(String(completed.result?.payloads?.[0]?.data))) : [],
       );
     await eventually(async () => (await results()).length >= 2, { what: 'a second run' });
-    expect(await results())
-      .to.include('3 sent, 1 failed')
-      .and.include('no mail was due');
+    const [sent, failed] = ['sent', 'failed'].map((kind) => async () => {
+      const counts = (await results()).flatMap((line) => new RegExp(`(\\d+) ${kind}`).exec(line)?.[1] ?? []);
+      return counts.reduce((sum, count) => sum + Number(count), 0);
+    });
+    expect([await sent?.(), await failed?.()]).to.deep.equal([3, 1]);
+    await eventually(async () => (await results()).includes('no mail was due'));
     // Also in later runs of the same workflow.
     await isSent(await addMail(database.db, { project }));
   });
@@ -164,7 +167,15 @@ describe('the sender workflow', () => {
 
   it('continues as new after 200 runs of its activity', async function () {
     this.timeout(120_000);
-    await mailWorker({ runMs: 1 });
+    const { stop } = running(
+      await Worker.create({
+        connection: env.nativeConnection,
+        taskQueue: taskQueues.mail,
+        // Real runs take longer than a test may.
+        activities: { sendMail: async () => 'no mail was due' },
+      }),
+    );
+    ends.push(stop);
     const { workflowId, firstExecutionRunId } = (await start()) as WorkflowHandle & { firstExecutionRunId: string };
     const { workflow } = env.client;
     const first = workflow.getHandle(workflowId, firstExecutionRunId);
@@ -175,7 +186,6 @@ describe('the sender workflow', () => {
     const { events } = await first.fetchHistory();
     expect(events?.filter((event) => event.activityTaskCompletedEventAttributes)).to.have.length(200);
     expect((await workflow.getHandle(workflowId).describe()).status.name).to.equal('RUNNING');
-    await isSent(await addMail(database.db, { project }));
   });
 
   it('ends when it is cancelled, and finishes the mail in flight', async function () {
@@ -186,20 +196,17 @@ describe('the sender workflow', () => {
     const id = await addMail(database.db, { project, to: 'slow@example.com' });
     await smtp.received(1, { to: 'slow@example.com' });
     await run.cancel();
-    const later = await addMail(database.db, { project });
-    const isStopped = async () =>
-      ((await run.describe()).raw.pendingActivities?.[0]?.state as unknown as number) === CANCEL_REQUESTED;
-    await eventually(isStopped, { what: 'the request to cancel' });
-    smtp.behave();
     await eventually(async () => (await run.describe()).status.name === 'CANCELLED', {
-      timeoutMs: 40_000,
       what: 'the end of the workflow',
+    });
+    smtp.behave();
+    // Its activity learns of the cancellation when it sends a heartbeat.
+    await eventually(async () => (await database.db('senders')).length === 0, {
+      timeoutMs: 40_000,
+      what: 'the end of the activity',
     });
     expect(await mailById(database.db, id)).to.include({ status: 'SENT', attempts: 1, unknownOutcomes: 0 });
     expect(smtp.mailsTo('slow@example.com')).to.have.length(1);
-    await database.db('emails').where({ id: later, status: 'PENDING' }).update({ status: 'CANCELLED' });
+    expect(await database.db('outgoing_mails')).to.deep.equal([]);
   });
 });
-
-/** `PENDING_ACTIVITY_STATE_CANCEL_REQUESTED` */
-const CANCEL_REQUESTED = 3;
