@@ -122,7 +122,7 @@ async function idle(
     // The first rounds are a warm-up.
     if (n >= 0) times.bare.push(bareMs);
     if (n >= 0) times.ours.push(oursMs);
-    await until(async () => (await db('delivery_batches')).length === 0);
+    await until(async () => (await db('outgoing_mails')).length === 0);
   }
   progress(`${IDLE_MAILS} mails one by one`);
   return measure('from the answer to the SMTP server, idle', 'ms', median(times.ours), median(times.bare), '<= 2');

@@ -42,9 +42,10 @@ begin
         is_suppressed(e.project_id, ask.recipient) as is_suppressed
       from unnest(p_ids, p_recipients, p_subjects, p_domains, p_relays) as ask (id, recipient, subject, domain, relay)
       cross join lateral (select * from emails where emails.id = ask.id limit 1) e
+      -- It may have begun already: the answer to the first call was lost. A sender asks for no mail that it is sending.
       left join lateral (
         select o.email_id from outgoing_mails o
-        where o.email_id = ask.id and o.sender_id = p_sender_id and o.started_at is null limit 1) o on true
+        where o.email_id = ask.id and o.sender_id = p_sender_id and o.ended_at is null limit 1) o on true
       left join lateral (
         select * from contacts where contacts.id = e.contact_id and e.campaign_id is not null limit 1) k on true
     ),

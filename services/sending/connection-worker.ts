@@ -51,6 +51,7 @@ export class ConnectionWorker {
         queue.giveBack(mail);
         continue;
       }
+      faultPoint('connected');
       try {
         await this.sendOver(connection, mail);
       } finally {

@@ -199,7 +199,8 @@ export class SendingLedger {
     [this.begins, this.ends] = [[], []];
     try {
       if (!this.connection.isThere) await this.connection.take();
-      faultPoint(begins.length > 0 ? 'before-begin' : 'before-end');
+      if (begins.length > 0) faultPoint('before-begin');
+      if (ends.length > 0) faultPoint('before-end');
       const rows = await write(this.connection, [
         this.options.senderId,
         ...beginColumns(begins),

@@ -2,6 +2,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Email } from '../../db/models/email.ts';
 import { statement } from '../../db/statement.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
 import { persistResultsOfSenders } from '../emails/persist-results.ts';
 import { resultColumns } from './ledger.ts';
 import { resultOf } from './outcome.ts';
@@ -59,9 +60,12 @@ export async function recoverMails(db: Db): Promise<number> {
       result: resultOf({ id, number, unknownOutcomes, policy: policies[source_type] }, INTERRUPTED),
     }));
     await end(db, [...resultColumns(ends), senders]);
+    faultPoint('recovery-outcomes-stored');
   }
   const freed = await free(db, [senders]);
+  faultPoint('recovery-mails-freed');
   const persisted = await persistResultsOfSenders(db, senders);
+  faultPoint('recovery-results-persisted');
   await removeSenders(db, [senders]);
   return freed.length + persisted;
 }

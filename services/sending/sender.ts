@@ -145,6 +145,7 @@ class SenderRun {
     await queue.close();
     await ledger.idle();
     await Promise.all(this.reactions);
+    faultPoint('after-release');
     await this.checkCampaigns();
     for (const timer of this.timers) clearTimeout(timer);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
