@@ -25,6 +25,9 @@ export interface SendInput {
   attachments?: MailAttachment[] | null | undefined;
 }
 
+/** What mail takes from a template. */
+export type MailTemplate = Pick<Template, 'id' | 'type' | 'subject' | 'body' | 'fromEmail' | 'fromName' | 'replyTo'>;
+
 /** The content that all mails of a request share. */
 export interface MailContent {
   from: Address;
@@ -52,7 +55,7 @@ export const NO_LIMITS: SendLimits = {
 };
 
 /** Takes each part from the request, else from the template. */
-export function contentOf(input: SendInput, template: Template | null | undefined, limits: SendLimits): MailContent {
+export function contentOf(input: SendInput, template: MailTemplate | undefined, limits: SendLimits): MailContent {
   const from = input.from ?? senderOf(template);
   const subject = input.subject ?? template?.subject;
   const body = input.body ?? template?.body;
@@ -71,12 +74,12 @@ export function contentOf(input: SendInput, template: Template | null | undefine
   };
 }
 
-function senderOf(template: Template | null | undefined): Address | undefined {
+function senderOf(template: MailTemplate | undefined): Address | undefined {
   if (!template?.fromEmail) return undefined;
   return { email: template.fromEmail, ...(template.fromName && { name: template.fromName }) };
 }
 
-function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, template: Template | null | undefined) {
+function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, template: MailTemplate | undefined) {
   const cause = template ? ': the template has none' : '';
   const missing = Object.entries(content).filter(([, value]) => value === undefined);
   return validationError(

@@ -18,13 +18,14 @@ import { readLimitedData, requireRoomForFields } from '../contacts/limits.ts';
 import { translatingContactErrors } from '../contacts/violations.ts';
 import { senderDomain } from '../domains/name.ts';
 import { isVerifiedSender, knownSender, rememberSender } from '../domains/verified-sender.ts';
-import { findTemplate } from '../templates/find.ts';
+import { requireTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
 import { insertUnpublishedResults } from './publish-results.ts';
 import {
   type Address,
   contentOf,
   type MailContent,
+  type MailTemplate,
   NO_LIMITS,
   type SendInput,
   type SendLimits,
@@ -148,6 +149,15 @@ export async function sendEmails(
   );
 }
 
+const findTemplate = statement<MailTemplate>(
+  'send-template',
+  `select id, type, subject, body, from_email as "fromEmail", from_name as "fromName", reply_to as "replyTo"
+   from templates where project_id = $1 and id = $2`,
+);
+
+const readTemplate = async (db: Db, projectId: string, id: string): Promise<MailTemplate> =>
+  requireTemplate((await findTemplate(db, [projectId, id]))[0]);
+
 async function acceptMails(
   db: Db,
   project: ProjectAccess,
@@ -155,13 +165,15 @@ async function acceptMails(
   limits: SendLimits,
   mails: Mail[],
 ): Promise<Accepted> {
-  const { template, attachments } = input;
+  const { template: templateId, attachments } = input;
   const request: ParsedInput = { ...input, change: readLimitedData(input.data, limits.limits), limits: limits.limits };
-  if (!template && !attachments?.length && !project.capped)
-    return acceptContent(db, project, request, contentOf(input, undefined, limits), mails);
+  const template = templateId ? await readTemplate(db, project.projectId, templateId) : undefined;
+  const content = contentOf(input, template, limits);
+  // Most mail needs one statement, which concurrent requests share.
+  if (content.type === 'TRANSACTIONAL' && !attachments?.length && !project.capped)
+    return acceptContent(db, project, request, content, mails);
   return retryDeadlocks(db, () =>
     inTransaction(db, async (trx) => {
-      const content = contentOf(input, template ? await findTemplate(trx, project.projectId, template) : null, limits);
       if (attachments?.length) content.attachmentSet = await storeAttachments(trx, attachments);
       if (project.capped) await reserveMails(trx, project.projectId, input.to.length);
       const accepted = await acceptContent(trx, project, request, content, mails);
