@@ -48,6 +48,7 @@ export const auditActions = [
   'user.password_changed',
   'user.password_cleared',
   'user.password_reset',
+  'user.provider_linked',
   'workflow.created',
   'workflow.deleted',
   'workflow.disabled',
