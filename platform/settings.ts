@@ -123,6 +123,9 @@ export const settingsSchema = {
   OAUTH_GITHUB_SECRET: optionalText(),
   OAUTH_GOOGLE_ID: optionalText(),
   OAUTH_GOOGLE_SECRET: optionalText(),
+  OIDC_ISSUER: url('http', 'https'),
+  OIDC_CLIENT_ID: optionalText(),
+  OIDC_CLIENT_SECRET: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -183,7 +186,9 @@ export interface Settings {
   /** Undefined when billing is off. */
   stripe: StripeSettings | undefined;
   uploads: { folder: string } | { s3: S3Settings };
-  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>>;
+  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>> & {
+    oidc?: { issuer: string; id: string; secret: string };
+  };
   home: string;
   logLevel: string;
 }
@@ -254,9 +259,16 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
 }
 
 function productionViolations(value: Values): string[] {
-  return splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET)
-    ? ['"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`']
-    : [];
+  const violations: string[] = [];
+  if (splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET))
+    violations.push('"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`');
+  // Over http somebody on the way could replace the keys that sign-ins are verified with.
+  if (
+    /^http:/i.test(String(value.OIDC_ISSUER)) &&
+    !/^http:\/\/(localhost|127\.|\[::1\])/i.test(String(value.OIDC_ISSUER))
+  )
+    violations.push('"OIDC_ISSUER" must be https, except on this machine');
+  return violations;
 }
 
 function toSettings(value: Values): Settings {
@@ -325,6 +337,7 @@ function toSettings(value: Values): Settings {
     oauth: {
       ...oauthOf('github', value.OAUTH_GITHUB_ID, value.OAUTH_GITHUB_SECRET),
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
+      ...oidcOf(value),
     },
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
@@ -376,6 +389,9 @@ function uploadsOf(value: Values): Settings['uploads'] {
 
 const oauthOf = (provider: 'github' | 'google', id?: string, secret?: string): Settings['oauth'] =>
   id && secret ? { [provider]: { id, secret } } : {};
+
+const oidcOf = ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret }: Values): Settings['oauth'] =>
+  issuer && id && secret ? { oidc: { issuer, id, secret } } : {};
 
 function tlsOf(value: Values): TemporalSettings['tls'] {
   const tls = {

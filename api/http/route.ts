@@ -8,15 +8,17 @@ import type { HeavyWork } from '../../services/access/heavy-work.ts';
 import type { ProjectAccess } from '../../services/access/keys.ts';
 import type { Scope } from '../../services/access/scopes.ts';
 import type { Actor } from '../../services/audit/record.ts';
+import type { CurrentSession } from '../../services/sessions/sessions.ts';
 import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
 
 /**
  * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`. `member` is a session
  * of a member of the project `:id` in the path, `memberOrKey` that or the secret key of that project; `role` is the
- * minimum role. `public` needs no authentication.
+ * minimum role. `operator` is a session of an operator of the installation; for all others the route does not exist.
+ * `public` needs no authentication.
  */
-export type Access = 'publicKey' | 'secretKey' | 'session' | 'member' | 'memberOrKey' | 'public';
+export type Access = 'publicKey' | 'secretKey' | 'session' | 'member' | 'memberOrKey' | 'operator' | 'public';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface UploadedFile {
@@ -39,10 +41,15 @@ interface ProjectCaller {
   role: Role | undefined;
 }
 
-export type CallerOf<A extends Access> = A extends 'session'
-  ? { user: User }
+interface SessionCaller {
+  user: User;
+  session: CurrentSession;
+}
+
+export type CallerOf<A extends Access> = A extends 'session' | 'operator'
+  ? SessionCaller
   : A extends 'member'
-    ? { user: User; project: ProjectAccess; role: Role }
+    ? SessionCaller & { project: ProjectAccess; role: Role }
     : A extends 'public'
       ? unknown
       : ProjectCaller;
@@ -77,8 +84,10 @@ interface Declaration<P, Q, B> {
   multipart?: Multipart;
   /** An HTML form, or the unparsed text of any type, over which signatures are computed. */
   bodyKind?: 'form' | 'raw';
-  /** The minimum role of a member. Keys need none. */
+  /** The minimum role of a member: by default VIEWER for GET, MEMBER for all others. Keys need none. */
   role?: Role;
+  /** A session needs a proof of its user of the last 15 minutes (POST /auth/confirm). */
+  confirmed?: true;
   /** The path parameter of a user who may call it for themselves with any role. */
   orSelf?: string;
   /** Its statements compare the key generation, so the key cache may be used. */
@@ -138,5 +147,9 @@ export const route = <
 >(
   declaration: RouteDeclaration<A, P, Q, B>,
 ): Route => declaration as unknown as Route;
+
+/** Returns the minimum role of a member on a route of a project. */
+export const neededRole = ({ role, method }: Pick<Route, 'role' | 'method'>): Role =>
+  role ?? (method === 'GET' ? 'VIEWER' : 'MEMBER');
 
 export const routes = (tag: string, list: Route[]): RouteGroup => ({ tag, routes: list });

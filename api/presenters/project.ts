@@ -1,10 +1,9 @@
 import type { Role } from '../../db/models/membership.ts';
 import type { Project } from '../../db/models/project.ts';
 import type { ProjectKeys } from '../../services/access/keys.ts';
+import { roles } from '../../services/access/membership.ts';
 import { trackings } from '../../services/projects/update.ts';
 import { dateTime, flag, list, nullable, object, oneOf, text, uuid } from '../http/schemas.ts';
-
-export const roles = ['MEMBER', 'ADMIN', 'OWNER'] as const;
 
 const fields = {
   id: uuid(),
@@ -17,6 +16,7 @@ const fields = {
   publicKeyPolicy: object({ origins: list(text()), events: list(text()) }),
   disabled: flag(),
   disabledReason: nullable(text()),
+  requireTwoFactor: flag(),
   createdAt: dateTime(),
   updatedAt: dateTime(),
 };
@@ -35,6 +35,7 @@ export const presentProject = (project: Project, role: Role) => ({
   publicKeyPolicy: { origins: project.publicKeyOrigins, events: project.publicKeyEvents },
   disabled: project.disabled,
   disabledReason: project.disabledReason,
+  requireTwoFactor: project.requireTwoFactor,
   createdAt: project.createdAt.toISOString(),
   updatedAt: project.updatedAt.toISOString(),
 });

@@ -82,6 +82,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/export',
+    role: 'MEMBER',
     summary: 'Export all contacts as CSV, with a column per custom field',
     access: 'secretKey',
     scope: 'contacts:read',
@@ -98,6 +99,7 @@ export const contacts = routes('Contacts', [
   route({
     method: 'POST',
     path: '/contacts/lookup',
+    role: 'VIEWER',
     summary: 'Look up which addresses are contacts',
     access: 'secretKey',
     scope: 'contacts:read',

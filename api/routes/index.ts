@@ -21,6 +21,7 @@ import { keys } from './keys.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
+import { operators } from './operators.ts';
 import { pages } from './pages.ts';
 import { projects } from './projects.ts';
 import { security } from './security.ts';
@@ -31,6 +32,7 @@ import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { tracking } from './tracking.ts';
+import { twoFactor } from './two-factor.ts';
 import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
@@ -61,6 +63,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   auth,
   oauth(parts),
   users,
+  twoFactor,
   projects,
   keys,
   audit,
@@ -68,6 +71,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   security,
   billing(parts),
   config,
+  operators(parts),
   uploads(parts),
   webhookSecrets,
   workflows,

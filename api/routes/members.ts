@@ -1,3 +1,4 @@
+import { roles } from '../../services/access/membership.ts';
 import { changeRole, removeMember } from '../../services/members/change.ts';
 import { inviteMember } from '../../services/members/invite.ts';
 import { listMembers } from '../../services/members/list.ts';
@@ -7,7 +8,6 @@ import { answer, created, failure, missing, noContent, ok } from '../http/answer
 import { type CallerOf, type HandlerContext, route, routes } from '../http/route.ts';
 import { list, oneOf, uuid } from '../http/schemas.ts';
 import { memberSchema, presentMember } from '../presenters/member.ts';
-import { roles } from '../presenters/project.ts';
 
 const params = { id: uuid() };
 const one = answer('The member.', memberSchema);
@@ -56,6 +56,7 @@ export const members = routes('Members', [
     summary: "Change a member's role; only an OWNER can make or change an OWNER",
     access: 'member',
     role: 'ADMIN',
+    confirmed: true,
     params: { id: uuid(), userId: uuid() },
     body: { role: oneOf(...roles) },
     answers: { 200: one, 404: missing('member'), 409: lastOwner },

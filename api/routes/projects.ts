@@ -2,12 +2,12 @@ import joi from 'joi';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { createProject } from '../../services/projects/create.ts';
 import { findProject, listProjects } from '../../services/projects/find.ts';
-import { trackings, updateProject } from '../../services/projects/update.ts';
+import { mayRequireTwoFactor, trackings, updateProject } from '../../services/projects/update.ts';
 import { deleteProject, resetProject } from '../../services/removal/project.ts';
 import { language, projectName } from '../http/account-schemas.ts';
 import { answer, created, failure, missing, noContent, ok } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { list, nullable, object, oneOf, optional, uuid } from '../http/schemas.ts';
+import { flag, list, nullable, object, oneOf, optional, uuid } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import { refuse } from '../http/violations.ts';
 import { presentProject, presentProjectWithKeys, projectSchema, projectWithKeysSchema } from '../presenters/project.ts';
@@ -82,9 +82,13 @@ export const projects = routes('Projects', [
     access: 'member',
     role: 'ADMIN',
     params,
-    body: { name: optional(projectName()), ...settable, publicKeyPolicy: optional(nullable(publicKeyPolicy())) },
+    body: {
+      ...{ name: optional(projectName()), ...settable, requireTwoFactor: optional(flag()) },
+      publicKeyPolicy: optional(nullable(publicKeyPolicy())),
+    },
     answers: { 200: one, 404: notFoundMessage },
-    handle: async ({ db, user, params, actor, body: { publicKeyPolicy, ...body } }) => {
+    handle: async ({ db, user, role, params, actor, body: { publicKeyPolicy, ...body } }) => {
+      if (body.requireTwoFactor !== undefined) mayRequireTwoFactor(user, role);
       const policy = publicKeyPolicy === undefined ? {} : { publicKeyPolicy: { ...NO_POLICY, ...publicKeyPolicy } };
       await updateProject(db, params.id, { ...body, ...policy }, actor);
       const project = await findProject(db, user.id, params.id);
@@ -97,6 +101,7 @@ export const projects = routes('Projects', [
     summary: 'Delete a project at once, and its data in the background',
     access: 'member',
     role: 'OWNER',
+    confirmed: true,
     whileDisabled: true,
     params,
     answers: { 204: answer('Deleted.'), 404: notFoundMessage },
@@ -111,6 +116,7 @@ export const projects = routes('Projects', [
     summary: 'Replace both keys; the old ones stop working at once',
     access: 'member',
     role: 'ADMIN',
+    confirmed: true,
     whileDisabled: true,
     params,
     answers: { 200: withKeys, 404: notFoundMessage },

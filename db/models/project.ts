@@ -19,4 +19,5 @@ export class Project extends BaseModel {
   declare enabledAt: Date | null;
   declare deletedAt: Date | null;
   declare updatedAt: Date;
+  declare requireTwoFactor: boolean;
 }

@@ -1,5 +1,8 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import type { Role } from '../../db/models/membership.ts';
 import { Project } from '../../db/models/project.ts';
+import type { User } from '../../db/models/user.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { noProject } from '../access/membership.ts';
 import { type Actor, changesOf, recordAudit } from '../audit/record.ts';
 
@@ -16,18 +19,30 @@ export interface ProjectChange {
   tracking?: Project['tracking'] | undefined;
   language?: string | undefined;
   publicKeyPolicy?: PublicKeyPolicy | undefined;
+  requireTwoFactor?: boolean | undefined;
+}
+
+/** Only an OWNER who has two-factor authentication decides whether the project requires it. */
+export function mayRequireTwoFactor({ totpEnabledAt }: User, role: Role): void {
+  if (role !== 'OWNER')
+    throw new ApiError(403, 'FORBIDDEN', `Only an OWNER can change "requireTwoFactor"; your role is ${role}.`);
+  if (!totpEnabledAt)
+    throw new ApiError(403, 'FORBIDDEN', 'To change "requireTwoFactor", you need two-factor authentication yourself.', {
+      suggestion: 'Set it up with POST /users/@me/totp and POST /users/@me/totp/confirm first.',
+    });
 }
 
 export async function updateProject(
   db: Db,
   id: string,
-  { name, tracking, language, publicKeyPolicy }: ProjectChange,
+  { name, tracking, language, publicKeyPolicy, requireTwoFactor }: ProjectChange,
   actor?: Actor,
 ): Promise<void> {
   const change = {
     ...(name !== undefined && { name }),
     ...(tracking !== undefined && { tracking }),
     ...(language !== undefined && { language }),
+    ...(requireTwoFactor !== undefined && { requireTwoFactor }),
     ...(publicKeyPolicy && {
       publicKeyOrigins: [...new Set(publicKeyPolicy.origins)],
       publicKeyEvents: [...new Set(publicKeyPolicy.events)],

@@ -2,10 +2,11 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { User } from '../../db/models/user.ts';
 import { hashPassword } from '../../platform/crypto/secrets.ts';
 import { type Actor, asUser, recordAudit } from '../audit/record.ts';
-import { isSessionOf } from '../sessions/sessions.ts';
+import { findSessionOf } from '../sessions/sessions.ts';
 import { type MailSettings, mailPasswordChanged } from './mails.ts';
-import { canSignIn, logIn, replacePassword } from './passwords.ts';
+import { canSignIn, checkPassword, replacePassword } from './passwords.ts';
 import { findTokenUser, lockTokenUser, revokeTokens, useToken } from './tokens.ts';
+import { removeTwoFactor } from './two-factor.ts';
 
 /** A verification token and what may prove ownership of the account. */
 export interface VerificationProof {
@@ -29,7 +30,7 @@ export async function verifyEmail(
 ): Promise<{ user: User; passwordCleared: boolean }> {
   const { user: claimed } = await findTokenUser(db, 'VERIFY_EMAIL', token);
   // Throttled like logins. The token stays valid when the password is wrong.
-  if (password !== undefined) await logIn(db, claimed.email, password, actor);
+  if (password !== undefined) await checkPassword(db, claimed.email, password, actor);
   const newHash = newPassword === undefined ? undefined : await hashPassword(newPassword);
   return inTransaction(db, async (trx) => {
     const { user } = await lockTokenUser(trx, 'VERIFY_EMAIL', token);
@@ -37,11 +38,14 @@ export async function verifyEmail(
     const isProven =
       user.emailVerified ||
       password !== undefined ||
-      (await isSessionOf(trx, session, user.id)) ||
+      (await findSessionOf(trx, session, user.id)) !== undefined ||
       !(await canSignIn(trx, user));
     if (newHash === undefined && isProven) return { user: await markVerified(trx, user.id), passwordCleared: false };
-    // Identities linked before the mailbox was proven may belong to a stranger.
-    if (!isProven) await trx('userIdentities').where({ userId: user.id }).del();
+    // What was set up before the mailbox was proven may belong to a stranger.
+    if (!isProven) {
+      await trx('userIdentities').where({ userId: user.id }).del();
+      await removeTwoFactor(trx, user.id);
+    }
     const changed = await replacePassword(trx, user.id, { passwordHash: newHash ?? null, emailVerified: true });
     await recordAudit(
       trx,
@@ -66,5 +70,5 @@ export async function findVerification(
   session: string | undefined,
 ): Promise<{ email: string; ownSession: boolean }> {
   const { user } = await findTokenUser(db, 'VERIFY_EMAIL', token);
-  return { email: user.email, ownSession: await isSessionOf(db, session, user.id) };
+  return { email: user.email, ownSession: (await findSessionOf(db, session, user.id)) !== undefined };
 }

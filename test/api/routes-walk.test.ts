@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { Role } from '../../db/models/membership.ts';
+import { hasRole } from '../../services/access/membership.ts';
 import { type GrantedScope, grantedScopes } from '../../services/access/scopes.ts';
 import { disableProject } from '../../services/projects/disable.ts';
 import { type Person, person } from '../support/accounts.ts';
@@ -7,7 +9,7 @@ import { fingerprint } from '../support/fingerprint.ts';
 import { createOneOfEachResource, type ProjectResources, pathWith } from '../support/one-of-each.ts';
 import { eventually } from '../support/waiting.ts';
 
-const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 'public'] as const;
+const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 'operator', 'public'] as const;
 type Access = (typeof accesses)[number];
 
 interface Operation {
@@ -16,7 +18,8 @@ interface Operation {
   method: string;
   path: string;
   access: Access;
-  role: 'ADMIN' | 'OWNER' | undefined;
+  /** The minimum role of a member, on routes that members call. */
+  role: Role | undefined;
   /** One of these is needed by a scoped key. */
   scopes: string[];
   /** Its path has an id, which may belong to another project. */
@@ -52,6 +55,7 @@ const open = [
   'GET /auth/oauth-config',
   'GET /auth/oauth/{provider}',
   'GET /auth/oauth/{provider}/callback',
+  'POST /auth/oauth/{provider}/code',
   'POST /auth/verify-email',
   'POST /auth/request-verification',
   'POST /auth/request-password-reset',
@@ -83,6 +87,7 @@ const bodies: Record<string, (own: { project: ApiProject; things: ProjectResourc
   'POST /workflows/{id}/simulate': ({ things }) => ({ contactId: things.contactId }),
   'PATCH /users/@me/projects/{id}': () => ({ name: 'x' }),
   'PUT /users/@me/projects/{id}/billing-limits': () => ({ transactional: 1 }),
+  'POST /operator/projects/{id}/disable': () => ({ reason: 'x' }),
   'POST /projects/{id}/members': () => ({ email: 'a@b.co', role: 'MEMBER' }),
   'PATCH /projects/{id}/members/{userId}': () => ({ role: 'ADMIN' }),
 };
@@ -124,7 +129,9 @@ describe('access to all routes', () => {
     return { name, method, path, access, role, scopes, hasId: /\{(id|\w+Id|email)\}/.test(path) };
   }
 
-  const guarded = () => operations.filter(({ access }) => access !== 'public');
+  const guarded = () => operations.filter(({ access }) => access !== 'public' && access !== 'operator');
+  /** Routes that members call with a session. */
+  const forMembers = () => guarded().filter(({ role }) => role !== undefined);
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   const ofSession = (access: Access) => access === 'session' || access === 'member';
 
@@ -312,20 +319,57 @@ describe('access to all routes', () => {
   });
 
   describe('a member without permission', () => {
-    const lower = { ADMIN: ['MEMBER'], OWNER: ['MEMBER', 'ADMIN'] } as const;
-
-    for (const role of ['MEMBER', 'ADMIN'] as const)
+    for (const role of ['VIEWER', 'MEMBER', 'ADMIN'] as const)
       it(`is rejected as ${role}, and changes nothing`, async () => {
         const member = await person(api, { project: project.id, role });
-        const chosen = guarded().filter((operation) =>
-          operation.role ? (lower[operation.role] as readonly string[]).includes(role) : false,
-        );
+        const chosen = forMembers().filter((operation) => operation.role && !hasRole(role, operation.role));
         await walk(
           chosen,
-          (operation) => call(operation, own, { cookie: member.cookie }),
+          (operation) => call(operation, own, { cookie: member.cookie, 'x-project-id': project.id }),
           (answer, { name }) => expect(answer, name).to.be.envelope(403, 'FORBIDDEN'),
         );
       });
+
+    it('reads as VIEWER what a MEMBER reads, and changes nothing', async () => {
+      const member = await person(api, { project: project.id, role: 'MEMBER' });
+      const viewer = await person(api, { project: project.id, role: 'VIEWER' });
+      const asked = (operation: Operation, { cookie }: Person) =>
+        call(operation, own, { cookie, 'x-project-id': project.id });
+      const expected = new Map<string, number>();
+      // The GET of the contract that checks DNS now stores what it found.
+      const checks = 'GET /domains/{id}/verify';
+      const chosen = forMembers().filter(({ name, role }) => role === 'VIEWER' && name !== checks);
+      for (const operation of chosen) expected.set(operation.name, (await asked(operation, member)).status);
+      await walk(
+        chosen,
+        (operation) => asked(operation, viewer),
+        ({ status, body }, { name }) => expect(status, `${name} ${JSON.stringify(body)}`).to.equal(expected.get(name)),
+      );
+      expect([...expected.values()].filter((status) => status === 200)).to.have.length.greaterThan(40);
+    });
+
+    it('may as VIEWER read, preview, render, simulate and look up, but write and export nothing', () => {
+      const rule = ({ method, path }: Operation) =>
+        method === 'GET'
+          ? !/export|[/]errors$/.test(path)
+          : /^POST/.test(method) && /[/](preview|render|simulate|lookup|run)$/.test(path);
+      for (const operation of forMembers().filter(({ role }) => role === 'VIEWER' || role === 'MEMBER'))
+        expect(operation.role, operation.name).to.equal(rule(operation) ? 'VIEWER' : 'MEMBER');
+    });
+
+    it('is rejected without the two-factor authentication that the project requires', async () => {
+      const strict = await api.project();
+      const things = await createOneOfEachResource(api, strict);
+      await api.db('projects').where({ id: strict.id }).update({ requireTwoFactor: true });
+      await walk(
+        forMembers(),
+        (operation) => call(operation, things, { cookie: strict.cookie, 'x-project-id': strict.id }),
+        (answer, { name }) => {
+          expect(answer, name).to.be.envelope(403, 'FORBIDDEN');
+          expect(answer.body.error.suggestion, name).to.contain('/users/@me/totp');
+        },
+      );
+    });
 
     it('is rejected while the invitation is pending', async () => {
       const guest: Person = await person(api);
@@ -380,8 +424,22 @@ describe('access to all routes', () => {
       if (path !== NOT_THERE) expect((await server.get(pathWith(things, path))).status, name).to.equal(200);
   });
 
+  it('answers 404 on the routes of operators to everybody else', async () => {
+    const chosen = operations.filter(({ access }) => access === 'operator');
+    const unknown = { cookie: `everpost_session=${'A'.repeat(48)}` };
+    for (const headers of [{}, bearer(project.secretKey), { cookie: project.cookie }, unknown])
+      await walk(
+        chosen,
+        (operation) => call(operation, own, headers),
+        (answer, { name }) => expect(answer, name).to.be.envelope(404, 'RESOURCE_NOT_FOUND'),
+      );
+  });
+
   it('accepts the declared callers', async () => {
+    const operator = await person(api);
+    await api.db('users').where({ id: operator.id }).update({ operator: true });
     const right: Record<Access, Record<string, string>> = {
+      operator: { cookie: operator.cookie },
       publicKey: bearer(project.publicKey),
       secretKey: bearer(project.secretKey),
       memberOrKey: bearer(project.secretKey),
@@ -389,7 +447,7 @@ describe('access to all routes', () => {
       member: { cookie: project.cookie },
       public: {},
     };
-    for (const operation of guarded().filter(({ method }) => method === 'GET')) {
+    for (const operation of operations.filter(({ access, method }) => access !== 'public' && method === 'GET')) {
       const { status, body } = await call(operation, own, right[operation.access]);
       const text = `${operation.name}: ${JSON.stringify(body).slice(0, 200)}`;
       if (operation.path === NOT_THERE) expect(status, text).to.equal(404);

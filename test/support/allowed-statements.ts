@@ -81,5 +81,22 @@ export const allowedStatements: AllowedStatement[] = [
     ['segment_members', 'segments'],
     'segments-move',
   ),
+  ...allow(
+    'Operators see all projects of the installation.',
+    ['projects', 'memberships', 'activity_hours', 'past_rate_hours'],
+    'operator-projects',
+    'operator-projects-count',
+  ),
+  ...allow(
+    'Operators see the queues of the installation, and retry what is parked.',
+    ['delivery_batches', 'emails', 'email_notices', 'event_queue', 'outbox'],
+    'operator-unknown',
+    'operator-queues',
+    'mail-backlog',
+    'outbox-depth',
+    'outbox-parked',
+    'outbox-parked-lock',
+    'update "outbox" set "parked_at" = $n, "attempts" = $n, "due_at" = CURRENT_TIMESTAMP where "parked_at" is not null and "id" in ($n)',
+  ),
   ...allow('Recounts the members of segments of any project.', ['segment_recounts', 'segments'], 'segments-recount'),
 ];

@@ -12,6 +12,9 @@ export interface ProjectResources {
   domains: string;
   emails: string;
   projects: string;
+  sessions: string;
+  /** A message to Temporal. */
+  outbox: string;
   jobId: string;
   contactId: string;
   stepId: string;
@@ -66,17 +69,23 @@ export async function createOneOfEachResource(
      values (?, ?, address_hash(?, ?), ?, 'COMPLAINT')`,
     [newId(), projectId, projectId, email, email],
   );
+  const [session] = await db('sessions').where({ userId: project.userId }).select('id');
+  const parked = { workflowId: `walk/${projectId}`, action: 'signal', parkedAt: new Date() };
+  const [message] = await db('outbox')
+    .insert({ queue: 'control', projectId, ...parked })
+    .returning('id');
   return {
     ...{ contacts: contact.id, templates: template.id, campaigns: campaign.id, segments: segment.id },
     ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
     ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
-    ...{ userId: project.userId, keyId: scopedKey.id, projectId, email, eventName, field: `data.${key}` },
+    ...{ sessions: session.id, outbox: String(message.id), keyId: scopedKey.id },
+    ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },
   };
 }
 
 /** Fills in the parameters of a route's path. */
 export function pathWith(belongings: ProjectResources, path: string): string {
-  const [, resource = ''] = path.replace('/users/@me', '').split('/');
+  const [, resource = ''] = path.replace(/^\/(users\/@me|operator)/, '').split('/');
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const value = belongings[(name === 'id' ? resource : name) as keyof ProjectResources];
     if (value === undefined)

@@ -31,7 +31,7 @@ const serviceLayers = [
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
   ['activity', 'emails', 'workflows'],
   ['campaigns', 'notices', 'reconciler', 'retention', 'usage'],
-  ['analytics', 'removal'],
+  ['analytics', 'operators', 'removal'],
   ['jobs'],
 ];
 

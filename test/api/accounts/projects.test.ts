@@ -15,6 +15,7 @@ const keys = [
   'publicKeyPolicy',
   'disabled',
   'disabledReason',
+  'requireTwoFactor',
 ];
 const shown = [...keys, 'createdAt', 'updatedAt'];
 
