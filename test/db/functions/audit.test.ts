@@ -29,7 +29,10 @@ describe('database functions of the audit log', () => {
         expect(await errorOf(`delete from ${name}`)).to.include('append-only: DELETE');
       }
       expect(
-        await database.value('select count(*)::integer from audit_log where project_id = ?', [database.projectId]),
+        await database.value('select count(*)::integer from audit_log where action = ? and project_id = ?', [
+          'project.disabled',
+          database.projectId,
+        ]),
       ).to.equal(2);
     });
   });
