@@ -173,7 +173,7 @@ describe('GET /live', () => {
   });
 
   it('ends with the process', async () => {
-    const other = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const other = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     const answer = await fetch(`${other.url}/live?topics=activity`, { headers: bearer(project) });
     expect(answer.status).to.equal(200);
     await other.stop();

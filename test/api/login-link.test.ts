@@ -60,7 +60,10 @@ describe('the login link', () => {
       ...{ NODE_ENV: 'production', BASE_URL: 'https://app.example', SECRET_KEY: 'a-secret-key-of-production' },
       ...{ SMTP_URL: 'smtps://relay.example', TEMPORAL_ADDRESS: '127.0.0.1:1' },
     };
-    const production = await startTestApi({ env, world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const production = await startTestApi({
+      env,
+      database: { db: api.db, url: api.databaseUrl, close: async () => {} },
+    });
     try {
       expect(await production.post('/auth/login-link', {})).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     } finally {

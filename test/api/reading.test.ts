@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { person } from '../support/accounts.ts';
 import { type ApiProject, client, startTestApi, type TestApi } from '../support/api.ts';
-import { draw } from '../support/executions.ts';
+import { insertWorkflow } from '../support/executions.ts';
 import { eventually } from '../support/waiting.ts';
 
 describe('lists over a project and a person', () => {
@@ -38,7 +38,7 @@ describe('lists over a project and a person', () => {
   }
 
   describe('GET /executions', () => {
-    let workflow: Awaited<ReturnType<typeof draw>>;
+    let workflow: Awaited<ReturnType<typeof insertWorkflow>>;
     let ann: string;
 
     async function add(contactId: string, status: string, step?: string): Promise<string> {
@@ -52,7 +52,7 @@ describe('lists over a project and a person', () => {
 
     beforeEach(async () => {
       const steps = { wait: ['DELAY', { amount: 1, unit: 'days' }], end: ['EXIT'] } as const;
-      workflow = await draw(api.db, project, { steps: { wait: [...steps.wait], end: ['EXIT'] } });
+      workflow = await insertWorkflow(api.db, project, { steps: { wait: [...steps.wait], end: ['EXIT'] } });
       ann = await contact('ann@x.co');
     });
 
