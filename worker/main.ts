@@ -14,6 +14,7 @@ import { SignerCache } from '../services/domains/signing-key.ts';
 import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { MailLinks } from '../services/emails/links.ts';
 import { SendRateLimit } from '../services/emails/send-rate.ts';
+import { startHeartbeat } from '../services/operators/processes.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
@@ -84,7 +85,7 @@ async function run(): Promise<void> {
   const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics: createWorkerMetrics(db), log };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
-  stops.push(await startWork(deps));
+  stops.push(startHeartbeat({ db, kind: 'worker', log }), await startWork(deps));
   const probes = await startProbes({
     port: settings.workerPort,
     host: settings.host,

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
 
 export interface MailBacklog {
   /** Due and not sent, whether in a batch or not. */
@@ -11,10 +12,9 @@ export interface MailBacklog {
   batches: number;
 }
 
-/** Counts waiting mail. Reads unfinished rows only, and no campaign mail, which campaigns count themselves. */
-export async function mailBacklog(db: Db): Promise<MailBacklog> {
-  const { rows } = await db.raw(`
-    select count(*) filter (where status = 'PENDING' and due_at <= now())::integer as due,
+const count = statement<MailBacklog>(
+  'mail-backlog',
+  `select count(*) filter (where status = 'PENDING' and due_at <= now())::integer as due,
       coalesce(extract(epoch from now() - min(due_at) filter (where status = 'PENDING')), 0)::float8 as oldest,
       count(*) filter (where status = 'PENDING' and due_at > now())::integer as later,
       count(*) filter (where status = 'SENDING')::integer as sending,
@@ -26,7 +26,11 @@ export async function mailBacklog(db: Db): Promise<MailBacklog> {
       from delivery_batches b
       join emails e on e.batch_id = b.id and e.status in ('PENDING', 'SENDING')
       where b.campaign_id is null
-    ) unfinished`);
-  const [{ oldest, ...counts }] = rows;
-  return { ...counts, oldest: Math.max(0, oldest) };
+    ) unfinished`,
+);
+
+/** Counts waiting mail. Reads unfinished rows only, and no campaign mail, which campaigns count themselves. */
+export async function mailBacklog(db: Db): Promise<MailBacklog> {
+  const [counts = { due: 0, oldest: 0, later: 0, sending: 0, batches: 0 }] = await count(db, []);
+  return { ...counts, oldest: Math.max(0, counts.oldest) };
 }

@@ -10,7 +10,7 @@ import { type ApiError, badRequest, unverifiedSender } from '../../platform/erro
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { isOpenProject, openProject, refusal } from '../access/open-project.ts';
+import { callerGroup, isOpenProject, keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import { reserveMails } from '../billing/caps.ts';
 import type { Data, DataChange } from '../contacts/data.ts';
 import { readLimitedData, requireRoomForFields } from '../contacts/limits.ts';
@@ -59,7 +59,7 @@ interface SendRequest {
 const insertMails = statement<AcceptedRow>(
   'send',
   `with content as materialized (
-     select content.*, project.senders_version from ${openProject()} as project,
+     select content.*, project.senders_version from ${openProject('$5')} as project,
        json_to_recordset($3::json) as content (n integer, domain text, verified_at_version uuid, from_email text,
          from_name text, reply_to text, subject text, html text, type text, variables jsonb, headers jsonb,
          attachment_set uuid, template_id uuid, fields jsonb, field_count integer, max_fields integer)
@@ -103,20 +103,18 @@ const insertMails = statement<AcceptedRow>(
    from accepted`,
 );
 
-async function writeRequests(
-  db: Db,
-  { projectId, keyGeneration }: ProjectAccess,
-  requests: SendRequest[],
-): Promise<AcceptedRow[][]> {
+async function writeRequests(db: Db, project: ProjectAccess, requests: SendRequest[]): Promise<AcceptedRow[][]> {
   const contents = requests.map(({ content }, n) => ({ ...content, n }));
   const mails = requests.flatMap((request, n) => request.mails.map((mail) => ({ ...mail, content: n })));
-  const rows = await insertMails(db, [projectId, keyGeneration, JSON.stringify(contents), JSON.stringify(mails)]);
+  const rows = await insertMails(db, [
+    ...[project.projectId, project.keyGeneration, JSON.stringify(contents), JSON.stringify(mails), keyIdOf(project)],
+  ]);
   const byId = new Map(rows.map((row) => [row.email_id, row]));
   return requests.map((request) => request.mails.flatMap(({ id }) => byId.get(id) ?? []));
 }
 
 const writeCoalesced = coalesceWrites(writeRequests, {
-  key: ({ projectId, keyGeneration }) => `${projectId}/${keyGeneration}`,
+  key: callerGroup,
   maxItems: 25,
   width: 2,
 });
@@ -263,8 +261,8 @@ function toAccepted(mails: Mail[], rows: Pick<AcceptedRow, 'email_id' | 'contact
 
 /** Returns the reason of a refusal, or undefined if it no longer applies. */
 async function refusalReason(db: Db, project: ProjectAccess, domain: string): Promise<ApiError | undefined> {
-  if (!(await isVerifiedSender(db, project.projectId, domain))) return unverifiedSender(domain);
-  return (await isOpenProject(db, project)) ? undefined : refusal(db, project);
+  if (!(await isOpenProject(db, project))) return refusal(db, project);
+  return (await isVerifiedSender(db, project.projectId, domain)) ? undefined : unverifiedSender(domain);
 }
 
 const MAX_LISTED = 5;

@@ -9,6 +9,7 @@ import { endSessions } from '../sessions/sessions.ts';
 import { countSignup } from './attempts.ts';
 import { refuseSignup } from './sign-up.ts';
 import { revokeTokens } from './tokens.ts';
+import { removeTwoFactor } from './two-factor.ts';
 
 export type SignupSettings = Pick<Settings, 'signupEnabled' | 'signupsPerIpPerHour'>;
 
@@ -42,7 +43,10 @@ export async function signInWith(
 const findKnown = (db: Db, provider: string, subject: string): Promise<User | undefined> =>
   User.query(db).findOne('id', db('userIdentities').select('userId').where({ provider, subject })).execute();
 
-/** An account that never proved its address may be a stranger's: it loses its password, sessions and identities. */
+/**
+ * An account that never proved its address may be a stranger's: it loses its password, sessions, identities and
+ * two-factor authentication.
+ */
 async function findAndSecure(trx: Db, email: string): Promise<User | undefined> {
   const user = await User.query(trx).findOne({ email }).forNoKeyUpdate();
   if (!user || user.emailVerified) return user;
@@ -50,6 +54,7 @@ async function findAndSecure(trx: Db, email: string): Promise<User | undefined> 
   // Invitations stay: the account has an identity now, so accepting one requires a session.
   await revokeTokens(trx, user.id, 'RESET_PASSWORD', 'VERIFY_EMAIL');
   await trx('userIdentities').where({ userId: user.id }).del();
+  await removeTwoFactor(trx, user.id);
   return User.query(trx).patchAndFetchById(user.id, { passwordHash: null, emailVerified: true, updatedAt: new Date() });
 }
 

@@ -86,6 +86,7 @@ create table emails (
 create index emails_due on emails (priority, project_id, due_at) where status = 'PENDING' and batch_id is null;
 -- A finished row keeps its batch, which names its delivery workflow; only unfinished ones are looked up by it.
 create index emails_batch on emails (batch_id) where status in ('PENDING', 'SENDING') and batch_id is not null;
+create index emails_unknown on emails (project_id) where status = 'UNKNOWN';
 -- Lists and their totals are answered from this index alone.
 create index emails_project on emails (project_id, id) include (status, created_at);
 create index emails_contact on emails (project_id, contact_id, id);

@@ -204,6 +204,7 @@ describe('OAuth sign-in', () => {
       providers: ['github', 'google'],
       github: true,
       google: true,
+      oidc: false,
     });
   });
 

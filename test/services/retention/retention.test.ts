@@ -95,7 +95,7 @@ describe('retention', () => {
     await database.db('events').insert(row);
     expect(await partitionOf('events', row.id)).to.equal('events_default');
     const at = new Date('2031-01-15T00:00:00Z');
-    expect(await addMonths(database.db, at)).to.equal(8);
+    expect(await addMonths(database.db, at)).to.equal(12);
     expect(await addMonths(database.db, at)).to.equal(0);
     expect(await partitionOf('events', row.id)).to.equal('events_2031_02');
     const added = await Promise.all([
@@ -139,6 +139,35 @@ describe('retention', () => {
     await happened(await contactOf('ann@example.com'), '2020-01-01');
     await aggregateEventCounts(database.db);
     expect(await runRetention(database.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
+  });
+
+  it('drops the months of the audit log after 400 days, and revoked keys with them', async () => {
+    const { db } = database;
+    const daysAgo = (days: number) => new Date(NOW.getTime() - days * 86_400_000);
+    const row = { projectId: project.id, actorType: 'SYSTEM', action: 'project.updated' };
+    // 399 and 401 days ago is the same month. 500 days ago has no partition yet.
+    const ages = [0, 399, 401, 500].map((days) => ({ ...row, id: newId(), at: daysAgo(days) }));
+    await db('auditLog').insert(ages);
+    const key = (name: string, revokedAt: Date | null) => ({
+      ...{ id: newId(), projectId: project.id, name, prefix: 'sk_', scopes: ['all'], revokedAt },
+      keyHash: Buffer.from(newId()),
+    });
+    await db('scopedKeys').insert([key('used', null), key('late', daysAgo(399)), key('old', daysAgo(401))]);
+    expect(await runRetention(db, KEEP, NOW)).to.include({ auditMonths: 1 });
+    const kept = await db('auditLog').where({ projectId: project.id, action: row.action }).pluck('id');
+    expect(kept.sort()).to.deep.equal(
+      ages
+        .slice(0, 3)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    const { rows } = await db.raw('select count(*)::integer as count from audit_log_default');
+    expect(rows[0].count).to.equal(0);
+    expect((await db('scopedKeys').where({ projectId: project.id }).pluck('name')).sort()).to.deep.equal([
+      'late',
+      'used',
+    ]);
+    expect(await runRetention(db, KEEP, NOW)).to.include({ auditMonths: 0 });
   });
 
   it('analyzes the parent table, which autovacuum does not', async () => {
