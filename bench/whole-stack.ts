@@ -10,7 +10,7 @@ import { type Postgres, startPostgres } from '../dev/postgres.ts';
 import { findTemporalCli, startDevServer } from '../dev/temporal-server.ts';
 import { settingsSchema } from '../platform/settings.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
-import { template } from './newsletter.ts';
+import { newsletterTemplate } from './newsletter.ts';
 import { type Sink, startSink } from './sink.ts';
 import type { SetupAnswer, SetupOrder, SetupProject } from './whole-setup.ts';
 
@@ -164,7 +164,13 @@ async function setUp(checkout: string, env: NodeJS.ProcessEnv, order: SetupOrder
 }
 
 async function createTemplate(url: string, { secretKey, senderDomain }: SetupProject): Promise<string> {
-  const body = { name: 'News', subject: 'News', body: template, type: 'TRANSACTIONAL', from: `news@${senderDomain}` };
+  const body = {
+    name: 'News',
+    subject: 'News',
+    body: newsletterTemplate,
+    type: 'TRANSACTIONAL',
+    from: `news@${senderDomain}`,
+  };
   return (await call<{ id: string }>(url, secretKey, 'POST', '/templates', body)).id;
 }
 

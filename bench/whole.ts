@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { checkOut } from './before.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
-import { template } from './newsletter.ts';
+import { newsletterTemplate } from './newsletter.ts';
 import type { PrebuiltOrder } from './prebuilt-pool.ts';
 import { processorTimes, untilIdle } from './processor-time.ts';
 import type { Sink } from './sink.ts';
@@ -167,7 +167,7 @@ async function campaigns(now: Stack, before: Stack | undefined, progress: Progre
 async function campaign({ url, sink, pids, campaigns: { secretKey, senderDomain } }: Stack): Promise<CampaignRound> {
   const request = <T>(method: string, path: string, body?: unknown) => call<T>(url, secretKey, method, path, body);
   const { id } = await request<{ id: string }>('POST', '/campaigns', {
-    ...{ name: 'Spring', subject: 'News', body: template, audienceType: 'ALL', type: 'HEADLESS' },
+    ...{ name: 'Spring', subject: 'News', body: newsletterTemplate, audienceType: 'ALL', type: 'HEADLESS' },
     from: `news@${senderDomain}`,
   });
   await untilIdle(pids);

@@ -22,7 +22,8 @@ export interface ConnectOptions {
 }
 
 const LOOKUPS_ONLY = ['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off']
-  .concat('plan_cache_mode=force_generic_plan')
+  // Lookups are cheap: the rows were written a moment ago.
+  .concat('random_page_cost=0.1', 'plan_cache_mode=force_generic_plan')
   .map((setting) => `-c ${setting}`)
   .join(' ');
 

@@ -1,11 +1,13 @@
 /**
- * The places at which tests end a process while it sends mail, in the order in which a mail passes them. `docs/sending.md`
- * says for each what is in Postgres, what the relay has seen, and what happens next.
+ * The places at which tests end a process while it sends mail, in the order in which a mail passes them; the last ones
+ * are in the process that recovers mail. `docs/sending.md` says for each what is in Postgres, what the relay has seen, and
+ * what happens next.
  */
 export const faultPoints = [
   'sender-started',
   'mail-leased',
   'mail-prepared',
+  'connected',
   'before-begin',
   'after-begin',
   'before-data',
@@ -15,6 +17,10 @@ export const faultPoints = [
   'before-persist',
   'after-persist',
   'before-release',
+  'after-release',
+  'recovery-outcomes-stored',
+  'recovery-mails-freed',
+  'recovery-results-persisted',
 ] as const;
 
 export type FaultPoint = (typeof faultPoints)[number];

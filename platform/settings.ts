@@ -100,6 +100,7 @@ export const settingsSchema = {
   SEGMENTS_PER_PROJECT: number(200, limit()),
   TEMPLATES_PER_PROJECT: number(500, limit()),
   WORKFLOWS_PER_PROJECT: number(200, limit()),
+  SCOPED_KEYS_PER_PROJECT: number(20, limit()),
   OPEN_JOBS_PER_PROJECT: number(100, limit()),
   RUNNING_JOBS_PER_PROJECT: number(5, limit().min(1)),
   PROJECTS_PER_USER: number(1_000, limit()),
@@ -140,6 +141,9 @@ export const settingsSchema = {
   OAUTH_GITHUB_SECRET: optionalText(),
   OAUTH_GOOGLE_ID: optionalText(),
   OAUTH_GOOGLE_SECRET: optionalText(),
+  OIDC_ISSUER: url('http', 'https'),
+  OIDC_CLIENT_ID: optionalText(),
+  OIDC_CLIENT_SECRET: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -207,7 +211,9 @@ export interface Settings {
   /** Undefined when billing is off. */
   stripe: StripeSettings | undefined;
   uploads: { folder: string } | { s3: S3Settings };
-  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>>;
+  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>> & {
+    oidc?: { issuer: string; id: string; secret: string };
+  };
   home: string;
   logLevel: string;
 }
@@ -278,9 +284,16 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
 }
 
 function productionViolations(value: Values): string[] {
-  return splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET)
-    ? ['"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`']
-    : [];
+  const violations: string[] = [];
+  if (splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET))
+    violations.push('"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`');
+  // Over http somebody on the way could replace the keys that sign-ins are verified with.
+  if (
+    /^http:/i.test(String(value.OIDC_ISSUER)) &&
+    !/^http:\/\/(localhost|127\.|\[::1\])/i.test(String(value.OIDC_ISSUER))
+  )
+    violations.push('"OIDC_ISSUER" must be https, except on this machine');
+  return violations;
 }
 
 function toSettings(value: Values): Settings {
@@ -352,6 +365,7 @@ function toSettings(value: Values): Settings {
     oauth: {
       ...oauthOf('github', value.OAUTH_GITHUB_ID, value.OAUTH_GITHUB_SECRET),
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
+      ...oidcOf(value),
     },
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
@@ -371,6 +385,7 @@ const limitsOf = (value: Values): Limits => ({
   segments: value.SEGMENTS_PER_PROJECT,
   templates: value.TEMPLATES_PER_PROJECT,
   workflows: value.WORKFLOWS_PER_PROJECT,
+  scopedKeys: value.SCOPED_KEYS_PER_PROJECT,
   openJobs: value.OPEN_JOBS_PER_PROJECT,
   runningJobs: value.RUNNING_JOBS_PER_PROJECT,
   projectsPerUser: value.PROJECTS_PER_USER,
@@ -402,6 +417,9 @@ function uploadsOf(value: Values): Settings['uploads'] {
 
 const oauthOf = (provider: 'github' | 'google', id?: string, secret?: string): Settings['oauth'] =>
   id && secret ? { [provider]: { id, secret } } : {};
+
+const oidcOf = ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret }: Values): Settings['oauth'] =>
+  issuer && id && secret ? { oidc: { issuer, id, secret } } : {};
 
 function tlsOf(value: Values): TemporalSettings['tls'] {
   const tls = {

@@ -13,6 +13,7 @@ import { Relays } from '../platform/smtp/relays.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
 import { MailLinks } from '../services/emails/links.ts';
+import { startHeartbeat } from '../services/operators/processes.ts';
 import {
   registerMailProcess,
   startSenderWorkflow,
@@ -93,7 +94,7 @@ async function run(): Promise<void> {
   const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics: createWorkerMetrics(db), log };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
-  stops.push(await startWork(deps));
+  stops.push(startHeartbeat({ db, kind: 'worker', log }), await startWork(deps));
   const probes = await startProbes({
     port: settings.workerPort,
     host: settings.host,

@@ -23,6 +23,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'Get mail results per UTC day or hour, counted once per mail',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...rangeQuery(), granularity: optional(oneOf('hour', 'day')) },
     answers: { 200: answer('A point for every day or hour.', timeseriesSchema) },
     handle: async ({ db, project, query: { granularity = 'day', ...query } }) =>
@@ -34,6 +35,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List campaigns that started in the range, the best first',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...rangeQuery(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
     answers: { 200: answer('The campaigns.', list(ratedCampaignSchema)) },
     handle: async ({ db, project, query: { metric = 'opens', ...query } }) =>
@@ -45,6 +47,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'Get totals and figures of the campaigns that started in the range',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: rangeQuery(),
     answers: { 200: answer('The totals and the campaigns.', campaignTotalsSchema) },
     handle: async ({ db, project, query }) =>
@@ -56,6 +59,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List the most frequent tracked events with their growth',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...rangeQuery(), limit: limit({ fallback: 10 }) },
     answers: {
       200: answer(

@@ -16,6 +16,7 @@ export const emails = routes('Emails', [
     path: '/emails',
     summary: 'List e-mails, newest first',
     access: 'secretKey',
+    scope: 'send:read',
     query: {
       ...cursorPage(),
       ...rangeQuery(),
@@ -34,6 +35,7 @@ export const emails = routes('Emails', [
     path: '/emails/:id',
     summary: 'Get an e-mail with its attempts',
     access: 'secretKey',
+    scope: 'send:read',
     params: { id: uuid() },
     answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
     handle: async ({ db, project, params }) =>
@@ -44,6 +46,7 @@ export const emails = routes('Emails', [
     path: '/emails/:id/resend',
     summary: 'Send an e-mail again that is FAILED or UNKNOWN',
     access: 'secretKey',
+    scope: 'send:write',
     params: { id: uuid() },
     answers: {
       200: answer('It will be sent again.', emailSchema),

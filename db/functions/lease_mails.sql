@@ -3,7 +3,7 @@
 -- A function, because its statements must see what was committed while it waited for the lock. Senders call it over
 -- connections whose plans only use indexes (db/connect.ts), so that plans stay right while the tables grow.
 create or replace function lease_mails(p_sender_id uuid, p_priority smallint, p_limit integer)
-returns table (id uuid, project_id uuid, relay text, is_retry_of_unknown boolean) language plpgsql
+returns table (id uuid, project_id uuid, relay text, is_retry_of_unknown boolean, body_bytes integer) language plpgsql
 as $$
 #variable_conflict use_column
 begin
@@ -38,6 +38,10 @@ begin
       insert into outgoing_mails (email_id, sender_id, project_id, contact_id)
       select due.id, p_sender_id, due.project_id, due.contact_id from due on conflict do nothing
     )
-    select due.id, due.project_id, due.attempt_log -> -1 ->> 'relay', due.unknown_outcomes > 0 from due
+    select due.id, due.project_id, due.attempt_log -> -1 ->> 'relay', due.unknown_outcomes > 0, coalesce(body.bytes, 0)
+    from due
+    left join lateral (select c.body_id from email_contents c where c.email_id = due.id limit 1) content on true
+    left join lateral (
+      select octet_length(b.html) as bytes from email_bodies b where b.id = content.body_id limit 1) body on true
     order by due.place, due.due_at, due.id;
 end $$;

@@ -14,9 +14,9 @@ declare
   stored integer;
 begin
   if p_ended <> '{}' then
-    update outgoing_mails o set ended_at = now(), result = ended.result
-    from rows from (unnest(p_ended), unnest(p_numbers), jsonb_array_elements(p_results)) as ended (id, number, result)
-    where o.email_id = ended.id and o.number = ended.number
+    -- By an array and not a join: the planner takes this table for almost empty and would read all of it.
+    update outgoing_mails o set ended_at = now(), result = p_results -> (array_position(p_ended, o.email_id) - 1)
+    where o.email_id = any (p_ended) and o.number = p_numbers[array_position(p_ended, o.email_id)]
       -- Recovery may have taken the attempt for lost a moment ago.
       and (o.ended_at is null or o.result ->> 'outcome' = 'unknown');
     get diagnostics stored = row_count;
@@ -42,9 +42,10 @@ begin
         is_suppressed(e.project_id, ask.recipient) as is_suppressed
       from unnest(p_ids, p_recipients, p_subjects, p_domains, p_relays) as ask (id, recipient, subject, domain, relay)
       cross join lateral (select * from emails where emails.id = ask.id limit 1) e
+      -- It may have begun already: the answer to the first call was lost. A sender asks for no mail that it is sending.
       left join lateral (
         select o.email_id from outgoing_mails o
-        where o.email_id = ask.id and o.sender_id = p_sender_id and o.started_at is null limit 1) o on true
+        where o.email_id = ask.id and o.sender_id = p_sender_id and o.ended_at is null limit 1) o on true
       left join lateral (
         select * from contacts where contacts.id = e.contact_id and e.campaign_id is not null limit 1) k on true
     ),
@@ -74,9 +75,9 @@ begin
         and rule.source_type = asked.source_type and rule.campaign_id is not distinct from asked.campaign_id
     ),
     begun as (
-      update outgoing_mails o set number = decided.number, recipient = decided.recipient, subject = decided.subject,
-        relay = decided.relay, started_at = now()
-      from decided where decided.verdict = 'go' and o.email_id = decided.id
+      update outgoing_mails o set started_at = now(), (number, recipient, subject, relay) = (
+        select d.number, d.recipient, d.subject, d.relay from decided d where d.id = o.email_id)
+      where o.email_id = any (array(select d.id from decided d where d.verdict = 'go'))
     )
     select decided.id, decided.verdict, case
         when decided.verdict = 'blocked' then decided.block_reason

@@ -79,11 +79,14 @@ export class Relay {
     return { busy: size - idle, idle };
   }
 
-  /** The milliseconds after which to ask again for a connection; 0 when there is one, or one may be opened. */
-  delay(): number {
+  /**
+   * The milliseconds after which to ask again for a connection; 0 when there is one, or one may be opened. `isConnected`:
+   * the caller has one already.
+   */
+  delay(isConnected = false): number {
     const now = performance.now();
     if (this.left) return Math.max(this.left.until - now, PROBING_MS);
-    return this.pool.idleCount > 0 ? 0 : Math.max(0, this.noNewUntil - now);
+    return isConnected || this.pool.idleCount > 0 ? 0 : Math.max(0, this.noNewUntil - now);
   }
 
   /**

@@ -71,14 +71,17 @@ export class Relays {
   }
 
   /** Whether the relay may take one more mail now. For mail that only this relay may take, ask `canTake`. */
-  mayTake(relay: Relay): boolean {
-    return this.delayOf(relay) === 0;
+  mayTake(relay: Relay, isConnected = false): boolean {
+    return this.delayOf(relay, isConnected) === 0;
   }
 
-  /** The milliseconds after which to ask `mayTake` again, if no other relay takes a mail before. */
-  delayOf(relay: Relay): number {
+  /**
+   * The milliseconds after which to ask `mayTake` again, if no other relay takes a mail before. `isConnected`: the caller
+   * has a connection to the relay.
+   */
+  delayOf(relay: Relay, isConnected = false): number {
     const own = this.shareOf(relay);
-    const unavailable = relay.delay() || (own.rate?.delay() ?? 0);
+    const unavailable = relay.delay(isConnected) || (own.rate?.delay() ?? 0);
     if (unavailable > 0 || this.all.length === 1) return unavailable;
     const now = this.clock();
     let delay = 0;
@@ -93,8 +96,8 @@ export class Relays {
   }
 
   /** Whether the relay is usable and below its rate, whatever its share. */
-  canTake(relay: Relay): boolean {
-    return relay.delay() === 0 && (this.shareOf(relay).rate?.delay() ?? 0) === 0;
+  canTake(relay: Relay, isConnected = false): boolean {
+    return relay.delay(isConnected) === 0 && (this.shareOf(relay).rate?.delay() ?? 0) === 0;
   }
 
   /** Records that the relay takes a mail now. */

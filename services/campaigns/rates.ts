@@ -7,23 +7,36 @@ import { statement } from '../../db/statement.ts';
 /** The recent rate of a campaign. */
 export interface CampaignRate {
   perSecond: number | null;
+  slowedDomains: SlowedDomain[];
 }
 
-const read = statement<{ campaign_id: string; per_second: number | null }>(
+/** A recipient domain that gets less mail now because it deferred some. */
+export interface SlowedDomain {
+  domain: string;
+  /** Mails a second. */
+  perSecond: number;
+}
+
+const read = statement<{ campaign_id: string; per_second: number | null; slowed_domains: SlowedDomain[] }>(
   'campaign-rates',
-  'select campaign_id, per_second from campaign_rates where campaign_id = any ($1::uuid[])',
+  'select campaign_id, per_second, slowed_domains from campaign_rates where campaign_id = any ($1::uuid[])',
 );
 
 export async function ratesOf(db: Db, ids: string[]): Promise<Map<string, CampaignRate>> {
   const rows = ids.length > 0 ? await read(db, [ids]) : [];
-  return new Map(rows.map(({ campaign_id, per_second }) => [campaign_id, { perSecond: per_second }]));
+  return new Map(
+    rows.map(({ campaign_id, per_second: perSecond, slowed_domains: slowedDomains }) => [
+      campaign_id,
+      { perSecond, slowedDomains },
+    ]),
+  );
 }
 
 /** Estimates the time left from the recent rate and the throttle. Null: no rate is known, or the campaign is paused. */
 export function secondsLeft(
   { status, paused, ratePerMinute }: Pick<Campaign, 'status' | 'paused' | 'ratePerMinute'>,
   { pending }: CampaignCounts,
-  rate: CampaignRate | undefined,
+  rate: Pick<CampaignRate, 'perSecond'> | undefined,
 ): number | null {
   if (status !== 'SENDING' || paused) return null;
   const allowed = ratePerMinute === null ? Number.POSITIVE_INFINITY : ratePerMinute / 60;
@@ -46,6 +59,18 @@ const sample = statement(
 /** Records how many recipients are done. The rate is an exponential average. */
 export async function sampleRate(db: Db, campaignId: string, done: number): Promise<void> {
   await sample(db, [campaignId, done]);
+}
+
+const setSlowed = statement(
+  'campaign-slowed-domains',
+  `insert into campaign_rates as p (campaign_id, slowed_domains) values ($1, $2)
+   on conflict (campaign_id) do update set slowed_domains = excluded.slowed_domains
+   where p.slowed_domains <> excluded.slowed_domains`,
+);
+
+/** Records which recipient domains of a campaign are slowed down. */
+export async function recordSlowedDomains(db: Db, campaignId: string, domains: SlowedDomain[]): Promise<void> {
+  await setSlowed(db, [campaignId, JSON.stringify(domains)]);
 }
 
 const restart = statement(

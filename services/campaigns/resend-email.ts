@@ -3,7 +3,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
-import { openProject, refusal } from '../access/open-project.ts';
+import { keyIdOf, openProject, refusal } from '../access/open-project.ts';
 import { reserveMails } from '../billing/caps.ts';
 import type { EmailRecord } from '../emails/email-record.ts';
 import { findEmail } from '../emails/find.ts';
@@ -14,7 +14,7 @@ import { resendRecipient } from './resolve.ts';
 const makePending = statement<{ source_type: string }>(
   'email-resend',
   `update emails e set status = 'PENDING', reason = null, unknown_outcomes = 0, due_at = now(), updated_at = now()
-   from ${openProject()} project, email_contents c
+   from ${openProject('$4')} project, email_contents c
    where e.id = $3 and e.project_id = project.id and e.status in ('FAILED', 'UNKNOWN')
      and c.email_id = e.id
    returning e.source_type`,
@@ -36,8 +36,9 @@ export async function resendEmail(db: Db, project: ProjectAccess, id: string): P
 }
 
 /** Counts the mail against the cap again. Workflow mail over its cap is blocked instead. */
-async function resend(trx: Db, { projectId, keyGeneration, capped }: ProjectAccess, id: string): Promise<boolean> {
-  const [row] = await makePending(trx, [projectId, keyGeneration, id]);
+async function resend(trx: Db, project: ProjectAccess, id: string): Promise<boolean> {
+  const { projectId, keyGeneration, capped } = project;
+  const [row] = await makePending(trx, [projectId, keyGeneration, id, keyIdOf(project)]);
   if (row && capped && row.source_type === 'TRANSACTIONAL') await reserveMails(trx, projectId, 1);
   return row !== undefined;
 }

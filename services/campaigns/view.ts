@@ -3,7 +3,7 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { type CampaignCounts, noCampaignCounts, readCampaignCounts } from '../../db/models/campaign-counts.ts';
 import { countAudience } from './audience.ts';
 import { findCampaign } from './find.ts';
-import { type CampaignRate, ratesOf, secondsLeft } from './rates.ts';
+import { type CampaignRate, ratesOf, type SlowedDomain, secondsLeft } from './rates.ts';
 
 /** A campaign with the counts of its recipients by state. The six counts add up to the total. */
 export interface CampaignView {
@@ -12,6 +12,8 @@ export interface CampaignView {
   counts: CampaignCounts;
   /** Null unless the campaign is SENDING and its rate is known. */
   secondsLeft: number | null;
+  /** Recipient domains that get less mail now, slowest first. */
+  slowedDomains: SlowedDomain[];
 }
 
 export async function viewCampaigns(db: Db, campaigns: Campaign[]): Promise<CampaignView[]> {
@@ -54,6 +56,7 @@ function view(campaign: Campaign, stored: CampaignCounts | undefined, rate: Camp
     counts,
     totalRecipients: isFrozen ? totalOf(counts) : campaign.audienceCount,
     secondsLeft: secondsLeft(campaign, counts, rate),
+    slowedDomains: campaign.status === 'SENDING' ? (rate?.slowedDomains ?? []) : [],
   };
 }
 

@@ -33,5 +33,9 @@ const readLog = statement<{ attempt_log: LoggedAttempt[] | null }>(
 /** Returns the attempts of a mail in order. */
 export async function attemptLogOf(db: Db, projectId: string, emailId: string): Promise<LoggedAttempt[]> {
   const [row] = await readLog(db, [projectId, emailId]);
-  return row?.attempt_log ?? [];
+  return (row?.attempt_log ?? []).map(({ startedAt, endedAt, ...attempt }) => ({
+    ...attempt,
+    startedAt: new Date(startedAt).toISOString(),
+    endedAt: new Date(endedAt).toISOString(),
+  }));
 }

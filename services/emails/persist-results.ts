@@ -1,4 +1,5 @@
 // Persists the results of attempts from `outgoing_mails` to the ledger, in sets, and publishes their events.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, wake } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { plainArray, statement } from '../../db/statement.ts';
@@ -10,8 +11,9 @@ import { insertResultEvents, insertUnpublishedResults, senderDomainArrays } from
 /** The ledger has many indexes, so a set costs far less than its mails one by one. */
 const SET_SIZE = 500;
 const LINGER_MS = 200;
-
-const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const RETRY_MS = 1_000;
+/** After as many failures in a row results are left to recovery. */
+const MAX_FAILURES = 60;
 
 // A final result is persisted whatever the row says by now: its contact may have been deleted while the mail was in
 // flight. A retry counts only for a mail that is still pending. Of a deleted contact no address is kept.
@@ -41,8 +43,8 @@ const persistSql = (which: string, { locked = '', publish }: { locked?: string; 
       sent_at = case when attempt.status = 'SENT' then attempt.ended_at else e.sent_at end,
       blocked_domain = null,
       attempt_log = case when attempt.outcome is null then e.attempt_log else coalesce(e.attempt_log, '[]') ||
-        jsonb_build_object('number', attempt.number, 'startedAt', ${iso('attempt.started_at')},
-          'endedAt', ${iso('attempt.ended_at')}, 'relay', attempt.relay, 'outcome', attempt.outcome,
+        jsonb_build_object('number', attempt.number, 'startedAt', attempt.started_at,
+          'endedAt', attempt.ended_at, 'relay', attempt.relay, 'outcome', attempt.outcome,
           'answer', case when attempt.has_recipient and e.status = 'PENDING' then attempt.answer end) end,
       to_email = case when attempt.campaign_id is not null and attempt.has_recipient and e.status = 'PENDING'
         and attempt.outcome is not null then attempt.recipient end,
@@ -67,10 +69,7 @@ const FINAL = "status in ('SENT', 'FAILED')";
 const persistOnly = (which: string): string =>
   persistSql(which, { publish: `result as (${insertUnpublishedResults(`persisted where ${FINAL}`)})` });
 const persistOfCampaign = statement<Count>('sending-persist-campaign', persistOnly('campaign_id = $1'));
-const persistLeft = statement<Count>(
-  'sending-persist-left',
-  persistOnly('ended_at < now() - make_interval(secs => $1)'),
-);
+const persistOfSenders = statement<Count>('sending-persist-senders', persistOnly('sender_id = any ($1::uuid[])'));
 
 // Events are recorded under the contact's lock, which is only tried: where another transaction has it, and where an
 // earlier result of the mail may still be unpublished, publishing is left to `publishResults`, which can wait.
@@ -101,12 +100,13 @@ export interface StoredResult {
   from: string;
 }
 
-/** Persists stored results shortly after they are stored. What fails is left to `persistLeftResults`. */
+/** Persists stored results shortly after they are stored. */
 export class ResultPersister {
   private readonly db: Db;
   private readonly billing: boolean;
   private ids: string[] = [];
-  private senders = new Set<string>();
+  private readonly senders = new Set<string>();
+  private failures = 0;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
 
@@ -120,8 +120,7 @@ export class ResultPersister {
       this.ids.push(id);
       this.senders.add(from);
     }
-    if (this.ids.length >= SET_SIZE) this.start();
-    else this.timer ??= setTimeout(() => this.start(), LINGER_MS);
+    this.startWhenFull();
   }
 
   /** Persists what is left, and waits for it. */
@@ -132,25 +131,39 @@ export class ResultPersister {
     }
   }
 
+  private startWhenFull(): void {
+    if (this.ids.length >= SET_SIZE) this.start();
+    else if (this.ids.length > 0) this.timer ??= setTimeout(() => this.start(), LINGER_MS);
+  }
+
   private start(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.running ??= this.persistAll().finally(() => {
-      this.running = undefined;
-      if (this.ids.length > 0) this.timer ??= setTimeout(() => this.start(), LINGER_MS);
-    });
+    this.running ??= this.persistSet()
+      .catch(() => {})
+      .finally(() => {
+        this.running = undefined;
+        this.startWhenFull();
+      });
   }
 
-  private async persistAll(): Promise<void> {
-    while (this.ids.length > 0) {
-      const ids = this.ids.splice(0, SET_SIZE);
-      const values = [plainArray(ids), ...senderDomainArrays([...this.senders]), this.billing];
-      if (this.ids.length === 0) this.senders = new Set();
-      faultPoint('before-persist');
-      await retryDeadlocks(this.db, () => persistAndPublish(this.db, values)).catch(() => {});
-      faultPoint('after-persist');
-      wake(this.db, 'events');
+  /** One set. What fails is tried again with the next one. */
+  private async persistSet(): Promise<void> {
+    const ids = this.ids.splice(0, SET_SIZE);
+    const values = [plainArray(ids), ...senderDomainArrays([...this.senders]), this.billing];
+    faultPoint('before-persist');
+    try {
+      await retryDeadlocks(this.db, () => persistAndPublish(this.db, values));
+      this.failures = 0;
+    } catch (error) {
+      if (++this.failures > MAX_FAILURES) throw error;
+      this.ids.unshift(...ids);
+      await sleep(RETRY_MS);
+      return;
     }
+    faultPoint('after-persist');
+    if (this.ids.length === 0) this.senders.clear();
+    wake(this.db, 'events');
   }
 }
 
@@ -159,14 +172,11 @@ export async function persistCampaignResults(db: Db, campaignId: string): Promis
   while (((await persistOfCampaign(db, [campaignId]))[0]?.count ?? 0) === SET_SIZE);
 }
 
-/** A sender persists its results before this; later ones were left behind. */
-const LEFT_SECONDS = 5;
-
-/** Persists results that a sender stored and did not persist. Returns how many. */
-export async function persistLeftResults(db: Db, olderThanSeconds = LEFT_SECONDS): Promise<number> {
+/** Persists results that senders stored and did not persist. Returns how many. */
+export async function persistResultsOfSenders(db: Db, senderIds: string[]): Promise<number> {
   let total = 0;
   for (;;) {
-    const count = (await retryDeadlocks(db, () => persistLeft(db, [olderThanSeconds])))[0]?.count ?? 0;
+    const count = (await retryDeadlocks(db, () => persistOfSenders(db, [senderIds])))[0]?.count ?? 0;
     total += count;
     if (count < SET_SIZE) return total;
   }
@@ -185,7 +195,7 @@ const persistLate = statement<{ id: string }>(
        sent_at = case when attempt.status = 'SENT' then now() else e.sent_at end,
        attempt_log = (
          select jsonb_agg(case when (entry -> 'number')::integer = attempt.number
-           then entry || jsonb_build_object('endedAt', ${iso('now()')}, 'outcome', attempt.outcome, 'answer', attempt.answer)
+           then entry || jsonb_build_object('endedAt', now(), 'outcome', attempt.outcome, 'answer', attempt.answer)
            else entry end order by place)
          from jsonb_array_elements(e.attempt_log) with ordinality as log (entry, place))
      from attempt

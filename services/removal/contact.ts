@@ -3,7 +3,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { contactNotFound } from '../contacts/save.ts';
-import { dropUnusedAttachments } from '../emails/attachments.ts';
+import { dropUnusedParts, type RemovedContent } from '../emails/bodies.ts';
 import { CONTACT_DELETED, endExecutionsOf } from '../workflows/executions/cancel.ts';
 
 /** Locks contacts in the order of their addresses, as all statements that write several. */
@@ -33,7 +33,7 @@ const cancelPending = `
 const eraseContents = `
   delete from email_contents c using emails e
   where e.project_id = ? and e.contact_id = any (?::uuid[]) and c.email_id = e.id
-  returning c.attachment_set`;
+  returning c.body_id, c.attachment_set`;
 
 // Erases the data of events, and addresses in errors of imports, which are spelled as in the file.
 const eraseHistory = `
@@ -66,11 +66,8 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
       if (deleted.length === 0) return [];
       await endExecutionsOf(trx, projectId, deleted, CONTACT_DELETED);
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, deleted]);
-      const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(eraseContents, [
-        projectId,
-        deleted,
-      ]);
-      await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
+      const contents: { rows: RemovedContent[] } = await trx.raw(eraseContents, [projectId, deleted]);
+      await dropUnusedParts(trx, contents.rows);
       await trx.raw(eraseHistory, [projectId, deleted, contacts.map(({ email }) => email)]);
       return deleted;
     }),

@@ -20,23 +20,23 @@ const MAX_TRACKED_LINKS = 300;
 
 /** The tracking URLs of one mail. */
 export class MailTracking {
-  private readonly mail: TrackingUrls;
+  private readonly urls: TrackingUrls;
   private left = MAX_TRACKED_LINKS;
 
-  constructor(mail: TrackingUrls) {
-    this.mail = mail;
+  constructor(urls: TrackingUrls) {
+    this.urls = urls;
   }
 
   /** Returns the URL that replaces a link, or undefined to leave it as it is. Call it in the order of the links. */
   clickUrl(target: string): string | undefined {
-    const url = this.left > 0 ? this.mail.clickUrl(target) : undefined;
+    const url = this.left > 0 ? this.urls.clickUrl(target) : undefined;
     if (url !== undefined) this.left--;
     return url;
   }
 
   /** The URL between the two pieces of `PIXEL`. */
   get openUrl(): string {
-    return this.mail.openUrl;
+    return this.urls.openUrl;
   }
 }
 

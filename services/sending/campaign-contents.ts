@@ -25,7 +25,7 @@ interface RecipientRow {
   data: Data;
 }
 
-export type Recipient = RecipientRow & { email: string };
+export type CampaignRecipient = RecipientRow & { email: string };
 
 const readRows = statement<RecipientRow>(
   'campaign-recipients',
@@ -35,8 +35,8 @@ const readRows = statement<RecipientRow>(
 );
 
 /** Reads the recipients of mails. Those whose contact is deleted are left out. */
-export async function readRecipients(db: Db, ids: string[]): Promise<Recipient[]> {
-  return (await readRows(db, [plainArray(ids)])).filter((row): row is Recipient => row.email !== null);
+export async function readRecipients(db: Db, ids: string[]): Promise<CampaignRecipient[]> {
+  return (await readRows(db, [plainArray(ids)])).filter((row): row is CampaignRecipient => row.email !== null);
 }
 
 /** The content of a campaign, as it was read once. */
@@ -87,7 +87,7 @@ export class CampaignContent {
   }
 
   /** Returns the input of rendering: the variables, and the footer of MARKETING mail. */
-  renderItem(row: Recipient, links: MailLinks): RenderItem {
+  renderItem(row: CampaignRecipient, links: MailLinks): RenderItem {
     const { id: emailId, contact_id: contactId, email, subscribed, created_at, data } = row;
     const variables = variablesOf({
       contact: { id: contactId, email, subscribed, createdAt: created_at, data },

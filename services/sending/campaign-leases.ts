@@ -7,11 +7,13 @@ import { reserveMailsOfThrottle } from '../campaigns/rates.ts';
 const LIST_MS = 1_000;
 /** How much sending of a throttled campaign is reserved at a time. */
 const RESERVED_SECONDS = 0.25;
+/** Bodies may be megabytes: what is leased together is prepared together. */
+const MAX_LEASED_BYTES = 8 * 1024 * 1024;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-const list = statement<{ id: string; project_id: string; rate_per_minute: number | null }>(
+const list = statement<{ id: string; project_id: string; rate_per_minute: number | null; body_bytes: number }>(
   'sending-campaigns',
-  `select c.id, c.project_id, c.rate_per_minute from campaigns c
+  `select c.id, c.project_id, c.rate_per_minute, octet_length(c.body) as body_bytes from campaigns c
    left join campaign_rates r on r.campaign_id = c.id
    where c.status = 'SENDING' and not c.paused and c.frozen_at is not null
      and (c.rate_per_minute is null or r.next_at is null or r.next_at <= now() + interval '1 second')
@@ -38,6 +40,8 @@ interface SendingCampaign {
   id: string;
   projectId: string;
   ratePerMinute: number | null;
+  /** The most mails of one lease, by the size of the body. */
+  maxLease: number;
   /** Where the last lease ended: finished mails need not be passed again. */
   position: Position;
   /** Reserved and not used. */
@@ -85,7 +89,7 @@ export class CampaignLeases {
       const campaign = this.campaigns.shift();
       if (!campaign) return undefined;
       this.campaigns.push(campaign);
-      const mails = await this.leaseOf(campaign, limit);
+      const mails = await this.leaseOf(campaign, Math.min(limit, campaign.maxLease));
       if (mails.length > 0) return { campaignId: campaign.id, projectId: campaign.projectId, mails };
     }
     return undefined;
@@ -105,9 +109,12 @@ export class CampaignLeases {
         ? [campaign]
         : [{ ...campaign, ratePerMinute, tokens: 0, notBefore: 0 }];
     });
-    const added = [...listed.values()].map(({ id, project_id: projectId, rate_per_minute: ratePerMinute }) => {
-      return { id, projectId, ratePerMinute, position: BEGINNING, tokens: 0, notBefore: 0 };
-    });
+    const added = [...listed.values()].map(
+      ({ id, project_id: projectId, rate_per_minute: ratePerMinute, body_bytes: bodyBytes }) => {
+        const maxLease = Math.max(1, Math.floor(MAX_LEASED_BYTES / bodyBytes));
+        return { id, projectId, ratePerMinute, maxLease, position: BEGINNING, tokens: 0, notBefore: 0 };
+      },
+    );
     this.campaigns = [...known, ...added];
   }
 

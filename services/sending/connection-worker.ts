@@ -6,7 +6,7 @@ import type { Relay, RelayConnection } from '../../platform/smtp/relay.ts';
 import type { DomainPace } from './domain-pace.ts';
 import type { SenderLease } from './lease.ts';
 import type { BeginVerdict, SendingLedger } from './ledger.ts';
-import { type QueuedMail, recipientDomain } from './mail.ts';
+import type { QueuedMail } from './mail.ts';
 import { type Attempt, resultOf } from './outcome.ts';
 import type { MailQueue } from './queue.ts';
 
@@ -51,6 +51,7 @@ export class ConnectionWorker {
         queue.giveBack(mail);
         continue;
       }
+      faultPoint('connected');
       try {
         await this.sendOver(connection, mail);
       } finally {
@@ -65,13 +66,13 @@ export class ConnectionWorker {
     let current = await this.begin(first);
     for (;;) {
       if (!current) {
-        const next = queue.take(relay);
+        const next = queue.take(relay, { isConnected: true });
         if (!next) return;
         current = await this.begin(next);
         continue;
       }
       const ahead: QueuedMail | undefined = current.attempt.policy.beginsAhead
-        ? queue.take(relay, { onlyCampaign: true })
+        ? queue.take(relay, { isConnected: true, onlyCampaign: true })
         : undefined;
       const beginning = ahead && this.begin(ahead);
       const outcome = await this.offer(connection, current, ahead);
@@ -86,7 +87,7 @@ export class ConnectionWorker {
         // The relay awaits a mail that may not be sent after all: only a new connection gets over that.
         if (!current) return;
       } else {
-        const next = queue.take(relay);
+        const next = queue.take(relay, { isConnected: true });
         current = next && (await this.begin(next));
         if (!next) return;
       }
@@ -125,7 +126,7 @@ export class ConnectionWorker {
 
   private end({ mail, attempt, begunAt }: MailInFlight, outcome: SendOutcome): void {
     const { ledger, pace, queue } = this.options;
-    const domain = recipientDomain(mail.prepared);
+    const { domain } = mail;
     if (outcome.kind === 'sent') pace.onAccepted(domain);
     if (outcome.kind === 'deferred' && outcome.concerns === 'domain') pace.onDeferred(domain, begunAt);
     ledger.end({ mail, attempt, result: resultOf(attempt, outcome) });

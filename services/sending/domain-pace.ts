@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DomainRates } from '../../platform/smtp/domain-rates.ts';
 import type { SharedRate } from '../../platform/smtp/relays.ts';
+import type { SlowedDomain } from '../campaigns/rates.ts';
 import { ConnectionShares } from './connection-shares.ts';
 
 export interface DomainPaceOptions {
@@ -11,11 +12,6 @@ export interface DomainPaceOptions {
   /** The SMTP connections of this process. */
   connections: number;
   clock?: () => number;
-}
-
-export interface SlowedDomain {
-  domain: string;
-  perSecond: number;
 }
 
 /** Counts mails by second, to know the rate of a domain that was not slowed yet. */

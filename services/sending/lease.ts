@@ -16,7 +16,8 @@ const renew = statement<{ id: string }>(
   'sender-renew',
   `update senders set lease_until = now() + make_interval(secs => $2) where id = $1 and lease_until > now() returning id`,
 );
-const remove = statement('sender-remove', 'delete from senders where id = $1');
+// Recovery removes the row, once no mail of the sender is left.
+const end = statement('sender-end', 'update senders set lease_until = now() where id = $1');
 
 /** The right of this process to send mail: a row of `senders`. Renews itself. Once lost, no further mail may begin. */
 export class SenderLease {
@@ -54,7 +55,7 @@ export class SenderLease {
   async release(): Promise<void> {
     this.ending.abort();
     await this.renewing;
-    await remove(this.db, [this.id]).catch(() => {});
+    await end(this.db, [this.id]).catch(() => {});
   }
 
   private async keepRenewing(): Promise<void> {

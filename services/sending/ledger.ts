@@ -172,7 +172,10 @@ export class SendingLedger {
   private writeIfReady(): void {
     if (this.isWriting) return;
     const waiting = this.begins.length + this.ends.length;
-    if (waiting === 0) return this.rest();
+    if (waiting === 0) {
+      this.rest();
+      return;
+    }
     const enough = this.options.hasBacklog() ? Math.min(this.options.connections, MOST_AWAITED) : 1;
     if (waiting >= enough) void this.writeAll();
     else this.lingerTimer ??= setTimeout(() => void this.writeAll(), LINGER_MS);
@@ -196,7 +199,8 @@ export class SendingLedger {
     [this.begins, this.ends] = [[], []];
     try {
       if (!this.connection.isThere) await this.connection.take();
-      faultPoint(begins.length > 0 ? 'before-begin' : 'before-end');
+      if (begins.length > 0) faultPoint('before-begin');
+      if (ends.length > 0) faultPoint('before-end');
       const rows = await write(this.connection, [
         this.options.senderId,
         ...beginColumns(begins),

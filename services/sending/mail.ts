@@ -18,6 +18,8 @@ export interface LeasedMail {
 /** A mail that waits for a connection. */
 export interface QueuedMail extends LeasedMail {
   prepared: PreparedMail;
+  /** The recipient's, for limits per domain. */
+  domain: string;
 }
 
 /** An attempt that has ended. */
@@ -26,6 +28,3 @@ export interface EndedAttempt {
   attempt: Attempt;
   result: AttemptResult;
 }
-
-/** Returns the domain of a recipient, for limits per domain. */
-export const recipientDomain = ({ to }: PreparedMail): string => (to ?? '').slice((to ?? '').lastIndexOf('@') + 1);

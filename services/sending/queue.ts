@@ -2,27 +2,39 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { faultPoint } from '../../platform/fault-points.ts';
+import { recipientDomain } from '../../platform/smtp/domain-rates.ts';
 import type { Relay } from '../../platform/smtp/relay.ts';
 import type { Relays } from '../../platform/smtp/relays.ts';
+import { ByteBudget } from './byte-budget.ts';
 import type { CampaignLeases } from './campaign-leases.ts';
 import type { DomainPace } from './domain-pace.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { SendingLedger } from './ledger.ts';
-import { type LeasedMail, type QueuedMail, recipientDomain } from './mail.ts';
+import type { LeasedMail, QueuedMail } from './mail.ts';
 import { policies } from './policy.ts';
-import type { Preparation, PreparedMail } from './prepare.ts';
+import type { OnReady, Preparation } from './prepare.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { SlowDomains } from './slow-domains.ts';
 
-const lease = statement<{ id: string; project_id: string; relay: string | null; is_retry_of_unknown: boolean }>(
-  'sending-lease',
-  'select * from lease_mails($1, $2::smallint, $3)',
-);
+interface LeasedRow {
+  id: string;
+  project_id: string;
+  relay: string | null;
+  is_retry_of_unknown: boolean;
+  body_bytes: number;
+}
+
+const lease = statement<LeasedRow>('sending-lease', 'select * from lease_mails($1, $2::smallint, $3)');
 
 /** Mails per lease and preparation. */
 const GROUP = { urgent: 50, campaign: 100 } as const;
 /** Leased ahead of the connections: enough that none waits, few enough for memory and for fair shares. */
 const AHEAD = { urgent: 150, campaign: 300 } as const;
+/** The composed mail that waits for a connection; beyond it nothing is leased. */
+const AHEAD_BYTES = 24 * 1024 * 1024;
+/** Larger bodies are prepared one by one, within a budget of bytes, and keep their part of it until they are sent. */
+const LARGE_BYTES = 64 * 1024;
+const LARGE_BUDGET = 16 * 1024 * 1024;
 const POLL_MS = 1_000;
 const RETRY_MS = 1_000;
 
@@ -47,6 +59,13 @@ export interface QueueOptions {
   onError: (error: unknown) => void;
 }
 
+export interface TakeOptions {
+  /** The caller has a connection to the relay. */
+  isConnected?: boolean;
+  /** Only mail of a campaign, and only if no other mail waits. */
+  onlyCampaign?: boolean;
+}
+
 interface Waiter {
   relay: Relay;
   resolve: (mail: QueuedMail | undefined) => void;
@@ -61,7 +80,13 @@ export class MailQueue {
   private readonly wakeLine: Partial<Record<Line, () => void>> = {};
   private readonly isWoken: Record<Line, boolean> = { urgent: false, campaign: false };
   private readonly isDry: Record<Line, boolean> = { urgent: false, campaign: false };
-  private readonly slowDomains: SlowDomains;
+  /** The last lease left due mail behind. */
+  private readonly hasBacklog: Record<Line, boolean> = { urgent: false, campaign: false };
+  readonly slowDomains: SlowDomains;
+  private readonly largeMails = new ByteBudget(LARGE_BUDGET);
+  /** Called when a large mail leaves the queue. */
+  private readonly onTaken = new Map<string, () => void>();
+  private readyBytes = 0;
   private readonly preparations = new Set<Promise<void>>();
   private readonly done: Promise<unknown>;
   private retryTimer: NodeJS.Timeout | undefined;
@@ -99,27 +124,28 @@ export class MailQueue {
     });
   }
 
-  /** Returns the best mail that this relay may send now. With `onlyCampaign`, a campaign's, if no other mail waits. */
-  take(relay: Relay, { onlyCampaign = false } = {}): QueuedMail | undefined {
-    const { relays, rate, stopping } = this.options;
+  /** Returns the best mail that this relay may send now. */
+  take(relay: Relay, { isConnected = false, onlyCampaign = false }: TakeOptions = {}): QueuedMail | undefined {
+    const { relays, rate, pace, stopping } = this.options;
     if (stopping.aborted || this.readyCount === 0) return undefined;
     if (onlyCampaign && (this.waiters.length > 0 || this.urgentCount > 0)) return undefined;
-    const delay = relays.delayOf(relay);
+    const delay = relays.delayOf(relay, isConnected);
     if (delay > 0) this.dispatchLater(delay);
     // A mail that only this relay may have waits for no other relay's share.
-    if (delay > 0 && !relays.canTake(relay)) return undefined;
-    const rateDelay = rate?.delay(this.readyCount) ?? 0;
-    if (rateDelay > 0) return this.dispatchLater(rateDelay);
+    if (delay > 0 && !relays.canTake(relay, isConnected)) return undefined;
+    const mayLeave = ({ relay: only, domain }: QueuedMail): boolean => {
+      if (only === undefined ? delay > 0 : only !== relay.name) return false;
+      const waitMs = rate?.delay(this.readyCount) || pace.take(domain);
+      if (waitMs > 0) this.dispatchLater(waitMs);
+      return waitMs === 0;
+    };
     for (const queue of this.ready) {
-      const mail = queue.take((candidate) => {
-        if (delay > 0 && candidate.relay === undefined) return false;
-        return this.mayLeave(candidate, relay);
-      });
+      const mail = queue.take(mayLeave);
       if (!mail) continue;
       rate?.take();
       relays.took(relay);
-      this.options.pace.enter(recipientDomain(mail.prepared));
-      this.slowDomains.remove(recipientDomain(mail.prepared));
+      pace.enter(mail.domain);
+      this.removed(mail);
       this.wakeUp(lineOf(mail));
       return mail;
     }
@@ -127,15 +153,16 @@ export class MailQueue {
   }
 
   /** A mail that was taken is done with its connection. */
-  leave({ prepared }: QueuedMail): void {
-    this.options.pace.leave(recipientDomain(prepared));
+  leave({ domain }: QueuedMail): void {
+    this.options.pace.leave(domain);
     this.dispatch();
   }
 
   /** Takes a mail back that no connection was found for. */
   giveBack(mail: QueuedMail): void {
-    this.options.pace.leave(recipientDomain(mail.prepared));
-    this.slowDomains.add(recipientDomain(mail.prepared));
+    this.options.pace.leave(mail.domain);
+    this.slowDomains.add(mail.domain);
+    this.readyBytes += bytesOf(mail);
     this.queueOf(mail).putFirst(groupOf(mail), mail);
     this.dispatch();
   }
@@ -144,16 +171,17 @@ export class MailQueue {
   async dropCampaign(campaignId: string): Promise<void> {
     this.options.campaigns.forget(campaignId);
     const dropped = this.ready.flatMap((queue) => queue.takeGroup(campaignId));
-    for (const { prepared } of dropped) this.slowDomains.remove(recipientDomain(prepared));
+    for (const mail of dropped) this.removed(mail);
     await Promise.all(dropped.map(({ id }) => this.options.ledger.release({ id })));
   }
 
   /** Resolves when nothing is being leased or prepared any more; all that is still queued goes back to the ledger. */
   async close(): Promise<void> {
     await this.done;
+    const left = this.ready.flatMap((queue) => queue.takeAll());
+    for (const mail of left) this.removed(mail);
     await Promise.all(this.preparations);
     clearTimeout(this.retryTimer);
-    const left = this.ready.flatMap((queue) => queue.takeAll());
     await Promise.all(left.map(({ id }) => this.options.ledger.release({ id })));
   }
 
@@ -165,13 +193,6 @@ export class MailQueue {
     for (const { resolve } of this.waiters.splice(0)) resolve(undefined);
     this.wakeUp('urgent');
     this.wakeUp('campaign');
-  }
-
-  private mayLeave({ relay: only, prepared }: QueuedMail, relay: Relay): boolean {
-    if (only !== undefined && only !== relay.name) return false;
-    const waitMs = this.options.pace.take(recipientDomain(prepared));
-    if (waitMs > 0) this.dispatchLater(waitMs);
-    return waitMs === 0;
   }
 
   private dispatchLater(ms: number): undefined {
@@ -196,6 +217,8 @@ export class MailQueue {
       }
       this.waiters.splice(index, 1);
       waiter.resolve(mail);
+      // The next mail may be the share of a relay that was passed over.
+      index = 0;
     }
   };
 
@@ -217,7 +240,7 @@ export class MailQueue {
       this.isWoken[line] = false;
       let leased = 0;
       try {
-        if (this.room(line) > 0) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
+        if (this.mayLease(line)) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
       } catch (error) {
         onError(error);
         await this.pause(line, RETRY_MS);
@@ -234,9 +257,14 @@ export class MailQueue {
     if (this.waiters.length === this.options.connections) this.options.onIdle?.();
   }
 
+  /** With a backlog, waits for room for a whole group: a lease costs about the same for one mail as for fifty. */
+  private mayLease(line: Line): boolean {
+    return this.room(line) >= (this.hasBacklog[line] ? GROUP[line] : 1);
+  }
+
   private room(line: Line): number {
     const waiting = line === 'urgent' ? this.urgentCount : (this.ready[policies.CAMPAIGN.priority]?.size ?? 0);
-    return AHEAD[line] - waiting - this.preparing[line];
+    return this.readyBytes > AHEAD_BYTES ? 0 : AHEAD[line] - waiting - this.preparing[line];
   }
 
   private async pause(line: Line, ms: number): Promise<void> {
@@ -254,10 +282,12 @@ export class MailQueue {
   private async leaseUrgent(): Promise<number> {
     const { db, senderId, preparation } = this.options;
     let total = 0;
+    this.hasBacklog.urgent = false;
     for (const policy of [policies.TRANSACTIONAL, policies.WORKFLOW]) {
       const limit = Math.min(GROUP.urgent, this.room('urgent'));
       if (limit <= 0) break;
       const rows = await lease(db, [senderId, policy.priority, limit]);
+      if (rows.length === limit) this.hasBacklog.urgent = true;
       if (rows.length === 0) continue;
       faultPoint('mail-leased');
       total += rows.length;
@@ -268,18 +298,29 @@ export class MailQueue {
         }),
       );
       const sendable = this.withoutRemovedRelays(mails);
-      this.prepare('urgent', sendable, (ids, ready) => preparation.prepare(ids, ready));
+      const bytesOf = new Map(rows.map(({ id, body_bytes: bytes }) => [id, bytes]));
+      const isLarge = ({ id }: LeasedMail) => (bytesOf.get(id) ?? 0) > LARGE_BYTES;
+      const small = sendable.filter((mail) => !isLarge(mail));
+      this.prepare('urgent', small, (ids, ready) => preparation.prepare(ids, ready));
+      for (const mail of sendable.filter(isLarge))
+        this.prepare('urgent', [mail], (ids, ready) =>
+          this.largeMails.run(bytesOf.get(mail.id) ?? 0, () => preparation.prepare(ids, ready)),
+        );
     }
     return total;
   }
 
   private async leaseCampaign(): Promise<number> {
     const { campaigns, preparation } = this.options;
-    const leased = await campaigns.leaseNext(Math.min(GROUP.campaign, this.room('campaign')));
+    const limit = Math.min(GROUP.campaign, this.room('campaign'));
+    const leased = await campaigns.leaseNext(limit);
+    this.hasBacklog.campaign = leased?.mails.length === limit;
     if (!leased) return 0;
     faultPoint('mail-leased');
     const { campaignId, projectId, mails } = leased;
-    const sendable = mails.filter(({ id, recipient }) => !this.isPostponed(id, domainOf(recipient ?? '')));
+    const sendable = mails.filter(
+      ({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? ''), campaignId),
+    );
     const policy = policies.CAMPAIGN;
     this.prepare(
       'campaign',
@@ -290,9 +331,9 @@ export class MailQueue {
   }
 
   /** Gives a mail back to the ledger if its domain is so slow that it would wait long here, in the way of others. */
-  private isPostponed(id: string, domain: string): boolean {
+  private isPostponed(id: string, domain: string, campaignId: string | null): boolean {
     const { ledger, onError } = this.options;
-    const retryAfterSeconds = this.slowDomains.postpone(domain);
+    const retryAfterSeconds = this.slowDomains.postpone(domain, campaignId);
     if (retryAfterSeconds === undefined) return false;
     const reason = `mail to ${domain} is slowed down; it will be sent later`;
     ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(onError);
@@ -311,21 +352,17 @@ export class MailQueue {
   }
 
   /** Not awaited: the next mails are leased meanwhile. */
-  private prepare(
-    line: Line,
-    mails: LeasedMail[],
-    work: (ids: string[], ready: (mail: PreparedMail) => void) => Promise<void>,
-  ): void {
+  private prepare(line: Line, mails: LeasedMail[], work: (ids: string[], ready: OnReady) => Promise<void>): void {
     if (mails.length === 0) return;
     const byId = new Map(mails.map((mail) => [mail.id, mail]));
     this.preparing[line] += mails.length;
-    const ready = (prepared: PreparedMail) => {
+    const ready: OnReady = (prepared) => {
       const mail = byId.get(prepared.id);
-      if (!mail) return;
+      if (!mail) return undefined;
       byId.delete(prepared.id);
       this.preparing[line]--;
       faultPoint('mail-prepared');
-      this.add({ ...mail, prepared });
+      return this.add({ ...mail, prepared, domain: recipientDomain(prepared.to ?? '') });
     };
     const preparation = work(
       mails.map(({ id }) => id),
@@ -342,22 +379,37 @@ export class MailQueue {
     this.preparations.add(preparation);
   }
 
-  private add(mail: QueuedMail): void {
+  /** Returns a promise for a large mail, which resolves when it leaves the queue. */
+  private add(mail: QueuedMail): Promise<void> | undefined {
     if (this.options.stopping.aborted) {
       this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
-      return;
+      return undefined;
     }
-    const domain = recipientDomain(mail.prepared);
-    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, domain)) return;
-    this.slowDomains.add(domain);
-    this.queueOf(mail).put(groupOf(mail), mail);
+    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain, null)) return undefined;
+    this.put(mail);
+    const taken =
+      bytesOf(mail) > LARGE_BYTES ? new Promise<void>((resolve) => this.onTaken.set(mail.id, resolve)) : undefined;
     this.dispatch();
+    return taken;
+  }
+
+  private put(mail: QueuedMail): void {
+    this.slowDomains.add(mail.domain);
+    this.readyBytes += bytesOf(mail);
+    this.queueOf(mail).put(groupOf(mail), mail);
+  }
+
+  private removed(mail: QueuedMail): void {
+    this.slowDomains.remove(mail.domain);
+    this.readyBytes -= bytesOf(mail);
+    this.onTaken.get(mail.id)?.();
+    this.onTaken.delete(mail.id);
   }
 }
+
+const bytesOf = ({ prepared: { message } }: QueuedMail): number => ('raw' in message ? message.raw.length : 0);
 
 const lineOf = ({ policy }: LeasedMail): Line => (policy === policies.CAMPAIGN ? 'campaign' : 'urgent');
 
 /** Campaigns share the connections fairly, other mail by project. */
 const groupOf = ({ campaignId, projectId }: LeasedMail): string => campaignId ?? projectId;
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);

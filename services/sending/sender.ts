@@ -5,6 +5,7 @@ import { faultPoint } from '../../platform/fault-points.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Relays } from '../../platform/smtp/relays.ts';
 import { type AutoPauseLimits, checkCampaign, pauseCampaignItself } from '../campaigns/auto-pause.ts';
+import { recordSlowedDomains } from '../campaigns/rates.ts';
 import { CampaignLeases } from './campaign-leases.ts';
 import { ConnectionWorker } from './connection-worker.ts';
 import type { DomainPace } from './domain-pace.ts';
@@ -75,6 +76,7 @@ export class Sender {
     } finally {
       this.queue = undefined;
       await lease.release();
+      await recoverMails(db).catch(() => {});
     }
   }
 }
@@ -143,6 +145,7 @@ class SenderRun {
     await queue.close();
     await ledger.idle();
     await Promise.all(this.reactions);
+    faultPoint('after-release');
     await this.checkCampaigns();
     for (const timer of this.timers) clearTimeout(timer);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
@@ -205,6 +208,7 @@ class SenderRun {
     for (const [id, seenAt] of this.watched) {
       try {
         const state = await checkCampaign(this.deps.db, id, this.deps.limits);
+        await recordSlowedDomains(this.deps.db, id, this.queue.slowDomains.of(id));
         if (state !== 'sending' || now - seenAt > WATCH_MS) this.watched.delete(id);
       } catch (err) {
         this.deps.log.warn({ err, campaignId: id }, 'cannot check a campaign');

@@ -19,6 +19,7 @@ export interface ContentRow {
   reply_to: string | null;
   subject: string;
   rendered_subject: string | null;
+  body_id: string;
   html: string;
   type: TemplateType;
   variables: Data | null;
@@ -34,11 +35,12 @@ export interface ContentRow {
   contact: { email: string; subscribed: boolean; created_at: string; data: Data } | null;
 }
 
-const readRows = statement<ContentRow>(
+// Reads a body once for all mails that share it: it may be a megabyte.
+const readRows = statement<ContentRow & { html: string | null }>(
   'single-contents',
-  `select e.id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.rendered_subject, c.html,
-     c.type, c.variables, c.headers, c.attachment_set, c.untracked, p.language, p.tracking, e.project_id, e.source_type,
-     e.contact_id,
+  `select e.id, c.to_email, c.to_name, c.from_email, c.from_name, c.reply_to, c.subject, c.rendered_subject, c.body_id,
+     case when row_number() over (partition by c.body_id) = 1 then b.html end as html, b.headers,
+     c.type, c.variables, c.attachment_set, c.untracked, p.language, p.tracking, e.project_id, e.source_type, e.contact_id,
      case when c.attachment_set is not null then (
        select sum(octet_length(a.content))::integer from email_attachments a where a.set_id = c.attachment_set
      ) end as attachment_bytes,
@@ -47,18 +49,25 @@ const readRows = statement<ContentRow>(
    from unnest((select $1::uuid[])) as asked (id)
    join emails e on e.id = asked.id
    join email_contents c on c.email_id = e.id
+   join email_bodies b on b.id = c.body_id and b.project_id = e.project_id
    left join contacts k on k.id = e.contact_id
    left join projects p on p.id = e.project_id`,
 );
 
 /** Reads the contents of mails. Those whose content is erased are left out. */
-export const readContents = (db: Db, ids: string[]): Promise<ContentRow[]> => readRows(db, [plainArray(ids)]);
+export async function readContents(db: Db, ids: string[]): Promise<ContentRow[]> {
+  const rows = await readRows(db, [plainArray(ids)]);
+  const bodies = new Map<string, string>();
+  for (const { body_id, html } of rows) if (html !== null) bodies.set(body_id, html);
+  for (const row of rows) row.html = bodies.get(row.body_id) ?? '';
+  return rows;
+}
 
 /** Mails of one template are rendered together. */
 export function groupByTemplate(rows: ContentRow[]): ContentRow[][] {
   const groups = new Map<string, ContentRow[]>();
   for (const row of rows) {
-    const key = `${templateSubject(row)}\n${row.html}`;
+    const key = `${row.body_id} ${templateSubject(row)}`;
     const group = groups.get(key);
     if (group) group.push(row);
     else groups.set(key, [row]);

@@ -26,7 +26,7 @@ describe('notices of mail', () => {
   });
   after(() => database.close());
   beforeEach(() =>
-    database.db.raw('truncate emails, email_contents, email_notices, unpublished_email_results, events'),
+    database.db.raw('truncate emails, email_bodies, email_contents, email_notices, unpublished_email_results, events'),
   );
 
   /** A mail with status SENT whose result is published. */

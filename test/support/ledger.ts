@@ -31,15 +31,16 @@ export async function addMail(db: Db, mail: Partial<MailRow> & { project: string
     unknownOutcomes: mail.unknownOutcomes ?? 0,
     ...(mail.dueAt ? { dueAt: mail.dueAt } : {}),
   });
+  await db('email_bodies').insert({ id, projectId: mail.project, html: '<p>Hello</p>' });
   await db('email_contents').insert({
     emailId: id,
     projectId: mail.project,
+    bodyId: id,
     toEmail: mail.to ?? `${id}@example.com`,
     fromEmail: 'shop@demo.localhost',
     fromName: mail.fromName ?? null,
     replyTo: mail.replyTo ?? null,
     subject: mail.subject ?? 'Hello',
-    html: '<p>Hello</p>',
   });
   return id;
 }

@@ -77,7 +77,7 @@ const attempt = (work: () => unknown): unknown => {
     return undefined;
   }
 };
-const tracking = () => new MailTracking(new TrackedLinks('https://mail.example', KEYS).of({ id: ID, projectId: ID }));
+const tracks = () => new MailTracking(new TrackedLinks('https://mail.example', KEYS).of({ id: ID, projectId: ID }));
 const filter = (change: object) => ({
   logic: 'AND',
   groups: [{ filters: [{ field: 'data.a', operator: 'equals', value: 'x', ...change }] }],
@@ -138,14 +138,14 @@ export const textPaths: Record<string, TextPath> = {
 
   'links: in a body': (text) => replaceLinks(text, (target) => `${target}x`),
   'links: in an address': (text) => replaceLinks(`<a href="${text}">x</a>`, (target) => `${target}x`),
-  'links: tracked body': (text) => addTracking(text, tracking()),
-  'links: tracked address': (text) => addTracking(`<a href="http://${text}">x</a><a href='${text}'>x</a>`, tracking()),
+  'links: tracked body': (text) => addTracking(text, tracks()),
+  'links: tracked address': (text) => addTracking(`<a href="http://${text}">x</a><a href='${text}'>x</a>`, tracks()),
   'links: entities': linkTarget,
   'links: attribute': escapeAttribute,
   'links: headers of a mail': (text) =>
     ownHead(
       new MailLinks({ baseUrl: 'https://mail.example', secretKeys: [...KEYS] }),
-      { id: ID, type: 'MARKETING', from: text, headers: null, unsubscribeUrl: 'u' },
+      { id: ID, type: 'HEADLESS', from: text, unsubscribeUrl: 'u' },
       () => text,
     ),
 

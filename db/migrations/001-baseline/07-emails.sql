@@ -66,6 +66,7 @@ create table emails (
 -- Mail that senders lease next.
 create index emails_due on emails (priority, project_id, due_at) where status = 'PENDING' and campaign_id is null;
 create index emails_campaign_due on emails (campaign_id, due_at, id) where status = 'PENDING' and campaign_id is not null;
+create index emails_unknown on emails (project_id) where status = 'UNKNOWN';
 -- Lists and their totals are answered from this index alone.
 create index emails_project on emails (project_id, id) include (status, created_at);
 create index emails_contact on emails (project_id, contact_id, id);
@@ -79,21 +80,22 @@ create index emails_workflow on emails (workflow_id, id) include (project_id, st
 create index emails_provider on emails (provider_message_id) where provider_message_id is not null;
 create index emails_blocked on emails (project_id, blocked_domain) where blocked_domain is not null and status = 'PENDING';
 
--- Content of mail that is not a campaign's, partitioned by the mail's id, which grows with time.
+-- What recipients of mail that is not a campaign's have of their own, and what lists and events show. Partitioned by the
+-- mail's id, which grows with time.
 create table email_contents (
   email_id uuid primary key,
   project_id uuid not null,
+  -- Its body. The first mail of a request has the id of the body, other recipients refer to it.
+  body_id uuid not null,
   to_email text not null,
   to_name text,
   from_email text not null,
   from_name text,
   reply_to text,
   subject text not null,
-  html text not null,
   created_at timestamptz not null default now(),
   -- Values of the request itself, stored on the contact or not. They win over the contact's.
   variables jsonb,
-  headers jsonb,
   type text not null default 'TRANSACTIONAL' check (type in ('TRANSACTIONAL', 'MARKETING', 'HEADLESS')),
   attachment_set uuid,
   -- The subject after rendering, where it has variables. Erased with the rest of the content.
@@ -103,6 +105,21 @@ create table email_contents (
 ) partition by range (email_id);
 create table email_contents_default partition of email_contents default;
 create index email_contents_attachments on email_contents (attachment_set) where attachment_set is not null;
+create index email_contents_body on email_contents (body_id) where body_id <> email_id;
+
+-- Bodies, stored once for all recipients of a request (docs/decisions/112-bodies.md). Partitioned by the id, which contains
+-- the month of its mails.
+create table email_bodies (
+  id uuid primary key,
+  project_id uuid not null,
+  -- Template sources: rendered with the recipient's variables when the mail is sent.
+  html text not null,
+  headers jsonb,
+  -- Text of a template, which all mails of the month share. It is removed with the month; others with their last mail.
+  shared boolean not null default false,
+  created_at timestamptz not null default now()
+) partition by range (id);
+create table email_bodies_default partition of email_bodies default;
 
 -- The files of one request, stored once for all of its recipients. A set is removed with the last mail that uses it.
 create table email_attachments (

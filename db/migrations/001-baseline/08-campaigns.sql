@@ -59,7 +59,9 @@ create table campaign_rates (
   -- Recipients done at the last sample, and the rate since the one before.
   sampled_at timestamptz not null default now(),
   sampled_done integer not null default 0,
-  per_second float8
+  per_second float8,
+  -- Recipient domains that get less mail now because they deferred some: [{ domain, perSecond }].
+  slowed_domains jsonb not null default '[]'
 );
 
 create table campaign_counts (

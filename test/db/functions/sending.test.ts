@@ -93,7 +93,7 @@ describe('database functions of sending', () => {
       ]);
       const mail = await addMail({ unknownOutcomes: 1, attemptLog });
       expect(await lease()).to.deep.equal([
-        { id: mail.id, project_id: database.projectId, relay: 'two:25', is_retry_of_unknown: true },
+        { id: mail.id, project_id: database.projectId, relay: 'two:25', is_retry_of_unknown: true, body_bytes: 0 },
       ]);
     });
   });
@@ -186,12 +186,30 @@ describe('database functions of sending', () => {
       expect(rows.every(({ startedAt }) => startedAt instanceof Date)).to.equal(true);
     });
 
-    it('begins no mail twice, none that is not leased and none that is no longer pending', async () => {
-      const [twice, free, sent] = [await addLeased(), await addMail(), await addLeased({ status: 'SENT' })];
-      await write([twice]);
-      expect(verdicts(await write([twice, free, sent]))).to.have.deep.members(
-        [twice, free, sent].map(({ id }) => ({ id, verdict: 'gone', reason: null })),
+    it('begins no mail that has ended, is not leased by the sender or is no longer pending', async () => {
+      const [ended, free, sent, others] = [
+        await addLeased(),
+        await addMail(),
+        await addLeased({ status: 'SENT' }),
+        await addLeased(),
+      ];
+      await write([ended]);
+      await write([], [{ id: ended.id, number: 1, result: { status: 'SENT' } }]);
+      await database
+        .db('outgoingMails')
+        .where({ emailId: others.id })
+        .update({ senderId: await addSender() });
+      const mails = [ended, free, sent, others];
+      expect(verdicts(await write(mails))).to.have.deep.members(
+        mails.map(({ id }) => ({ id, verdict: 'gone', reason: null })),
       );
+    });
+
+    it('begins a mail again, as the same attempt, when the sender did not learn that it has begun', async () => {
+      const mail = await addLeased();
+      const [first] = await write([mail]);
+      expect(first).to.include({ verdict: 'go', number: 1 });
+      expect(await write([mail])).to.deep.equal([first]);
     });
 
     it('begins nothing without a valid lease of the sender', async () => {

@@ -36,7 +36,7 @@ describe('mail that is blocked or delayed', () => {
     await database.close();
   });
   beforeEach(async () => {
-    await db.raw('truncate emails, email_contents, outgoing_mails, senders, suppressions');
+    await db.raw('truncate emails, email_bodies, email_contents, outgoing_mails, senders, suppressions');
     await db('projects').update({ disabled: false, sendingBlockedReason: null });
     await db('domains').update({ status: 'VERIFIED' });
     smtp.behave();

@@ -146,6 +146,7 @@ describe('relay', () => {
     expect(await relay.connect()).to.deep.equal({ kind: 'unreachable', reason: '421 one connection only' });
     expect(relay.leftOut).to.equal(undefined);
     expect(relay.delay()).to.be.above(0);
+    expect(relay.delay(true)).to.equal(0);
     expect((await first.send(mail())).kind).to.equal('sent');
     await first.release();
     expect(relay.delay()).to.equal(0);
