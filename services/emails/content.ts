@@ -9,7 +9,7 @@ import type { Data } from '../contacts/data.ts';
 import { footerFor } from '../templates/footer.ts';
 import { placeholderLinks } from '../templates/render.ts';
 import { variablesOf } from '../templates/variables.ts';
-import { bulkHeaders } from './dress.ts';
+import { bulkHeaders } from './bulk-headers.ts';
 
 /** A mail as it was sent, as far as that is known. */
 export interface MailContent {
