@@ -3,7 +3,7 @@ import type { Email } from '../../db/models/email.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
-import { messageId } from '../../platform/smtp/mailer.ts';
+import { messageId } from '../../platform/mime/compose.ts';
 import { plainMail, type Renderer, type RenderItem } from '../../platform/templates/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { footerFor } from '../templates/footer.ts';
