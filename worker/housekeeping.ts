@@ -12,7 +12,7 @@ import { aggregateEventCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
 import { admitAllWaiting } from '../services/jobs/slots.ts';
 import { deleteOldNoticeIds } from '../services/notices/receive.ts';
-import { addMonths } from '../services/retention/partitions.ts';
+import { addMonths, addWeeks } from '../services/retention/partitions.ts';
 import { resealSecrets } from '../services/sealing/reseal.ts';
 import { disableCriticalProjects } from '../services/security/auto-disable.ts';
 import { applyAllContactChanges } from '../services/segments/follow.ts';
@@ -21,6 +21,7 @@ import { scrubSystemMail } from '../services/system/remove-links.ts';
 import { removeUploads } from '../services/uploads/remove.ts';
 import { sweepAccounts } from '../services/users/attempts.ts';
 import { sendRequestedMails } from '../services/users/requests.ts';
+import { tidyWebhooks } from '../services/webhooks/housekeeping.ts';
 import { deleteLeftoverExecutions } from '../services/workflows/executions/remove.ts';
 import { resealHeaders } from '../services/workflows/reseal-headers.ts';
 import { deleteOldTicks } from '../services/workflows/tick.ts';
@@ -62,7 +63,10 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('contact counts', AGGREGATE_MS, () => aggregateContactCounts(db)),
     chore('campaign counts', AGGREGATE_MS, () => aggregateCampaignCounts(db)),
     chore('event counts', AGGREGATE_MS, () => aggregateEventCounts(db)),
-    chore('partitions', SWEEP_MS, () => addMonths(db)),
+    chore('partitions', SWEEP_MS, async () => {
+      await addMonths(db);
+      await addWeeks(db);
+    }),
     chore('contact indexes', TIDY_MS, () => cleanContactIndexes(db)),
     chore('segment changes', SEGMENTS_MS, () => applyAllContactChanges(db)),
     chore('edited segments', SEGMENTS_MS, () => reconcileDue(db)),
@@ -76,6 +80,7 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('sealed secrets', SWEEP_MS, () => resealSecrets(db, settings.secretKeys)),
     chore('waiting jobs', TIDY_MS, () => admitAllWaiting(db, settings.limits)),
     chore('sealed webhook headers', HOURLY_MS, () => resealHeaders(db, settings.secretKeys)),
+    chore('webhook listeners', TIDY_MS, () => tidyWebhooks(db)),
     chore('received notices', SWEEP_MS, () => deleteOldNoticeIds(db)),
     chore('unverified domains', HOURLY_MS, () => removeUnverifiedDomains(db, settings)),
     chore('workflow versions', SWEEP_MS, () => deleteUnusedVersions(db)),

@@ -30,11 +30,13 @@ import {
   domainsQueueOptions,
   executionsQueueOptions,
   mailQueueOptions,
+  webhookEndpointsQueueOptions,
   webhooksQueueOptions,
   workflowsQueueOptions,
 } from './task-queue-options.ts';
 import { installRuntime } from './temporal-log.ts';
 import { type QueueOptions, TemporalWorkers } from './temporal-workers.ts';
+import { webhookResources } from './webhook-resources.ts';
 
 interface WorkerDeps {
   settings: Settings;
@@ -137,7 +139,7 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
       }),
     );
   if (roles.has('bulk')) queues.push(domainsQueueOptions({ db: deps.db, resolver, settings }));
-  const executions = roles.has('workflows') ? startExecutions(deps, resolver) : undefined;
+  const executions = roles.has('workflows') ? startExecutions(deps, resolver, stopping.signal) : undefined;
   if (executions) queues.push(await workflowsQueueOptions(executions.deps), ...executions.queues);
   const workers = new TemporalWorkers({ settings: settings.temporal, temporal, duties: queues, log });
   const stopRelay = roles.has('relay') ? startRelay(deps, listener) : () => {};
@@ -188,7 +190,7 @@ function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listene
   };
 }
 
-function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: Resolver) {
+function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: Resolver, stopping: AbortSignal) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
@@ -205,6 +207,15 @@ function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: 
     queues: [
       executionsQueueOptions({ ...deps, temporalSide: openRuns(temporal) }),
       webhooksQueueOptions({ db, http, keys: settings.secretKeys, now }),
+      webhookEndpointsQueueOptions({
+        db,
+        resolver,
+        allowedHosts: settings.webhookAllowedHosts,
+        keys: settings.secretKeys,
+        now,
+        systemFrom: settings.systemFrom,
+        stopping,
+      }),
     ],
     close: () => renderer.close(),
   };
@@ -223,7 +234,11 @@ async function startReturnedMail({ settings, db, log }: WorkerDeps): Promise<Sto
 }
 
 function startRelay({ db, temporal, settings, log }: WorkerDeps, listener: Listener): Stop {
-  const relay = new Relay({ db, temporal, listener, log, billing: settings.stripe !== undefined });
+  const relay = new Relay({
+    ...{ db, temporal, listener, log },
+    billing: settings.stripe !== undefined,
+    webhookResources: webhookResources(settings),
+  });
   relay.start();
   const stopHousekeeping = startHousekeeping({ db: withStatementTimeout(db, BULK_STATEMENT_MS), settings, log });
   // Workers create these when they connect. This restores them in a namespace that was lost since.

@@ -6,3 +6,4 @@ export { erasure } from './erasure.ts';
 export { execution } from './execution.ts';
 export { job } from './job.ts';
 export { reconciler, retention, segmentSweep } from './schedules.ts';
+export { webhookEndpoint } from './webhook-endpoint.ts';

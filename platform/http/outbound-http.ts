@@ -60,18 +60,68 @@ const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 export function outboundHttp(options: OutboundRules): OutboundHttp {
   const rules = { ...LIMITS, ...options };
-  return async (request, signal) => {
-    const timeout = AbortSignal.timeout(rules.timeoutMs);
-    const combined = signal ? AbortSignal.any([timeout, signal]) : timeout;
-    try {
-      return await followRedirects(rules, request, combined);
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      if (error instanceof RefusedError) return { kind: 'refused', reason: error.message };
-      if (timeout.aborted) return { kind: 'unreachable', reason: `no answer within ${rules.timeoutMs / 1000} s` };
-      return { kind: 'unreachable', reason: reasonOf(error) };
-    }
-  };
+  return (request, signal) => withTimeout(rules, signal, (combined) => followRedirects(rules, request, combined));
+}
+
+/** Throws only when `signal` is aborted. */
+async function withTimeout(
+  rules: Rules,
+  signal: AbortSignal | undefined,
+  work: (combined: AbortSignal) => Promise<OutboundResponse>,
+): Promise<OutboundResponse> {
+  const timeout = AbortSignal.timeout(rules.timeoutMs);
+  try {
+    return await work(signal ? AbortSignal.any([timeout, signal]) : timeout);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return failureOf(rules, error, timeout);
+  }
+}
+
+function failureOf(
+  rules: Rules,
+  error: unknown,
+  timeout: AbortSignal,
+): Exclude<OutboundResponse, { kind: 'answered' }> {
+  if (error instanceof RefusedError) return { kind: 'refused', reason: error.message };
+  if (timeout.aborted) return { kind: 'unreachable', reason: `no answer within ${rules.timeoutMs / 1000} s` };
+  return { kind: 'unreachable', reason: reasonOf(error) };
+}
+
+/** Many requests to one origin over kept connections. */
+export interface PinnedOrigin {
+  request(request: Omit<OutboundRequest, 'url' | 'publicHeaders'>, signal?: AbortSignal): Promise<OutboundResponse>;
+  close(): Promise<void>;
+}
+
+/**
+ * Resolves and checks a URL once, and pins all requests to the checked addresses. Follows no redirects: their status is
+ * the answer. Close it soon: until then changes in DNS have no effect.
+ */
+export async function pinOrigin(
+  options: OutboundRules & { connections: number },
+  address: string,
+): Promise<PinnedOrigin | Exclude<OutboundResponse, { kind: 'answered' }>> {
+  const rules = { ...LIMITS, ...options };
+  const timeout = AbortSignal.timeout(rules.timeoutMs);
+  try {
+    const { url } = firstHop({ url: address, method: 'POST', headers: {} });
+    const addresses = await checkedAddresses(rules, url, timeout);
+    const agent = new Agent({
+      connect: { lookup: pinnedTo(addresses) },
+      pipelining: 1,
+      connections: options.connections,
+    });
+    return {
+      request: (request, signal) =>
+        withTimeout(rules, signal, (combined) =>
+          dispatchHop(rules, agent, firstHop({ ...request, url: address }), combined),
+        ),
+      close: () => agent.destroy(),
+    };
+  } catch (error) {
+    return failureOf(rules, error, timeout);
+  }
 }
 
 type Rules = Required<OutboundRules>;
@@ -142,9 +192,23 @@ function nextHop(hop: Hop, status: number, location: string, publicHeaders: stri
 
 type Answered = Extract<OutboundResponse, { kind: 'answered' }>;
 
-async function requestHop(rules: Rules, { url, method, headers, body }: Hop, signal: AbortSignal): Promise<Answered> {
-  const addresses = await checkedAddresses(rules, url, signal);
+async function requestHop(rules: Rules, hop: Hop, signal: AbortSignal): Promise<Answered> {
+  const addresses = await checkedAddresses(rules, hop.url, signal);
   const agent = new Agent({ connect: { lookup: pinnedTo(addresses) }, pipelining: 0 });
+  try {
+    return await dispatchHop(rules, agent, hop, signal);
+  } finally {
+    // Also stops a body that exceeds the limit.
+    agent.destroy().catch(() => {});
+  }
+}
+
+async function dispatchHop(
+  rules: Rules,
+  agent: Agent,
+  { url, method, headers, body }: Hop,
+  signal: AbortSignal,
+): Promise<Answered> {
   try {
     const sentBody = method === 'GET' || method === 'HEAD' ? null : (body ?? '');
     const response = await dispatch(withoutCredentials(url), {
@@ -161,9 +225,6 @@ async function requestHop(rules: Rules, { url, method, headers, body }: Hop, sig
   } catch (error) {
     if (codeOf(error) === 'UND_ERR_INVALID_ARG') throw new RefusedError('the URL, the method or a header is not valid');
     throw error;
-  } finally {
-    // Also stops a body that exceeds the limit.
-    agent.destroy().catch(() => {});
   }
 }
 
@@ -196,6 +257,19 @@ function requirePublic(url: URL, addresses: string[]): void {
 export function isAllowed(url: URL, allowedHosts: string[]): boolean {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return allowedHosts.some((host) => host.toLowerCase() === `${url.hostname}:${port}`);
+}
+
+export const isWebUrl = (text: string): boolean =>
+  URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol) && new URL(text).hostname !== '';
+
+/** Returns why a URL may not be called, as far as the URL itself shows it. Every call checks it again. */
+export function targetRefusal(text: string, allowedHosts: string[]): string | undefined {
+  if (!isWebUrl(text)) return 'the URL cannot be read';
+  const target = new URL(text);
+  const literal = literalAddress(target);
+  if (!literal || isAllowed(target, allowedHosts)) return undefined;
+  const refusal = refusalOf(literal);
+  return refusal && `${literal} ${refusal}`;
 }
 
 async function resolve(resolver: Rules['resolver'], host: string, signal: AbortSignal): Promise<string[]> {

@@ -73,7 +73,9 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
         deleted,
       ]);
       await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
-      await trx.raw(eraseHistory, [projectId, deleted, contacts.map(({ email }) => email)]);
+      const emails = contacts.map(({ email }) => email);
+      await trx.raw(eraseHistory, [projectId, deleted, emails]);
+      await trx.raw('select erase_webhook_payloads(?, ?::uuid[], ?::text[])', [projectId, deleted, emails]);
       return deleted;
     }),
   );

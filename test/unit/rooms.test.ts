@@ -26,7 +26,7 @@ const serviceLayers = [
   ['conditions', 'idempotency', 'outbox', 'sessions', 'throttle', 'paging.ts', 'range.ts'],
   ['blocking', 'system'],
   ['access', 'users'],
-  ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads'],
+  ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads', 'webhooks'],
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
   ['activity', 'emails', 'workflows'],
   ['campaigns', 'notices', 'reconciler', 'retention', 'usage'],

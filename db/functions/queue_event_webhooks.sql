@@ -1,0 +1,31 @@
+-- Queues recorded events that an endpoint wants. A project without endpoints costs one index lookup per event; the inner
+-- limit makes the planner look each project up.
+create or replace function queue_event_webhooks() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select 1 from added e where (select true from wanted_webhook_types w where w.project_id = e.project_id limit 1)
+  ) then return null; end if;
+  with stored as (
+    insert into webhook_events (id, project_id, type, contact_id, data, happened_at, created_at)
+    select e.id, e.project_id, e.type, e.contact_id, cut_webhook_data(
+        case
+          when e.type like 'event.%' then jsonb_build_object('name', e.name, 'data', e.data, 'email', c.email)
+          when e.type like 'contact.%' and c.id is not null then e.data || contact_json(row(c.*)::contacts)
+          else e.data || jsonb_build_object('email', c.email)
+        end || jsonb_build_object('eventId', e.id, 'contactId', e.contact_id, 'projectId', e.project_id,
+          'position', e.position)),
+      e.created_at, e.created_at
+    from (
+      select *, case when is_reserved_event(name) then name else 'event.' || name end as type from added
+    ) e
+    left join lateral (select * from contacts where contacts.id = e.contact_id limit 1) c on true
+    where wants_webhook(e.project_id, e.type)
+    returning id, project_id, created_at
+  )
+  insert into webhook_queue (project_id, event_id, event_created_at)
+  select project_id, id, created_at from stored;
+  return null;
+end $$;
+
+create or replace trigger events_queue_webhooks after insert on events
+  referencing new table as added for each statement execute function queue_event_webhooks();
