@@ -95,9 +95,9 @@ export class Relay {
 
   private async webhooksRound(): Promise<RoundResult> {
     const { db, webhookResources } = this.options;
-    const completed = webhookResources ? await completeWebhookEvents(db, webhookResources) : 0;
     const expanded = await expandWebhookEvents(db);
     await signalWebhookEndpoints(db);
+    const completed = webhookResources ? await completeWebhookEvents(db, webhookResources) : 0;
     return completed + expanded > 0 ? 'more' : 'idle';
   }
 

@@ -32,6 +32,9 @@ import { tracking } from './tracking.ts';
 import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
+import { webhookDeliveries } from './webhook-deliveries.ts';
+import { webhookEndpoints } from './webhook-endpoints.ts';
+import { webhookListen } from './webhook-listen.ts';
 import { webhookSecrets } from './webhook-secret.ts';
 import { workflowSimulation } from './workflow-simulation.ts';
 import { workflowSteps } from './workflow-steps.ts';
@@ -66,6 +69,9 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   config,
   uploads(parts),
   webhookSecrets,
+  webhookListen(parts),
+  webhookEndpoints,
+  webhookDeliveries,
   workflows,
   workflowSteps,
   executions,

@@ -10,7 +10,7 @@ export const workflowIds = {
   execution: (projectId: string, executionId: string, generation: number) =>
     `execution/${projectId}/${executionId}/${generation}`,
   webhookEndpoint: (projectId: string, endpointId: string, generation: number) =>
-    `webhook-endpoint/${projectId}/${endpointId}/${generation}`,
+    `webhookEndpoint/${projectId}/${endpointId}/${generation}`,
   /** Id of a Temporal Schedule. Temporal appends the time for each run. */
   cron: (projectId: string, workflowId: string) => `cron/${projectId}/${workflowId}`,
 };

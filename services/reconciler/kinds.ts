@@ -70,7 +70,7 @@ export const kinds: Kind[] = [
   {
     workflowType: 'webhookEndpoint',
     rows: `select id::text as key,
-        workflow_id('webhook-endpoint', project_id::text, id::text, generation::text) as workflow_id,
+        workflow_id('webhookEndpoint', project_id::text, id::text, generation::text) as workflow_id,
         ${isPastGrace('loop_started_at')} as past_grace
       from webhook_endpoints`,
     revive: async (trx, id) => {

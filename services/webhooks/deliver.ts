@@ -34,6 +34,8 @@ export type NextDelivery = { kind: 'end' } | { kind: 'more' } | { kind: 'rest'; 
 export interface SliceControl {
   isOver(): boolean;
   signal?: AbortSignal;
+  /** How long a slice waits for more, so that a steady stream costs few Temporal operations. */
+  lingerMs?: number;
 }
 
 const CALLS_AT_ONCE = 10;
@@ -46,7 +48,6 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 65_536;
 /** Calls with no success among them, after which a round ends. */
 const MAX_FAILURES_IN_ROW = CALLS_AT_ONCE;
-/** How long a slice waits for more, so that a steady stream costs few Temporal operations. */
 const LINGER_MS = 2_000;
 const POLL_MS = 500;
 /** Longer than a slice with its last calls. */
@@ -157,7 +158,7 @@ class Slice {
         const lanes = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.lane(call)));
         await this.flush();
         for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
-        if (this.isStopping() || performance.now() - foundAt > LINGER_MS) break;
+        if (this.isStopping() || performance.now() - foundAt >= (this.control.lingerMs ?? LINGER_MS)) break;
         await sleep(POLL_MS);
         // From the start: earlier transactions may have committed later.
         this.last = undefined;

@@ -71,7 +71,7 @@ const signal = statement<{ count: number }>(
    ),
    message as (
      insert into outbox (queue, project_id, workflow_id, action, payload)
-     select 'control', project_id, workflow_id('webhook-endpoint', project_id::text, id::text, generation::text), 'signal',
+     select 'control', project_id, workflow_id('webhookEndpoint', project_id::text, id::text, generation::text), 'signal',
        '${JSON.stringify({ signal: signalNames.refresh })}'::jsonb
      from due returning 1
    )
