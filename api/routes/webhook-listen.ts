@@ -38,17 +38,23 @@ export const webhookListen = ({ isClosing }: Pick<AppParts, 'isClosing'>): Route
   };
 
   /** Yields what happens until the client leaves, the process stops, or the caller may no longer read. */
-  async function* messages(db: AppParts['db'], project: ProjectAccess, types: string[], secret: string) {
+  async function* messages(
+    db: AppParts['db'],
+    project: ProjectAccess,
+    types: string[],
+    secret: string,
+    left: AbortSignal,
+  ) {
     const { projectId } = project;
     let listenerId: string | undefined;
     count(projectId, 1);
     try {
       listenerId = await openListener(db, projectId, types);
       yield sseComment('listening');
-      for (let beatAt = performance.now(); !isClosing(); ) {
+      for (let beatAt = performance.now(); !isClosing() && !left.aborted; ) {
         const { deliveries, hasMore } = await readListener(db, projectId, listenerId, secret);
         for (const delivery of deliveries) yield sseMessage(delivery.headers['webhook-id'] ?? '', delivery);
-        if (!hasMore) await sleep(POLL_MS);
+        if (!hasMore) await sleep(POLL_MS, undefined, { signal: left }).catch(() => {});
         if (performance.now() - beatAt < HEARTBEAT_MS) continue;
         if (!(await isOpenProject(db, project))) return;
         await touchListener(db, projectId, listenerId);
@@ -81,12 +87,12 @@ export const webhookListen = ({ isClosing }: Pick<AppParts, 'isClosing'>): Route
         const types = readTypes(query.types);
         const { projectId } = project;
         const secret = await webhookSecret(db, settings.secretKeys, projectId);
-        if (request.method === 'HEAD') return eventStream((async function* () {})());
+        if (request.method === 'HEAD') return eventStream(async function* () {});
         if ((streams.get(projectId) ?? 0) >= STREAMS_PER_PROJECT)
           throw new ApiError(429, 'RATE_LIMIT_EXCEEDED', `This project has ${STREAMS_PER_PROJECT} streams open.`, {
             suggestion: 'Close one of them first.',
           });
-        return eventStream(messages(db, project, types, secret), { 'X-Webhook-Secret': secret });
+        return eventStream((left) => messages(db, project, types, secret, left), { 'X-Webhook-Secret': secret });
       },
     }),
   ]);

@@ -23,6 +23,8 @@ export interface ProjectResources {
   email: string;
   eventName: string;
   field: string;
+  'webhook-endpoints': string;
+  'webhook-deliveries': string;
 }
 
 function bodyOf(answer: ApiAnswer) {
@@ -61,11 +63,14 @@ export async function createOneOfEachResource({ db }: TestApi, project: ApiProje
      values (?, ?, address_hash(?, ?), ?, 'COMPLAINT')`,
     [newId(), projectId, projectId, email, email],
   );
+  const endpoint = await make('/webhook-endpoints', { url: 'https://hooks.example', types: ['webhook.test'] });
+  const { deliveryId } = await make(`/webhook-endpoints/${endpoint.id}/test`, {});
   return {
     ...{ contacts: contact.id, templates: template.id, campaigns: campaign.id, segments: segment.id },
     ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
     ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
     ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },
+    ...{ 'webhook-endpoints': endpoint.id, 'webhook-deliveries': deliveryId },
   };
 }
 
