@@ -158,7 +158,9 @@ class Slice {
         const lanes = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.lane(call)));
         await this.flush();
         for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
-        if (this.isStopping() || performance.now() - foundAt >= (this.control.lingerMs ?? LINGER_MS)) break;
+        const onlyFailures = this.failed && !this.succeeded;
+        if (this.isStopping() || onlyFailures || performance.now() - foundAt >= (this.control.lingerMs ?? LINGER_MS))
+          break;
         await sleep(POLL_MS);
         // From the start: earlier transactions may have committed later.
         this.last = undefined;
