@@ -9,6 +9,7 @@ import {
   sharedComponents,
   takesSession,
 } from './openapi-shared.ts';
+import { openApiWebhooks } from './openapi-webhooks.ts';
 import type { Route, RouteGroup } from './route.ts';
 import type { Shape } from './typed.ts';
 
@@ -46,6 +47,7 @@ export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
     servers: [{ url: '/' }],
     tags: [...new Set(groups.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
+    webhooks: openApiWebhooks(),
     components: sharedComponents,
   };
 }

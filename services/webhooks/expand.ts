@@ -15,15 +15,15 @@ const expand = statement<{ events: number }>(
   `with recursive ${roundRobinCtes({ table: 'webhook_queue', waiting: 'not q.incomplete', limit: '$1::integer' })},
    taken as (
      delete from webhook_queue using mine where webhook_queue.id = mine.id
-     returning webhook_queue.project_id, webhook_queue.event_id, webhook_queue.event_created_at
+     returning webhook_queue.id as number, webhook_queue.event_id, webhook_queue.event_created_at
    ),
    event as materialized (
-     select e.id, e.project_id, e.type, e.data, e.happened_at, e.created_at, webhook_patterns(e.type) as patterns
+     select taken.number, e.id, e.project_id, e.type, e.data, e.happened_at, e.created_at, webhook_patterns(e.type) as patterns
      from taken cross join lateral (
        select * from webhook_events where id = taken.event_id and created_at = taken.event_created_at limit 1) e
    ),
    wanted as materialized (
-     select event.id as event_id, event.project_id, event.type, event.created_at, p.id as endpoint_id, p.enabled
+     select event.number, event.id as event_id, event.project_id, event.type, event.created_at, p.id as endpoint_id, p.enabled
      from event join webhook_endpoints p on p.project_id = event.project_id and p.types && event.patterns
      where p.created_at <= event.created_at
        and (p.enabled or p.disabled_at > now() - interval '30 days')
@@ -31,13 +31,14 @@ const expand = statement<{ events: number }>(
    delivery as (
      insert into webhook_deliveries (id, project_id, endpoint_id, event_id, type, next_attempt_at, created_at)
      select uuidv7(), project_id, endpoint_id, event_id, type, case when enabled then created_at end, created_at
-     from wanted order by event_id
+     from wanted order by number
      on conflict do nothing
    ),
    heard as (
      insert into webhook_listener_messages (project_id, listener_id, event_id, type, data, happened_at)
      select event.project_id, l.id, event.id, event.type, event.data, event.happened_at
      from event join webhook_listeners l on l.project_id = event.project_id and l.types && event.patterns
+     order by event.number
    ),
    unwanted as (
      delete from webhook_events e using event
