@@ -18,6 +18,7 @@ import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
+import { BusyQueues } from './busy.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Loop } from './loop.ts';
 import { createMetrics, type WorkerMetrics } from './metrics.ts';
@@ -45,6 +46,8 @@ interface WorkerDeps {
   db: Db;
   temporal: Temporal;
   metrics: WorkerMetrics;
+  /** Sending campaigns. */
+  busy: BusyQueues;
   log: Logger;
 }
 
@@ -83,7 +86,8 @@ async function run(): Promise<void> {
   await refusePendingMigrations(db);
   installRuntime(log);
   const temporal = createTemporal(settings.temporal);
-  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics: createMetrics(db), log };
+  const metrics = createMetrics(db);
+  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics, busy: new BusyQueues(), log };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
   stops.push(await startWork(deps));
@@ -155,7 +159,7 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
   };
 }
 
-function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listener, stopping: AbortSignal) {
+function startMail({ settings, db, metrics, busy, log }: WorkerDeps, listener: Listener, stopping: AbortSignal) {
   const { sendRatePerSecond } = settings;
   const mailer = createMailer({
     url: settings.smtpUrl ?? '',
@@ -181,7 +185,7 @@ function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listene
   return {
     queues: [
       mailQueueOptions(deps),
-      campaignsQueueOptions({ ...deps, limits: settings, billing: settings.stripe !== undefined }),
+      busy.count(campaignsQueueOptions({ ...deps, limits: settings, billing: settings.stripe !== undefined })),
     ],
     close: async () => {
       mailer.close();
@@ -190,7 +194,7 @@ function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listene
   };
 }
 
-function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: Resolver, stopping: AbortSignal) {
+function startExecutions({ settings, db, temporal, busy, log }: WorkerDeps, resolver: Resolver, stopping: AbortSignal) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
@@ -214,6 +218,7 @@ function startExecutions({ settings, db, temporal, log }: WorkerDeps, resolver: 
         keys: settings.secretKeys,
         now,
         systemFrom: settings.systemFrom,
+        isBusy: busy.isBusy,
         stopping,
       }),
     ],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
-import { type OutboundResponse, pinOrigin } from '../../platform/http/outbound-http.ts';
+import { type OutboundResponse, type PinnedTarget, pinTarget } from '../../platform/http/outbound-http.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
 import { type DueDelivery, dueDeliveries, nextDueDelivery, type StoredResult, writeResults } from './delivery-store.ts';
 import {
@@ -20,6 +20,8 @@ export interface DeliverDeps extends FailingDeps {
   /** Private hosts that may be called, as `host:port`. */
   allowedHosts: string[];
   keys: SigningKeys;
+  /** Whether the process is sending campaigns, which go first. */
+  isBusy?: () => boolean;
 }
 
 export interface EndpointRef {
@@ -48,6 +50,8 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 65_536;
 /** Calls with no success among them, after which a round ends. */
 const MAX_FAILURES_IN_ROW = CALLS_AT_ONCE;
+/** Calls a second of an endpoint while the process sends campaigns: those that were not made follow when it is done. */
+const RATE_WHEN_BUSY = 250;
 const LINGER_MS = 2_000;
 const POLL_MS = 500;
 /** Longer than a slice with its last calls. */
@@ -111,8 +115,6 @@ async function decideNext(deps: DeliverDeps, ref: EndpointRef, calls: number): P
   return { kind: 'rest', until: Math.min(...times) };
 }
 
-type Call = (request: { method: string; headers: Record<string, string>; body: string }) => Promise<OutboundResponse>;
-
 /** One visit of an endpoint. Several lanes call at once; results are written in sets. */
 class Slice {
   private readonly deps: DeliverDeps;
@@ -150,12 +152,13 @@ class Slice {
     await this.fetch();
     if (this.waiting.length === 0) return 0;
     const rules = { resolver, allowedHosts, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES };
-    const origin = await pinOrigin({ ...rules, connections: CALLS_AT_ONCE }, this.endpoint.url);
-    const call: Call =
-      'kind' in origin ? async () => origin : (request) => origin.request(request, this.control.signal);
+    const target = await pinTarget({ ...rules, connections: CALLS_AT_ONCE }, this.endpoint.url, this.headers);
+    const post: PinnedTarget['post'] = 'kind' in target ? async () => target : target.post;
+    const breakOff = () => void ('kind' in target || target.close());
+    this.control.signal?.addEventListener('abort', breakOff, { once: true });
     try {
       for (let foundAt = performance.now(); ; ) {
-        const lanes = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.lane(call)));
+        const lanes = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, () => this.lane(post)));
         await this.flush();
         for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
         const onlyFailures = this.failed && !this.succeeded;
@@ -169,7 +172,8 @@ class Slice {
         if (this.waiting.length > 0) foundAt = performance.now();
       }
     } finally {
-      if (!('kind' in origin)) await origin.close();
+      this.control.signal?.removeEventListener('abort', breakOff);
+      if (!('kind' in target)) await target.close();
       await this.writeHealth();
     }
     if (this.gone) await disableEndpoint(this.deps, this.endpoint.id, 'gone');
@@ -180,15 +184,17 @@ class Slice {
     return this.control.isOver() || this.gone || this.failuresInRow >= MAX_FAILURES_IN_ROW;
   }
 
-  private async lane(call: Call): Promise<void> {
+  private async lane(post: PinnedTarget['post']): Promise<void> {
     for (let delivery = await this.next(); delivery; delivery = await this.next()) {
       await this.pace();
       if (this.isStopping()) return;
       const startedAt = this.deps.now();
       const began = performance.now();
       const body = bodyOf(delivery);
-      const headers = { ...this.headers, ...requestHeaders(this.secrets, delivery.eventId, startedAt, body) };
-      const response = await call({ method: 'POST', headers, body });
+      const headers = requestHeaders(this.secrets, delivery.eventId, startedAt, body);
+      const response = await post(headers, body);
+      // A call that was broken off has no result.
+      if (this.control.signal?.aborted) return;
       this.record(delivery, response, startedAt, Math.round(performance.now() - began));
       if (this.unwritten.length > MAX_UNWRITTEN) await this.writing;
     }
@@ -196,8 +202,9 @@ class Slice {
 
   /** Spaces the beginnings of calls by the endpoint's rate. */
   private async pace(): Promise<void> {
-    const { ratePerSecond } = this.endpoint;
-    if (ratePerSecond === null) return;
+    const limits = [this.endpoint.ratePerSecond, this.deps.isBusy?.() ? RATE_WHEN_BUSY : null];
+    const ratePerSecond = Math.min(...limits.map((limit) => limit ?? Number.POSITIVE_INFINITY));
+    if (ratePerSecond === Number.POSITIVE_INFINITY) return;
     const at = Math.max(this.nextCallAt, performance.now());
     this.nextCallAt = at + 1_000 / ratePerSecond;
     const ms = at - performance.now();

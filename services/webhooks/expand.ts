@@ -18,13 +18,17 @@ const expand = statement<{ events: number }>(
      returning webhook_queue.id as number, webhook_queue.event_id, webhook_queue.event_created_at
    ),
    event as materialized (
-     select taken.number, e.id, e.project_id, e.type, e.data, e.happened_at, e.created_at, webhook_patterns(e.type) as patterns
+     select taken.number, e.id, e.project_id, e.type, e.data, e.happened_at, e.created_at
      from taken cross join lateral (
        select * from webhook_events where id = taken.event_id and created_at = taken.event_created_at limit 1) e
    ),
+   -- Once per type, because many events are alike.
+   happened as materialized (select project_id, type from event group by project_id, type),
+   type as materialized (select project_id, type, webhook_patterns(type) as patterns from happened),
    wanted as materialized (
      select event.number, event.id as event_id, event.project_id, event.type, event.created_at, p.id as endpoint_id, p.enabled
-     from event join webhook_endpoints p on p.project_id = event.project_id and p.types && event.patterns
+     from event join type using (project_id, type)
+     join webhook_endpoints p on p.project_id = event.project_id and p.types && type.patterns
      where p.created_at <= event.created_at
        and (p.enabled or p.disabled_at > now() - interval '30 days')
    ),
@@ -37,7 +41,8 @@ const expand = statement<{ events: number }>(
    heard as (
      insert into webhook_listener_messages (project_id, listener_id, event_id, type, data, happened_at)
      select event.project_id, l.id, event.id, event.type, event.data, event.happened_at
-     from event join webhook_listeners l on l.project_id = event.project_id and l.types && event.patterns
+     from event join type using (project_id, type)
+     join webhook_listeners l on l.project_id = event.project_id and l.types && type.patterns
      order by event.number
    ),
    unwanted as (

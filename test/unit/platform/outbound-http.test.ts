@@ -4,7 +4,7 @@ import {
   type OutboundRequest,
   type OutboundRules,
   outboundHttp,
-  pinOrigin,
+  pinTarget,
 } from '../../../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../../../platform/http/resolver.ts';
 import { type DnsStandIn, startDns } from '../../support/dns.ts';
@@ -212,39 +212,39 @@ describe('outbound HTTP', () => {
     });
   });
 
-  describe('a pinned origin', () => {
+  describe('a pinned target', () => {
     const pin = (url: string, allowedHosts = [here.host]) =>
-      pinOrigin({ resolver, allowedHosts, connections: 2, timeoutMs: 5_000 }, url);
+      pinTarget({ resolver, allowedHosts, connections: 2, timeoutMs: 5_000 }, url, { 'X-All': 'all' });
     const opened = async (url: string) => {
-      const origin = await pin(url);
-      if ('kind' in origin) throw new Error(origin.reason);
-      return origin;
+      const target = await pin(url);
+      if ('kind' in target) throw new Error(target.reason);
+      return target;
     };
 
     it('keeps its connections for many requests, with the credentials of the URL', async () => {
-      const origin = await opened(`http://user:secret@${here.host}/hook?a=b`);
+      const target = await opened(`http://user:secret@${here.host}/hook?a=b`);
       const ports = new Set<string | undefined>();
       here.answer(({ headers }) => ({ body: { id: headers['x-id'] } }));
       for (let n = 0; n < 10; n++) {
-        const answer = await origin.request({ method: 'POST', headers: { 'X-Id': `${n}` }, body: `${n}` });
+        const answer = await target.post({ 'x-id': `${n}` }, `${n}`);
         expect(answer).to.include({ kind: 'answered', status: 200, body: JSON.stringify({ id: `${n}` }) });
         ports.add(here.requests[n]?.headers.connection);
       }
       expect(here.requests[0]).to.include({ path: '/hook?a=b', body: '0' });
       expect(here.requests[0]?.headers.authorization).to.match(/^Basic /);
       expect([...ports]).to.deep.equal(['keep-alive']);
-      await origin.close();
+      await target.close();
     });
 
     it('answers with a redirect instead of following it', async () => {
       here.redirect('/', there.url);
-      const origin = await opened(here.url);
-      expect(await origin.request({ method: 'POST', headers: {}, body: '' })).to.include({
+      const target = await opened(here.url);
+      expect(await target.post({}, '')).to.include({
         kind: 'answered',
         status: 302,
       });
       expect(there.requests).to.deep.equal([]);
-      await origin.close();
+      await target.close();
     });
 
     it('refuses private addresses, literal and behind a name, and other schemes', async () => {
@@ -264,9 +264,9 @@ describe('outbound HTTP', () => {
 
     it('returns a failure when there is no answer', async () => {
       here.answer({ instead: 'drop' });
-      const origin = await opened(here.url);
-      expect(await origin.request({ method: 'POST', headers: {}, body: '' })).to.have.property('kind', 'unreachable');
-      await origin.close();
+      const target = await opened(here.url);
+      expect(await target.post({}, '')).to.have.property('kind', 'unreachable');
+      await target.close();
     });
   });
 });
