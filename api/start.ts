@@ -9,14 +9,15 @@ import { startProbes } from '../platform/probes.ts';
 import type { Settings } from '../platform/settings.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { AddressLimiter } from '../services/access/address-limiter.ts';
-import { KeyCache } from '../services/access/key-cache.ts';
+import { KeyCache } from '../services/access/keys.ts';
 import { RateLimiter, rateStore } from '../services/access/rate-limiter.ts';
 import { type CheckByWorkflow, domainChecker } from '../services/domains/check-now.ts';
+import { startHeartbeat } from '../services/operators/processes.ts';
 import { createApp } from './app.ts';
 import type { AppParts } from './http/context.ts';
 import { listen } from './http/listen.ts';
 import type { RouteGroup } from './http/route.ts';
-import { createMetrics } from './metrics.ts';
+import { createApiMetrics } from './metrics.ts';
 
 export interface Api {
   port: number;
@@ -73,8 +74,10 @@ export async function startApi({
     const addressLimiter = perIp > 0 ? new AddressLimiter(perIp) : undefined;
     await listener.start();
 
+    opened.push(startHeartbeat({ db, kind: 'api', log }));
+
     let closing = false;
-    const metrics = createMetrics(db);
+    const metrics = createApiMetrics(db);
     if (metricsPort !== undefined) {
       const probes = await startProbes({ port: metricsPort, host, registry: metrics.registry });
       opened.push(() => probes.stop());

@@ -14,6 +14,7 @@ import { renderBench } from './render.ts';
 import { segmentsBench } from './segments.ts';
 import { trackingBench } from './tracking.ts';
 import { webhooksBench } from './webhooks.ts';
+import { wholeBench } from './whole.ts';
 import { workflowsBench } from './workflows.ts';
 
 const benches: Bench[] = [
@@ -29,6 +30,7 @@ const benches: Bench[] = [
   segmentsBench,
   trackingBench,
   webhooksBench,
+  wholeBench,
   workflowsBench,
 ];
 

@@ -7,8 +7,9 @@ import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } 
 import { doctor } from './doctor.ts';
 import { environment } from './environment.ts';
 import { mailBlocked } from './mail.ts';
+import { projectList, showQueues, userMakeOperator, userResetTwoFactor } from './operators.ts';
 import { outboxParked, outboxRetry } from './outbox.ts';
-import { type Outcome, printError, printOutcome } from './output.ts';
+import { type CommandResult, printError, printOutcome } from './output.ts';
 import { type ApiOptions, type ListenOptions, webhooksListen, webhooksReplay } from './webhooks.ts';
 
 interface Json {
@@ -16,7 +17,7 @@ interface Json {
 }
 
 /** Builds the command tree. Every command takes `--json`. */
-export function program(): Command {
+export function buildProgram(): Command {
   const everpost = new Command('everpost').description('Administers an Everpost installation.').showHelpAfterError();
   const command = (parent: Command, name: string, description: string) =>
     parent.command(name).description(description).option('--json', 'answer with one JSON object');
@@ -29,7 +30,17 @@ export function program(): Command {
       printOutcome(options.json, () => userCreate(options)),
     );
 
+  command(user, 'make-operator', 'let a user operate the installation')
+    .argument('<address>')
+    .action((email: string, options: Json) => printOutcome(options.json, () => userMakeOperator(email)));
+  command(user, 'reset-2fa', 'turn two-factor authentication off for a user who lost it')
+    .argument('<address>')
+    .action((email: string, options: Json) => printOutcome(options.json, () => userResetTwoFactor(email)));
+
   const project = everpost.command('project').description('projects');
+  command(project, 'list', 'list projects with volume, rates and state')
+    .option('--search <text>', 'part of the name, an id, or the address of a member')
+    .action((options: Json & { search?: string }) => printOutcome(options.json, () => projectList(options)));
   command(project, 'create', 'create a project and its keys')
     .requiredOption('--name <text>')
     .requiredOption('--owner <address>', 'address of an existing user')
@@ -62,6 +73,10 @@ export function program(): Command {
       printOutcome(options.json, () => outboxRetry(id, options)),
     );
 
+  command(everpost, 'queues', 'show the depth and age of all queues').action((options: Json) =>
+    printOutcome(options.json, showQueues),
+  );
+
   const mail = everpost.command('mail').description('mail that is to be sent');
   command(mail, 'blocked', 'count blocked mail by project and reason').action((options: Json) =>
     printOutcome(options.json, mailBlocked),
@@ -91,7 +106,7 @@ export function program(): Command {
   return everpost;
 }
 
-async function runMigrations(): Promise<Outcome> {
+async function runMigrations(): Promise<CommandResult> {
   const { databaseUrl = '' } = readSettings(environment(), ['DATABASE_URL']);
   const applied = await migrate(databaseUrl);
   return {
@@ -101,7 +116,7 @@ async function runMigrations(): Promise<Outcome> {
 }
 
 export async function main(argv: string[]): Promise<void> {
-  await program().parseAsync(argv);
+  await buildProgram().parseAsync(argv);
 }
 
 /** Runs the program when started as `node dist/cli/main.js`; everpost.mjs calls `main` itself. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSettings } from '../platform/settings.ts';
 import { environment } from './environment.ts';
-import { messageOf, type Outcome } from './output.ts';
+import { type CommandResult, messageOf } from './output.ts';
 
 /** Which API to call, and as which project. */
 export interface ApiOptions {
@@ -23,7 +23,7 @@ function apiOf({ key = process.env.EVERPOST_SECRET_KEY, api }: ApiOptions): Api 
 }
 
 /** Delivers the event of a delivery once more. */
-export async function webhooksReplay(id: string, options: ApiOptions): Promise<Outcome> {
+export async function webhooksReplay(id: string, options: ApiOptions): Promise<CommandResult> {
   const { url, headers } = apiOf(options);
   const response = await fetch(`${url}/webhook-deliveries/${encodeURIComponent(id)}/replay`, {
     method: 'POST',

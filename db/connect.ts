@@ -1,29 +1,31 @@
 import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import type { Client } from 'pg';
+import type { DatabaseTimeouts } from '../platform/settings.ts';
 import { declaredTimeoutOf, limitStatements, registerWatch, SilenceWatch } from './bounds.ts';
 import type { Db } from './db.ts';
 import { statement } from './statement.ts';
 
 export type { Db } from './db.ts';
 
-import { Waker } from './waker.ts';
-
 export interface ConnectOptions {
   databaseUrl: string;
   poolSize?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
-  timeouts?: DatabaseTimeouts;
+  timeouts?: Partial<DatabaseTimeouts>;
+  /**
+   * Plans look rows up by index and are kept. For statements that are prepared while tables are almost empty and still
+   * run when they are large: without statistics the planner would read whole tables.
+   */
+  onlyLookups?: boolean;
 }
 
-export interface DatabaseTimeouts {
-  /** `statement_timeout`; also limits how long the client waits for a silent server. Undefined: no limit. */
-  statementMs?: number;
-  /** `idle_in_transaction_session_timeout`: frees the locks of a process that hangs in the middle of a transaction. */
-  idleInTransactionMs?: number;
-  connectMs?: number;
-}
+const LOOKUPS_ONLY = ['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off']
+  // Lookups are cheap: the rows were written a moment ago.
+  .concat('random_page_cost=0.1', 'plan_cache_mode=force_generic_plan')
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
 
 const CONNECT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
@@ -37,7 +39,8 @@ const notify = statement('wake', "select pg_notify('everpost_wake', $1)");
 
 const ignore = () => {};
 
-export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost', timeouts = {} }: ConnectOptions): Db {
+export function connectDb(options: ConnectOptions): Db {
+  const { databaseUrl, poolSize = 10, name = 'everpost', timeouts = {}, onlyLookups = false } = options;
   const { statementMs, idleInTransactionMs, connectMs = CONNECT_MS } = timeouts;
   const watch = statementMs ? new SilenceWatch(statementMs) : undefined;
   const db = knex({
@@ -50,6 +53,7 @@ export function connectDb({ databaseUrl, poolSize = 10, name = 'everpost', timeo
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       connectionTimeoutMillis: connectMs,
       // Startup parameters: no round trip of their own.
+      ...(onlyLookups && { options: LOOKUPS_ONLY }),
       ...(statementMs && { statement_timeout: statementMs }),
       ...(idleInTransactionMs && { idle_in_transaction_session_timeout: idleInTransactionMs }),
     },
@@ -97,4 +101,38 @@ export function wake(db: Db, queue: string): void {
   if (!waker) return;
   if (db.isTransaction) (db as Knex.Transaction).executionPromise.then(() => waker.wake(queue), ignore);
   else waker.wake(queue);
+}
+
+/** The least time between two NOTIFYs. A relay that is awake polls for more work by itself. */
+const INTERVAL_MS = 10;
+
+/** Coalesces the wake-ups of one process into few NOTIFYs. */
+class Waker {
+  private readonly queues = new Set<string>();
+  private busy = false;
+  private readonly notify: (queues: string) => PromiseLike<unknown>;
+
+  constructor(notify: (queues: string) => PromiseLike<unknown>) {
+    this.notify = notify;
+  }
+
+  wake(queue: string): void {
+    this.queues.add(queue);
+    if (!this.busy) void this.flush();
+  }
+
+  private async flush(): Promise<void> {
+    this.busy = true;
+    while (this.queues.size > 0) {
+      const queues = [...this.queues].join(',');
+      this.queues.clear();
+      try {
+        await this.notify(queues);
+      } catch {
+        // The relays poll as well: a lost wake-up only delays work.
+      }
+      await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS).unref());
+    }
+    this.busy = false;
+  }
 }

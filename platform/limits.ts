@@ -9,6 +9,7 @@ export interface Limits {
   templates: number;
   workflows: number;
   webhookEndpoints: number;
+  scopedKeys: number;
   openJobs: number;
   runningJobs: number;
   uploadBytes: number;
@@ -27,6 +28,7 @@ export const UNLIMITED: Limits = {
   templates: NO_LIMIT,
   workflows: NO_LIMIT,
   webhookEndpoints: NO_LIMIT,
+  scopedKeys: NO_LIMIT,
   openJobs: NO_LIMIT,
   runningJobs: NO_LIMIT,
   uploadBytes: Number.MAX_SAFE_INTEGER,

@@ -5,29 +5,39 @@ import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import { outboundHttp } from '../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../platform/http/resolver.ts';
+import { newId } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
-import { createMailer } from '../platform/smtp/mailer.ts';
+import { Relays } from '../platform/smtp/relays.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
-import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { MailLinks } from '../services/emails/links.ts';
-import { SendRateLimit } from '../services/emails/send-rate.ts';
+import { startHeartbeat } from '../services/operators/processes.ts';
+import {
+  registerMailProcess,
+  startSenderWorkflow,
+  unregisterMailProcess,
+} from '../services/outbox/sender-workflows.ts';
+import { DomainPace } from '../services/sending/domain-pace.ts';
+import { Preparation } from '../services/sending/prepare.ts';
+import { RateLimit } from '../services/sending/rate-limit.ts';
+import { recoverMails } from '../services/sending/recovery.ts';
+import { Sender } from '../services/sending/sender.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
-import { BusyQueues } from './busy.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Loop } from './loop.ts';
-import { createMetrics, type WorkerMetrics } from './metrics.ts';
-import { Relay } from './relay.ts';
+import { MailLoad } from './mail-load.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
+import { Relay, WAKE_CHANNEL } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
-import { parseRoles, type Role } from './roles.ts';
+import { parseRoles, type WorkerRole } from './roles.ts';
+import { registerSendingMetrics } from './sending-metrics.ts';
 import {
   bulkQueueOptions,
-  campaignsQueueOptions,
   domainsQueueOptions,
   executionsQueueOptions,
   mailQueueOptions,
@@ -41,13 +51,13 @@ import { webhookResources } from './webhook-resources.ts';
 
 interface WorkerDeps {
   settings: Settings;
-  roles: Set<Role>;
+  roles: Set<WorkerRole>;
   databaseUrl: string;
   db: Db;
   temporal: Temporal;
   metrics: WorkerMetrics;
-  /** Sending campaigns. */
-  busy: BusyQueues;
+  /** How much mail this process sends. */
+  mailLoad: MailLoad;
   log: Logger;
 }
 
@@ -86,11 +96,11 @@ async function run(): Promise<void> {
   await refusePendingMigrations(db);
   installRuntime(log);
   const temporal = createTemporal(settings.temporal);
-  const metrics = createMetrics(db);
-  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics, busy: new BusyQueues(), log };
+  const metrics = createWorkerMetrics(db);
+  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics, mailLoad: new MailLoad(), log };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
-  stops.push(await startWork(deps));
+  stops.push(startHeartbeat({ db, kind: 'worker', log }), await startWork(deps));
   const probes = await startProbes({
     port: settings.workerPort,
     host: settings.host,
@@ -159,42 +169,103 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
   };
 }
 
-function startMail({ settings, db, metrics, busy, log }: WorkerDeps, listener: Listener, stopping: AbortSignal) {
-  const { sendRatePerSecond } = settings;
-  const mailer = createMailer({
-    url: settings.smtpUrl ?? '',
-    maxConnections: settings.smtpMaxConnections,
-    allowPlainAuth: settings.smtpAllowPlainAuth,
-    pace: sendRatePerSecond ? new SendRateLimit(db, sendRatePerSecond) : undefined,
+/** Connections of a sender: leases, contents, the writes of mails, results. */
+const SENDER_POOL_SIZE = 6;
+const RECOVERY_MS = 5_000;
+const REGISTRATION_MS = 10_000;
+
+function startMail(
+  { settings, databaseUrl, metrics, mailLoad, log }: WorkerDeps,
+  listener: Listener,
+  stopping: AbortSignal,
+) {
+  const db = connectDb({
+    databaseUrl,
+    poolSize: SENDER_POOL_SIZE,
+    name: 'everpost-sender',
+    timeouts: settings.databaseTimeouts.worker,
+    onlyLookups: true,
+  });
+  const limitOf = (key: string, perSecond: number) => new RateLimit(db, key, perSecond);
+  const relays = Relays.fromSettings(settings, { limitOf });
+  const pace = new DomainPace({
+    ceilings: settings.domainRates,
+    limitOf,
+    connections: relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0),
   });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
   const renderer = createRenderer({ log });
   // Starts the first renderer process now, so that no mail waits for it.
   renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});
-  const ledger = new DeliveryLedger(db, settings.smtpMaxConnections);
-  const deps = {
-    db,
-    mailer,
-    renderer,
-    links: new MailLinks(settings),
-    ledger,
+  const preparation = new Preparation({
+    ...{ db, renderer, links: settings, log },
     signerFor: signers && ((projectId: string, domain: string) => signers.signerFor(projectId, domain)),
-    onResult: metrics.countResult,
-    stopping,
-  };
+    onQuarantined: metrics.countQuarantined,
+  });
+  const sender = new Sender({
+    ...{ db, relays, pace, preparation, limits: settings, log },
+    sendRatePerSecond: settings.sendRatePerSecond,
+    billing: settings.stripe !== undefined,
+    onResult: (kind) => {
+      metrics.countResult(kind);
+      mailLoad.count();
+    },
+  });
+  registerSendingMetrics(metrics.registry, relays, pace);
+  listener.on(WAKE_CHANNEL, (payload) => {
+    const woken = payload.split(',');
+    if (woken.includes('mail')) sender.wake('mail');
+    if (woken.includes('campaigns')) sender.wake('campaigns');
+  });
+  const loops = [recoveryLoop(db, log), registrationLoop(db, log)];
   return {
-    queues: [
-      mailQueueOptions(deps),
-      busy.count(campaignsQueueOptions({ ...deps, limits: settings, billing: settings.stripe !== undefined })),
-    ],
+    queues: [mailQueueOptions({ sender, stopping })],
     close: async () => {
-      mailer.close();
+      for (const loop of loops) await loop.stop();
+      relays.close();
+      await preparation.close();
       await renderer.close();
+      await db.destroy();
     },
   };
 }
 
-function startExecutions({ settings, db, temporal, busy, log }: WorkerDeps, resolver: Resolver, stopping: AbortSignal) {
+/** Also while no sender runs: what senders left behind is recovered as long as there is a process that can send. */
+const recoveryLoop = (db: Db, log: Logger): Loop =>
+  new Loop({
+    ...{ name: 'mail recovery', idleMs: RECOVERY_MS, troubleMs: RECOVERY_MS, log },
+    round: async () => {
+      const recovered = await recoverMails(db);
+      if (recovered > 0) log.info({ recovered }, 'recovered mail that a sender left behind');
+      return 'idle';
+    },
+  });
+
+/** Registers this process, and starts the sender workflows that are missing for it. */
+function registrationLoop(db: Db, log: Logger): { stop(): Promise<void> } {
+  const processId = newId();
+  let started = 0;
+  const loop = new Loop({
+    ...{ name: 'mail process', idleMs: REGISTRATION_MS, troubleMs: REGISTRATION_MS, log },
+    round: async () => {
+      const wanted = await registerMailProcess(db, processId);
+      for (; started < wanted; started++) await startSenderWorkflow(db, started + 1);
+      return 'idle';
+    },
+  });
+  return {
+    stop: async () => {
+      await loop.stop();
+      await unregisterMailProcess(db, processId).catch(() => {});
+    },
+  };
+}
+
+function startExecutions(
+  { settings, db, temporal, mailLoad, log }: WorkerDeps,
+  resolver: Resolver,
+  stopping: AbortSignal,
+) {
   const renderer = createRenderer({ log, processes: 1 });
   const http = outboundHttp({ resolver, allowedHosts: settings.webhookAllowedHosts });
   const now = () => new Date();
@@ -218,7 +289,7 @@ function startExecutions({ settings, db, temporal, busy, log }: WorkerDeps, reso
         keys: settings.secretKeys,
         now,
         systemFrom: settings.systemFrom,
-        isBusy: busy.isBusy,
+        isBusy: mailLoad.isHigh,
         stopping,
       }),
     ],

@@ -1,13 +1,13 @@
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { Db } from '../../db/connect.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
-import type { OAuthProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
+import type { FixedProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Readiness } from '../../platform/probes.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
 import type { AddressLimiter } from '../../services/access/address-limiter.ts';
-import type { KeyCache } from '../../services/access/key-cache.ts';
+import type { KeyCache } from '../../services/access/keys.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainRef } from '../../services/domains/loop.ts';
 import type { Metrics } from '../metrics.ts';
@@ -32,7 +32,7 @@ export interface AppParts {
   /** Renders previews and simulated mail. */
   renderer: Renderer;
   /** Addresses of OAuth providers, for tests. */
-  oauthAt?: Record<OAuthProvider, OAuthServer> | undefined;
+  oauthAt?: Record<FixedProvider, OAuthServer> | undefined;
   /** True during shutdown: every response then closes its connection. */
   isClosing(): boolean;
 }

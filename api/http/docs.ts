@@ -43,6 +43,7 @@ const callers: Record<string, string> = {
   session: 'session',
   member: 'session of a member',
   memberOrKey: 'secret key, or session of a member',
+  operator: 'session of an operator of the installation',
   public: 'anyone',
 };
 

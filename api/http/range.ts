@@ -7,7 +7,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/;
 
 /** A date or date-time; UTC when it has no offset. */
-const moment = (): Typed<string> =>
+export const moment = (): Typed<string> =>
   joi
     .string()
     .custom((value: string, helpers) => {
@@ -28,4 +28,4 @@ const isReal = (at: Date, text: string): boolean => {
 };
 
 /** Query parameters of routes with a time range. */
-export const range = () => ({ startDate: optional(moment()), endDate: optional(moment()) });
+export const rangeQuery = () => ({ startDate: optional(moment()), endDate: optional(moment()) });

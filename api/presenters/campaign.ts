@@ -2,7 +2,20 @@ import { presentCampaignCounts } from '../../services/campaigns/present.ts';
 import { type Recipient, recipientStates } from '../../services/campaigns/recipients.ts';
 import { audienceTypes, campaignStatuses, templateTypes } from '../../services/campaigns/save.ts';
 import type { CampaignView } from '../../services/campaigns/view.ts';
-import { dateTime, email, flag, fraction, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  dateTime,
+  email,
+  flag,
+  fraction,
+  list,
+  nullable,
+  object,
+  oneOf,
+  rate,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 import { conditionTree } from './segment.ts';
 
 export { presentCampaign } from '../../services/campaigns/present.ts';
@@ -47,6 +60,7 @@ export const campaignSchema = object({
   scheduledFor: nullable(dateTime()),
   ...countShape,
   estimatedSecondsLeft: nullable(count()),
+  slowedDomains: list(object({ domain: text(), perSecond: rate() })),
   projectId: uuid(),
   sentAt: nullable(dateTime()),
   createdAt: dateTime(),
@@ -65,13 +79,13 @@ export const campaignStatsSchema = object(campaignStatsShape);
 /** Rates relative to sent mail. */
 export const presentCampaignStats = (view: CampaignView) => {
   const { counts } = view;
-  const rate = (part: number) => (counts.sent > 0 ? Math.min(part / counts.sent, 1) : 0);
+  const shareOf = (part: number) => (counts.sent > 0 ? Math.min(part / counts.sent, 1) : 0);
   return {
     ...presentCampaignCounts(view),
-    openRate: rate(counts.opened),
-    clickRate: rate(counts.clicked),
-    bounceRate: rate(counts.bounced),
-    deliveryRate: rate(counts.delivered),
+    openRate: shareOf(counts.opened),
+    clickRate: shareOf(counts.clicked),
+    bounceRate: shareOf(counts.bounced),
+    deliveryRate: shareOf(counts.delivered),
   };
 };
 

@@ -1,4 +1,3 @@
-import type { Attempt } from '../../services/emails/attempts.ts';
 import type { EmailRecord } from '../../services/emails/email-record.ts';
 import type { EmailWithAttempts } from '../../services/emails/find.ts';
 import { dateTime, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -48,17 +47,20 @@ const fields = {
 
 export const emailSchema = object(fields);
 
+const attemptSchema = object({
+  number: wholeNumber(),
+  startedAt: dateTime(),
+  endedAt: dateTime(),
+  relay: nullable(text()),
+  outcome: oneOf('sent', 'deferred', 'refused', 'unknown'),
+  answer: nullable(text()),
+});
+
 export const emailStorySchema = object({
   ...fields,
-  attempts: list(
-    object({
-      number: wholeNumber(),
-      startedAt: dateTime(),
-      endedAt: dateTime(),
-      outcome: oneOf('sent', 'deferred', 'refused', 'unknown'),
-      answer: nullable(text()),
-    }),
-  ),
+  /** The same as `attemptLog`, under its earlier name. */
+  attempts: list(attemptSchema),
+  attemptLog: list(attemptSchema),
 });
 
 export const presentEmail = (email: EmailRecord) => ({
@@ -73,15 +75,10 @@ export const presentEmail = (email: EmailRecord) => ({
   complainedAt: timeOf(email.complainedAt),
 });
 
-export const presentEmailStory = ({ attempts, ...email }: EmailWithAttempts) => ({
+export const presentEmailStory = ({ attemptLog, ...email }: EmailWithAttempts) => ({
   ...presentEmail(email),
-  attempts: attempts.map(presentAttempt),
-});
-
-const presentAttempt = ({ startedAt, endedAt, ...attempt }: Attempt) => ({
-  ...attempt,
-  startedAt: startedAt.toISOString(),
-  endedAt: endedAt.toISOString(),
+  attempts: attemptLog,
+  attemptLog,
 });
 
 const timeOf = (date: Date | null): string | null => date?.toISOString() ?? null;

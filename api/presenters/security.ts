@@ -1,12 +1,11 @@
 import joi from 'joi';
-import { levels, MINIMUM_MAILS, thresholds } from '../../services/security/levels.ts';
-import type { SecurityState } from '../../services/security/state.ts';
+import { levels, MINIMUM_MAILS, type SecurityState, thresholds } from '../../services/security/state.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 
 const share = (): Typed<number> => joi.number().min(0).required();
 const level = () => oneOf(...levels);
-const rates = () =>
+export const ratesSchema = () =>
   object({
     sent: wholeNumber(),
     bounced: wholeNumber(),
@@ -21,9 +20,9 @@ export const securitySchema = object({
   level: level(),
   disabled: flag(),
   disabledReason: nullable(text()),
-  last24h: rates(),
-  last7d: rates(),
-  allTime: rates(),
+  last24h: ratesSchema(),
+  last7d: ratesSchema(),
+  allTime: ratesSchema(),
   minimumMails: wholeNumber(),
   thresholds: record(),
   suspensions: list(

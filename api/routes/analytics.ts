@@ -3,7 +3,7 @@ import { campaignTotals, metrics, topCampaigns } from '../../services/analytics/
 import { timeseries } from '../../services/analytics/timeseries.ts';
 import { topEvents } from '../../services/analytics/top-events.ts';
 import { answer, ok } from '../http/answers.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { limit, list, object, oneOf, optional, text, wholeNumber } from '../http/schemas.ts';
 import { presentTimeseries, timeseriesSchema } from '../presenters/activity.ts';
@@ -23,7 +23,8 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'Get mail results per UTC day or hour, counted once per mail',
     access: 'secretKey',
-    query: { ...range(), granularity: optional(oneOf('hour', 'day')) },
+    scope: 'analytics:read',
+    query: { ...rangeQuery(), granularity: optional(oneOf('hour', 'day')) },
     answers: { 200: answer('A point for every day or hour.', timeseriesSchema) },
     handle: async ({ db, project, query: { granularity = 'day', ...query } }) =>
       ok(presentTimeseries(await timeseries(db, project.projectId, { ...query, granularity }), granularity)),
@@ -34,7 +35,8 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List campaigns that started in the range, the best first',
     access: 'secretKey',
-    query: { ...range(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
+    scope: 'analytics:read',
+    query: { ...rangeQuery(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
     answers: { 200: answer('The campaigns.', list(ratedCampaignSchema)) },
     handle: async ({ db, project, query: { metric = 'opens', ...query } }) =>
       ok((await topCampaigns(db, project.projectId, { ...query, metric })).map(presentRatedCampaign)),
@@ -45,7 +47,8 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'Get totals and figures of the campaigns that started in the range',
     access: 'secretKey',
-    query: range(),
+    scope: 'analytics:read',
+    query: rangeQuery(),
     answers: { 200: answer('The totals and the campaigns.', campaignTotalsSchema) },
     handle: async ({ db, project, query }) =>
       ok(presentCampaignTotals(await campaignTotals(db, project.projectId, query))),
@@ -56,7 +59,8 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List the most frequent tracked events with their growth',
     access: 'secretKey',
-    query: { ...range(), limit: limit({ fallback: 10 }) },
+    scope: 'analytics:read',
+    query: { ...rangeQuery(), limit: limit({ fallback: 10 }) },
     answers: {
       200: answer(
         'The events.',

@@ -49,6 +49,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/send',
     summary: 'Send a campaign now, schedule it, or reschedule it',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { scheduledFor: time() },
     answers: {
@@ -68,6 +69,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/cancel',
     summary: 'Cancel a campaign that is SCHEDULED or SENDING; remaining recipients get no mail',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await cancelCampaign(db, project, params.id))),
@@ -77,6 +79,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/pause',
     summary: 'Pause a campaign that is SENDING',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await pauseCampaign(db, project, params.id))),
@@ -86,6 +89,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/resume',
     summary: 'Resume a paused campaign',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await resumeCampaign(db, project, params.id))),
@@ -95,6 +99,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/test',
     summary: 'Send a campaign to one address, marked as a test and not tracked',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { email: email() },
     answers: {
@@ -113,6 +118,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/resolve',
     summary: 'Resolve recipients with an unknown outcome: send again, or close',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { action: oneOf(...resolutions) },
     answers: {
@@ -128,6 +134,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/stats',
     summary: 'Get counts and rates of a campaign',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params,
     answers: { 200: answer('Counts and rates.', campaignStatsSchema), 404: noCampaign },
     handle: async ({ db, project, params }) =>
@@ -138,6 +145,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/recipients',
     summary: 'List the recipients of a campaign with their results',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params: { id: uuid() },
     query: { ...cursorPage(), status: optional(oneOf(...recipientStates)) },
     answers: { 200: answer('A page of recipients.', cursorListSchema(recipientSchema)), 404: noCampaign },

@@ -32,6 +32,7 @@ const bulkRoute = (path: string, type: BulkType, summary: string) =>
     path,
     summary,
     access: 'secretKey',
+    scope: 'contacts:write',
     body: contactIds(),
     answers: { 202: queued, 409: tooMany },
     handle: async ({ db, project, settings, body }) => {
@@ -46,6 +47,7 @@ export const contactJobs = routes('Contacts', [
     path: '/contacts/import',
     summary: 'Import contacts from a CSV file with a column "email"',
     access: 'secretKey',
+    scope: 'contacts:write',
     multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
     answers: {
       202: queued,
@@ -63,6 +65,7 @@ export const contactJobs = routes('Contacts', [
     path: '/contacts/import/:jobId',
     summary: 'Get the progress of an import',
     access: 'secretKey',
+    scope: 'contacts:read',
     params: { jobId: uuid() },
     answers: jobAnswers,
     handle: async ({ db, project, params }) =>
@@ -76,6 +79,7 @@ export const contactJobs = routes('Contacts', [
     path: '/contacts/bulk/:jobId',
     summary: 'Get the progress of a bulk job',
     access: 'secretKey',
+    scope: 'contacts:read',
     params: { jobId: uuid() },
     answers: jobAnswers,
     handle: async ({ db, project, params }) =>
@@ -86,6 +90,7 @@ export const contactJobs = routes('Contacts', [
     path: '/contacts/jobs/:jobId/cancel',
     summary: 'Cancel an import or a bulk job; finished rows stay changed',
     access: 'secretKey',
+    scope: 'contacts:write',
     params: { jobId: uuid() },
     answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },
     handle: async ({ db, project, settings, params }) =>

@@ -43,6 +43,7 @@ export const contacts = routes('Contacts', [
     heavy: 'read',
     summary: 'List contacts, filtered by part of the address, subscription and custom fields (`data.<key>=<value>`)',
     access: 'secretKey',
+    scope: 'contacts:read',
     query: {
       limit: limit(),
       // A cursor by address contains the address.
@@ -64,6 +65,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts',
     summary: 'Create a contact, or update the one with this address',
     access: 'secretKey',
+    scope: 'contacts:write',
     body: { email: email(), subscribed: optional(flag()), data: optional(nullable(contactData())) },
     invalidBody: 400,
     answers: {
@@ -80,12 +82,14 @@ export const contacts = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/export',
+    role: 'MEMBER',
     summary: 'Export all contacts as CSV, with a column per custom field',
     access: 'secretKey',
+    scope: 'contacts:read',
     answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
     handle: async ({ db, project }): Promise<Answer> => ({
       status: 200,
-      body: await exportContacts(db, project.projectId),
+      body: await exportContacts(db, project),
       headers: {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': 'attachment; filename="contacts.csv"',
@@ -95,8 +99,10 @@ export const contacts = routes('Contacts', [
   route({
     method: 'POST',
     path: '/contacts/lookup',
+    role: 'VIEWER',
     summary: 'Look up which addresses are contacts',
     access: 'secretKey',
+    scope: 'contacts:read',
     whileDisabled: true,
     body: { emails: list(text({ min: 0, max: MAX_FILTER }), { min: 1, max: MAX_LOOKUP }) },
     answers: {
@@ -112,6 +118,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Get a contact',
     access: 'secretKey',
+    scope: 'contacts:read',
     params: { id: uuid() },
     answers: { 200: answer('The contact.', contactSchema), 404: noContact },
     handle: async ({ db, project, params }) => ok(presentContact(await findContact(db, project.projectId, params.id))),
@@ -121,6 +128,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Update the address, subscription or single custom fields of a contact',
     access: 'secretKey',
+    scope: 'contacts:write',
     params: { id: uuid() },
     body: {
       email: optional(email()),
@@ -143,6 +151,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Delete a contact and erase its data',
     access: 'secretKey',
+    scope: 'contacts:write',
     params: { id: uuid() },
     answers: { 204: answer('Deleted.'), 404: noContact },
     handle: async ({ db, project, params }) => {

@@ -2,7 +2,7 @@ import { resendEmail } from '../../services/campaigns/resend-email.ts';
 import { findEmailWithAttempts } from '../../services/emails/find.ts';
 import { listEmails } from '../../services/emails/list.ts';
 import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, oneOf, optional, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -16,9 +16,10 @@ export const emails = routes('Emails', [
     path: '/emails',
     summary: 'List e-mails, newest first',
     access: 'secretKey',
+    scope: 'send:read',
     query: {
       ...cursorPage(),
-      ...range(),
+      ...rangeQuery(),
       status: optional(oneOf(...emailStatuses)),
       contactId: optional(uuid()),
       campaignId: optional(uuid()),
@@ -34,6 +35,7 @@ export const emails = routes('Emails', [
     path: '/emails/:id',
     summary: 'Get an e-mail with its attempts',
     access: 'secretKey',
+    scope: 'send:read',
     params: { id: uuid() },
     answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
     handle: async ({ db, project, params }) =>
@@ -44,6 +46,7 @@ export const emails = routes('Emails', [
     path: '/emails/:id/resend',
     summary: 'Send an e-mail again that is FAILED or UNKNOWN',
     access: 'secretKey',
+    scope: 'send:write',
     params: { id: uuid() },
     answers: {
       200: answer('It will be sent again.', emailSchema),

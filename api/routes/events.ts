@@ -9,7 +9,7 @@ import { findEventUsage } from '../../services/usage/event.ts';
 import { answer, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, flag, nullable, object, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
@@ -58,6 +58,7 @@ export const events = routes('Events', [
     path: '/events/track',
     summary: 'Record an event as /v1/track does, or for an existing contact by id',
     access: 'secretKey',
+    scope: 'events:write',
     body: tracking,
     answers: { 200: answer('The event is recorded.', trackedContentSchema), 404: contactNotFound, 409: refused },
     handle: async (call) => {
@@ -77,7 +78,8 @@ export const events = routes('Events', [
     path: '/events',
     summary: 'List events, newest first',
     access: 'secretKey',
-    query: { ...cursorPage(), ...range(), eventName: optional(text({ max: MAX_EVENT_NAME })) },
+    scope: 'events:read',
+    query: { ...cursorPage(), ...rangeQuery(), eventName: optional(text({ max: MAX_EVENT_NAME })) },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(presentCursorList(await listEvents(db, project.projectId, settings.secretKeys, query), presentEvent)),
@@ -88,7 +90,8 @@ export const events = routes('Events', [
     heavy: 'read',
     summary: 'Count events and contacts per event name; the last 30 days by default',
     access: 'secretKey',
-    query: range(),
+    scope: 'events:read',
+    query: rangeQuery(),
     answers: { 200: answer('The most frequent first.', eventStatsSchema) },
     handle: async ({ db, project, query }) => ok(presentEventStats(await eventStats(db, project.projectId, query))),
   }),
@@ -97,6 +100,7 @@ export const events = routes('Events', [
     path: '/events/names',
     summary: 'List event names: those in use, and those that the service records',
     access: 'secretKey',
+    scope: 'events:read',
     answers: { 200: answer('The most frequent first.', eventNamesSchema) },
     handle: async ({ db, project }) => ok({ names: await listEventNames(db, project.projectId) }),
   }),
@@ -105,8 +109,9 @@ export const events = routes('Events', [
     path: '/events/contact/:contactId',
     summary: 'List the events of a contact, newest first',
     access: 'secretKey',
+    scope: 'events:read',
     params: { contactId: uuid() },
-    query: { ...cursorPage(), ...range() },
+    query: { ...cursorPage(), ...rangeQuery() },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)), 404: contactNotFound },
     handle: async ({ db, project, settings, params, query }) =>
       ok(
@@ -122,6 +127,7 @@ export const events = routes('Events', [
     heavy: 'read',
     summary: 'List what uses an event, and how often it was recorded',
     access: 'secretKey',
+    scope: 'events:read',
     params,
     answers: { 200: answer('The usage.', eventUsageSchema), 404: missing('event') },
     handle: async ({ db, project, params }) => ok(await findEventUsage(db, project.projectId, params.eventName)),
@@ -131,6 +137,7 @@ export const events = routes('Events', [
     path: '/events/:eventName',
     summary: 'Delete all events of a name with their counts',
     access: 'secretKey',
+    scope: 'events:write',
     params,
     answers: {
       200: answer('The number of deleted events.', object({ deleted: wholeNumber({ min: 0 }) })),

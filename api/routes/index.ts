@@ -4,6 +4,7 @@ import type { RouteGroup } from '../http/route.ts';
 import { accountPages } from './account-pages.ts';
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
+import { audit } from './audit.ts';
 import { auth } from './auth.ts';
 import { billing } from './billing.ts';
 import { campaignSending } from './campaign-sending.ts';
@@ -16,9 +17,11 @@ import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
+import { keys } from './keys.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
+import { operators } from './operators.ts';
 import { pages } from './pages.ts';
 import { projects } from './projects.ts';
 import { security } from './security.ts';
@@ -29,6 +32,7 @@ import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { tracking } from './tracking.ts';
+import { twoFactor } from './two-factor.ts';
 import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
@@ -62,11 +66,15 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   auth,
   oauth(parts),
   users,
+  twoFactor,
   projects,
+  keys,
+  audit,
   members,
   security,
   billing(parts),
   config,
+  operators(parts),
   uploads(parts),
   webhookSecrets,
   webhookListen(parts),

@@ -4,7 +4,7 @@ import { computeSegment } from '../../services/segments/compute.ts';
 import { refreshSegment } from '../../services/segments/count.ts';
 import { createSegment } from '../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../services/segments/find.ts';
-import { listMembers } from '../../services/segments/members.ts';
+import { listSegmentMembers } from '../../services/segments/members.ts';
 import { addMembers, removeMembers } from '../../services/segments/static-members.ts';
 import { updateSegment } from '../../services/segments/update.ts';
 import { answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
@@ -56,6 +56,7 @@ export const segments = routes('Segments', [
     path: '/segments',
     summary: 'List segments, newest first',
     access: 'secretKey',
+    scope: 'segments:read',
     answers: { 200: answer('The segments.', list(segmentSchema)) },
     handle: async ({ db, project }) => ok((await listSegments(db, project.projectId)).map(presentSegment)),
   }),
@@ -64,6 +65,7 @@ export const segments = routes('Segments', [
     path: '/segments',
     summary: 'Create a segment',
     access: 'secretKey',
+    scope: 'segments:write',
     body: {
       name: name(),
       description: description(),
@@ -85,6 +87,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id',
     summary: 'Get a segment with its cached member count',
     access: 'secretKey',
+    scope: 'segments:read',
     params,
     answers: { 200: one, 404: notFound },
     handle: async ({ db, project, params }) => ok(presentSegment(await findSegment(db, project.projectId, params.id))),
@@ -94,6 +97,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id',
     summary: 'Change a segment; its slug stays',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: {
       name: optional(name()),
@@ -111,6 +115,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id',
     summary: 'Delete a segment',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     statementTimeoutMs: MEMBERS_MS,
     answers: { 204: answer('Deleted.'), 404: notFound, 409: failure('The segment is in use.', 'CONFLICT') },
@@ -124,6 +129,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/contacts',
     summary: 'List the current members of a segment',
     access: 'secretKey',
+    scope: 'segments:read',
     params,
     query: offsetPage({ maxPageSize: 100 }),
     answers: {
@@ -132,13 +138,14 @@ export const segments = routes('Segments', [
       404: notFound,
     },
     handle: async ({ db, project, params, query }) =>
-      ok(presentOffsetList(await listMembers(db, project.projectId, params.id, query), presentContact)),
+      ok(presentOffsetList(await listSegmentMembers(db, project.projectId, params.id, query), presentContact)),
   }),
   route({
     method: 'POST',
     path: '/segments/:id/members',
     summary: 'Add members to a static segment by their addresses',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: { emails: emails(), createMissing: optional(flag()), subscribed: optional(flag()) },
     answers: {
@@ -156,6 +163,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/members',
     summary: 'Remove members from a static segment by their addresses',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: { emails: emails() },
     answers: { 200: answer('How many were removed.', object({ removed: count() })), 400: onlyStatic, 404: notFound },
@@ -166,6 +174,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/compute',
     summary: 'Recompute the members of a tracked dynamic segment and record entries and exits',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     statementTimeoutMs: MEMBERS_MS,
     answers: {
@@ -183,6 +192,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/refresh',
     summary: 'Recount the members',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     answers: { 200: answer('The count.', object({ memberCount: count() })), 400: invalid, 404: notFound },
     handle: async ({ db, project, params }) => ok(await refreshSegment(db, project, params.id)),

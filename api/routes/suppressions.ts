@@ -12,6 +12,7 @@ export const suppressions = routes('Suppressions', [
     path: '/suppressions',
     summary: 'List suppressed addresses (hard bounces, complaints), newest first',
     access: 'secretKey',
+    scope: 'send:read',
     query: cursorPage(),
     answers: { 200: answer('A page of the list.', cursorListSchema(suppressionSchema)) },
     handle: async ({ db, project, settings, query }) =>
@@ -27,6 +28,7 @@ export const suppressions = routes('Suppressions', [
     path: '/suppressions/:email',
     summary: 'Remove a suppression, so that mail is sent to the address again',
     access: 'secretKey',
+    scope: 'send:write',
     params: { email: email() },
     answers: { 204: answer('Removed.'), 404: missing('suppressed address') },
     handle: async ({ db, project, params }) => {

@@ -55,6 +55,7 @@ export const templates = routes('Templates', [
     path: '/templates',
     summary: 'List templates, filtered by type and by part of name, description or subject',
     access: 'secretKey',
+    scope: 'templates:read',
     query: {
       ...offsetPage(),
       type: optional(oneOf(...templateTypes)),
@@ -71,6 +72,7 @@ export const templates = routes('Templates', [
     path: '/templates',
     summary: 'Create a template',
     access: 'secretKey',
+    scope: 'templates:write',
     body: { name: name(), subject: subject(), body: text(), type: oneOf('TRANSACTIONAL', 'MARKETING'), ...extras },
     bodyLimit,
     answers: { 201: one, 400: unreadable, 403: unverified, 409: tooMany },
@@ -82,6 +84,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id',
     summary: 'Get a template',
     access: 'secretKey',
+    scope: 'templates:read',
     params,
     answers: { 200: one, 404: noTemplate },
     handle: async ({ db, project, params }) =>
@@ -92,6 +95,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id',
     summary: 'Update a template; null clears optional fields',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     body: {
       name: optional(name()),
@@ -110,6 +114,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id',
     summary: 'Delete a template; mail that used it stays',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     answers: {
       204: answer('Deleted.'),
@@ -126,6 +131,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id/duplicate',
     summary: 'Copy a template',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     answers: { 201: answer('The copy.', templateSchema), 404: noTemplate, 409: tooMany },
     handle: async ({ db, project, settings, params }) =>
@@ -136,6 +142,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id/usage',
     summary: 'List the campaigns and workflow steps that use a template',
     access: 'secretKey',
+    scope: 'templates:read',
     params,
     answers: { 200: answer('The usage.', templateUsageSchema), 404: noTemplate },
     handle: async ({ db, project, params }) => ok(await templateUsage(db, project.projectId, params.id)),

@@ -10,6 +10,7 @@ const noDelivery = missing('webhook delivery');
 export const webhookDeliveries = routes('Webhooks', [
   route({
     method: 'GET',
+    scope: 'webhooks:read',
     path: '/webhook-deliveries/:id',
     summary: 'Get a delivery with its payload and the log of its attempts',
     access: 'secretKey',
@@ -21,6 +22,7 @@ export const webhookDeliveries = routes('Webhooks', [
   }),
   route({
     method: 'POST',
+    scope: 'webhooks:write',
     path: '/webhook-deliveries/:id/replay',
     summary: 'Deliver the same event once more, with the same webhook-id',
     access: 'secretKey',

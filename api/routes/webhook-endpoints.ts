@@ -105,6 +105,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'GET',
+    scope: 'webhooks:read',
     path: '/webhook-endpoints',
     summary: 'List the webhook endpoints, oldest first',
     answers: { 200: answer('The endpoints.', list(endpointSchema)) },
@@ -113,6 +114,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'GET',
+    scope: 'webhooks:read',
     path: '/webhook-endpoints/types',
     summary: 'List the types of webhooks',
     answers: { 200: answer('The types.', typesSchema) },
@@ -121,6 +123,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'POST',
+    scope: 'webhooks:write',
     path: '/webhook-endpoints',
     summary: 'Add an endpoint; the answer is the only one with its secret, besides those of rotation and …/secret',
     body: endpointShape,
@@ -135,6 +138,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'GET',
+    scope: 'webhooks:read',
     path: '/webhook-endpoints/:id',
     summary: 'Get an endpoint',
     params,
@@ -145,6 +149,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'PATCH',
+    scope: 'webhooks:write',
     path: '/webhook-endpoints/:id',
     summary: 'Change an endpoint; enabling it continues what was queued',
     params,
@@ -156,6 +161,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'DELETE',
+    scope: 'webhooks:write',
     path: '/webhook-endpoints/:id',
     summary: 'Delete an endpoint; what it has not received is discarded',
     params,
@@ -168,6 +174,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'GET',
+    scope: 'webhooks:read',
     path: '/webhook-endpoints/:id/secret',
     summary: 'Get the secret that signs the requests (Standard Webhooks)',
     params,
@@ -178,6 +185,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'POST',
+    scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/rotate-secret',
     summary: 'Replace the secret; both sign for some hours, a day by default',
     params,
@@ -189,6 +197,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'POST',
+    scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/test',
     summary: 'Send webhook.test to the endpoint',
     params,
@@ -198,6 +207,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'POST',
+    scope: 'webhooks:write',
     path: '/webhook-endpoints/:id/recover',
     summary: 'Send again what failed in a range of time, and what happened while the endpoint was disabled',
     params,
@@ -213,6 +223,7 @@ export const webhookEndpoints = routes('Webhooks', [
   route({
     ...base,
     method: 'GET',
+    scope: 'webhooks:read',
     path: '/webhook-endpoints/:id/deliveries',
     summary: 'List the deliveries of an endpoint of the last 30 days, newest first',
     params,

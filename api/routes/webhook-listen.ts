@@ -70,6 +70,7 @@ export const webhookListen = ({ isClosing }: Pick<AppParts, 'isClosing'>): Route
   return routes('Webhooks', [
     route({
       method: 'GET',
+      scope: 'webhooks:read',
       path: '/webhook-endpoints/listen',
       summary: 'Follow webhooks as server-sent events, as they would be sent; for local development',
       access: 'secretKey',

@@ -1,8 +1,9 @@
 import { composeMail, type OutgoingMail } from '../mime/compose.ts';
 import type { SmtpMessage } from '../mime/smtp-message.ts';
-import { type Pace, Slots } from '../slots.ts';
-import { answerText, outcomeOfFailure, providerIdOf, type SendOutcome } from './outcome.ts';
-import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget } from './session.ts';
+import { type SlotPace, Slots } from '../slots.ts';
+import { answerText, type SendOutcome, type Unreachable } from './outcome.ts';
+import { DEFAULT_TIMEOUTS, type SmtpTimeouts, smtpTarget } from './session.ts';
+import { type RelayConnection, SessionPool } from './session-pool.ts';
 
 export {
   composeMail,
@@ -18,15 +19,9 @@ export { EncodedLineCache } from '../mime/encoding.ts';
 export type { SmtpMessage } from '../mime/smtp-message.ts';
 export type { SendOutcome } from './outcome.ts';
 
-type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
-
 /** A connection to the SMTP server, used by one sender at a time. */
 export interface MailConnection {
-  /**
-   * Never throws. Senders of many mails compose them beforehand, so that no connection is idle meanwhile: with
-   * `composeMail`, or with one `MailSkeleton` for all mails of a campaign. `next` is the mail that is sent over this
-   * connection afterwards, which saves a round trip; if it is not sent after all, the connection is closed on release.
-   */
+  /** Like `RelayConnection.send`. Composes the mail first where the caller has not. */
   send(mail: OutgoingMail | SmtpMessage, next?: SmtpMessage): Promise<SendOutcome>;
   /** Returns the connection to the pool, used or not. */
   release(): Promise<void>;
@@ -45,160 +40,85 @@ export interface MailerOptions {
   url: string;
   maxConnections: number;
   /** Limits the rate of all mail that leaves. */
-  pace?: Pace | undefined;
+  pace?: SlotPace | undefined;
   /** Whether credentials may be sent without TLS to another machine. */
   allowPlainAuth?: boolean;
   timeouts?: Partial<SmtpTimeouts>;
 }
 
-const TIMEOUTS: SmtpTimeouts = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 60_000 };
-/** Most servers close a silent connection after a minute or more. */
-const IDLE_MS = 20_000;
-
 export function createMailer({ url, maxConnections, pace, allowPlainAuth, timeouts }: MailerOptions): Mailer {
-  const pool = new SessionPool(smtpTarget(url, { ...TIMEOUTS, ...timeouts }, allowPlainAuth));
+  const pool = new SessionPool(smtpTarget(url, { ...DEFAULT_TIMEOUTS, ...timeouts }, allowPlainAuth));
+  const opener = new SharedOpener(pool);
   return {
     slots: new Slots(maxConnections, pace),
     connect: async (signal) => {
-      const idle = pool.takeIdle();
-      const session = idle ?? (await pool.open(signal));
-      return 'kind' in session ? session : new PooledConnection(pool, session, idle !== undefined, signal);
+      const connection = pool.takeIdle(signal) ?? (await opener.open(signal));
+      return 'kind' in connection ? connection : composing(connection);
     },
     close: (hard) => pool.close(hard),
   };
 }
 
-class PooledConnection implements MailConnection {
+const composing = (connection: RelayConnection): MailConnection => ({
+  send: (mail, next) => ('raw' in mail ? connection.send(mail, next) : composeAndSend(connection, mail, next)),
+  release: () => connection.release(),
+});
+
+async function composeAndSend(
+  connection: RelayConnection,
+  mail: OutgoingMail,
+  next: SmtpMessage | undefined,
+): Promise<SendOutcome> {
+  let message: SmtpMessage;
+  try {
+    message = await composeMail(mail);
+  } catch (error) {
+    return { kind: 'refused', reason: `cannot be written as a mail: ${answerText(error)}` };
+  }
+  return connection.send(message, next);
+}
+
+/** While the server is unavailable a single connection is tried and all callers share its result, to spare the server. */
+class SharedOpener {
   private readonly pool: SessionPool;
-  private readonly signal: AbortSignal | undefined;
-  private readonly abort = () => this.session.close(true);
-  private session: SmtpSession;
-  /** A session that has sent mail may have died since. */
-  private used: boolean;
-  private clean = true;
+  private isUnavailable = false;
+  private probe: Promise<Unreachable | undefined> | undefined;
 
-  constructor(pool: SessionPool, session: SmtpSession, used: boolean, signal: AbortSignal | undefined) {
+  constructor(pool: SessionPool) {
     this.pool = pool;
-    this.session = session;
-    this.used = used;
-    this.signal = signal;
-    signal?.addEventListener('abort', this.abort, { once: true });
-    if (signal?.aborted) this.abort();
   }
 
-  send(mail: OutgoingMail | SmtpMessage, next?: SmtpMessage): Promise<SendOutcome> {
-    return 'raw' in mail ? this.exchange(mail, next) : this.composeAndSend(mail, next);
+  async open(signal?: AbortSignal): Promise<RelayConnection | Unreachable> {
+    if (this.isUnavailable && this.pool.size === 0) this.probe ??= this.tryOnce();
+    const failure = this.probe && (await unlessAborted(this.probe, signal));
+    if (failure) return failure;
+    const connection = this.pool.takeIdle(signal) ?? (await this.pool.open(signal));
+    this.isUnavailable = 'kind' in connection && !signal?.aborted;
+    return connection;
   }
 
-  private async composeAndSend(mail: OutgoingMail, next: SmtpMessage | undefined): Promise<SendOutcome> {
-    try {
-      return await this.exchange(await composeMail(mail), next);
-    } catch (error) {
-      return { kind: 'refused', reason: `cannot be written as a mail: ${answerText(error)}` };
-    }
-  }
-
-  async release(): Promise<void> {
-    this.signal?.removeEventListener('abort', this.abort);
-    if (this.session.hasAnnouncedMail) this.session.close(true);
-    await this.pool.giveBack(this.session, this.clean);
-  }
-
-  private async exchange(mail: SmtpMessage, next: SmtpMessage | undefined): Promise<SendOutcome> {
-    // RSET discards a refused transaction before the next mail.
-    if (!this.clean && !this.session.hasAnnouncedMail) await this.session.reset();
-    const exchange = await this.session.send(mail, next);
-    const { used } = this;
-    this.clean = exchange.accepted;
-    this.used = true;
-    if (exchange.accepted) {
-      const { response } = exchange;
-      return { kind: 'sent', providerMessageId: providerIdOf(response), answer: answerText({ response }) };
-    }
-    const { error, handedOver } = exchange;
-    const { signal } = this;
-    if (signal?.aborted && !handedOver) return { kind: 'unreachable', reason: 'stopped before it was sent' };
-    const lost = error.kind === 'lost' || error.responseCode === 421;
-    if (!used || handedOver || !lost) return outcomeOfFailure(error, handedOver);
-    // The server closed the connection between two mails: sends this one over a new connection.
-    this.session.close(true);
-    const fresh = await this.pool.open(signal);
-    if ('kind' in fresh) return fresh;
-    [this.session, this.used, this.clean] = [fresh, false, true];
-    return this.exchange(mail, next);
+  /** Has no signal, because a caller that stops must not fail the others. */
+  private async tryOnce(): Promise<Unreachable | undefined> {
+    const connection = await this.pool.open();
+    this.probe = undefined;
+    if ('kind' in connection) return connection;
+    this.isUnavailable = false;
+    await connection.release();
+    return undefined;
   }
 }
 
-/** Idle sessions, reused for the next mail. The slots bound their number. */
-class SessionPool {
-  private readonly idle: { session: SmtpSession; timer: NodeJS.Timeout }[] = [];
-  private readonly all = new Set<SmtpSession>();
-  private readonly target: SmtpTarget;
-  private closed = false;
-  private isUnavailable = false;
-  private probe: Promise<SmtpSession | Unreachable> | undefined;
-
-  constructor(target: SmtpTarget) {
-    this.target = target;
-  }
-
-  takeIdle(): SmtpSession | undefined {
-    const entry = this.idle.pop();
-    clearTimeout(entry?.timer);
-    return entry?.session;
-  }
-
-  /** While the server is unavailable a single caller connects and the others share its result, to spare the server. */
-  async open(signal?: AbortSignal): Promise<SmtpSession | Unreachable> {
-    if (this.probe) {
-      const result = await this.probe;
-      if ('kind' in result) return result;
-    }
-    const attempt = this.tryOpen(signal);
-    if (this.isUnavailable && this.all.size === 0) this.probe ??= attempt;
-    const result = await attempt;
-    this.isUnavailable = 'kind' in result;
-    if (this.probe === attempt) this.probe = undefined;
-    return result;
-  }
-
-  private async tryOpen(signal?: AbortSignal): Promise<SmtpSession | Unreachable> {
-    try {
-      const session = await SmtpSession.open(this.target, signal);
-      this.all.add(session);
-      session.onEnd(() => this.forget(session));
-      return session;
-    } catch (error) {
-      return { kind: 'unreachable', reason: answerText(error) };
-    }
-  }
-
-  async giveBack(session: SmtpSession, clean: boolean): Promise<void> {
-    if (!session.usable) return;
-    if (!this.closed && (clean || (await session.reset()))) {
-      const timer = setTimeout(() => {
-        this.dropIdle(session);
-        session.close();
-      }, IDLE_MS);
-      this.idle.push({ session, timer: timer.unref() });
-    } else session.close();
-  }
-
-  close(hard = false): void {
-    this.closed = true;
-    const ending = hard ? [...this.all] : this.idle.map(({ session }) => session);
-    for (const session of ending) session.close(hard);
-  }
-
-  private forget(session: SmtpSession): void {
-    this.all.delete(session);
-    this.dropIdle(session);
-  }
-
-  private dropIdle(session: SmtpSession): void {
-    const index = this.idle.findIndex((entry) => entry.session === session);
-    if (index < 0) return;
-    clearTimeout(this.idle[index]?.timer);
-    this.idle.splice(index, 1);
-  }
+/** Resolves with the result of `work`, or as unreachable as soon as the signal aborts. */
+async function unlessAborted(
+  work: Promise<Unreachable | undefined>,
+  signal: AbortSignal | undefined,
+): Promise<Unreachable | undefined> {
+  const stopped: Unreachable = { kind: 'unreachable', reason: 'stopped while connecting' };
+  if (!signal) return work;
+  if (signal.aborted) return stopped;
+  return new Promise((resolve) => {
+    const stop = () => resolve(stopped);
+    signal.addEventListener('abort', stop, { once: true });
+    void work.then(resolve).finally(() => signal.removeEventListener('abort', stop));
+  });
 }

@@ -18,7 +18,7 @@ export const presentCampaignCounts = ({ totalRecipients, counts }: CampaignView)
 });
 
 export const presentCampaign = (view: CampaignView) => {
-  const { campaign, secondsLeft } = view;
+  const { campaign, secondsLeft, slowedDomains } = view;
   return {
     id: campaign.id,
     name: campaign.name,
@@ -40,6 +40,7 @@ export const presentCampaign = (view: CampaignView) => {
     scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
     ...presentCampaignCounts(view),
     estimatedSecondsLeft: secondsLeft,
+    slowedDomains,
     projectId: campaign.projectId,
     sentAt: campaign.sentAt?.toISOString() ?? null,
     createdAt: campaign.createdAt.toISOString(),

@@ -3,9 +3,11 @@ import { stringify } from 'csv-stringify/sync';
 import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { heavyWork } from '../access/heavy-work.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { recordAudit } from '../audit/record.ts';
 import { projectContacts } from '../conditions/scope.ts';
 import { listKeys } from './fields.ts';
-import { type PageQuery, pageByScan } from './list-query.ts';
+import { type ContactPageQuery, pageByScan } from './list-query.ts';
 
 const MAX_ROWS = 1_000;
 /** Limits the size of a page, because formatting one blocks the event loop. */
@@ -24,10 +26,12 @@ interface Column {
 }
 
 /**
- * Returns all contacts as CSV, in the order of their addresses. Reads page by page, as fast as the client does. The columns
+ * Records the export, then returns all contacts as CSV, in the order of their addresses. Reads page by page, as fast as the client does. The columns
  * are the fields at the start. An import can read the result.
  */
-export async function exportContacts(db: Db, projectId: string): Promise<Readable> {
+export async function exportContacts(db: Db, project: ProjectAccess): Promise<Readable> {
+  const { projectId } = project;
+  await recordAudit(db, project, { action: 'contacts.exported', target: { type: 'contacts', id: null } });
   const keys = await listKeys(db, projectId);
   const columns: Column[] = [
     { header: 'email', cell: ({ email }) => email },
@@ -46,7 +50,7 @@ const columnOf = (key: string): Column => ({
 async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenerator<string> {
   yield lines([columns.map(({ header }) => header)]);
   const limit = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_CELLS / columns.length)));
-  const query: PageQuery = {
+  const query: ContactPageQuery = {
     projectId,
     scope: projectContacts(projectId),
     filter: { data: [] },

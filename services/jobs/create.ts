@@ -4,6 +4,8 @@ import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import type { AuditAction } from '../audit/actions.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { openCsv } from './csv.ts';
 import { admitWaiting, requireRoomForJob } from './slots.ts';
 
@@ -13,6 +15,14 @@ interface NewJob {
   result: ImportResult | BulkResult;
   input: { file: Buffer } | { contactIds: string[] };
 }
+
+/** A job is audited as a whole, when it is ordered. */
+const actions: Record<JobType, AuditAction> = {
+  IMPORT: 'contacts.imported',
+  BULK_SUBSCRIBE: 'contacts.bulk_subscribed',
+  BULK_UNSUBSCRIBE: 'contacts.bulk_unsubscribed',
+  BULK_DELETE: 'contacts.bulk_deleted',
+};
 
 /** Stores the whole file. Rejects only what the header shows. */
 export async function createImport(
@@ -53,6 +63,11 @@ async function create(
     await Job.query(trx).insert({ id, projectId, type, total, result });
     await trx('jobInputs').insert({ jobId: id, ...input });
     await admitWaiting(trx, projectId, limits);
+    await recordAudit(trx, project, {
+      action: actions[type],
+      target: { type: 'job', id },
+      changes: 'contactIds' in input ? changesOf({}, { contacts: total }) : {},
+    });
   });
   return id;
 }

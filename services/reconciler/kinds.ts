@@ -8,10 +8,11 @@ import { Workflow } from '../../db/models/workflow.ts';
 import { startLoop } from '../domains/loop.ts';
 import { startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { workflowIds } from '../outbox/ids.ts';
+import { startSenderWorkflow, WANTED_SENDERS } from '../outbox/sender-workflows.ts';
 import { startWebhookEndpointWorkflow } from '../outbox/webhook-endpoint-run.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { isActive } from '../workflows/execution-state.ts';
-import { resume } from '../workflows/executions/retry.ts';
+import { resumeExecution } from '../workflows/executions/retry.ts';
 import { restoreSchedule } from '../workflows/schedule.ts';
 
 /** A kind of rows that must have an open Temporal workflow or Schedule. */
@@ -38,7 +39,7 @@ export const kinds: Kind[] = [
       from executions where status in ('RUNNING', 'WAITING')`,
     revive: async (trx, id) => {
       const execution = await Execution.query(trx).findById(id).forUpdate();
-      if (execution && isActive(execution)) await resume(trx, execution);
+      if (execution && isActive(execution)) await resumeExecution(trx, execution);
     },
   },
   {
@@ -46,8 +47,9 @@ export const kinds: Kind[] = [
     rows: `select id::text as key, workflow_id('campaign', project_id::text, id::text, generation::text) as workflow_id,
         ${isPastGrace('updated_at')} as past_grace
       from campaigns c where status in ('SCHEDULED', 'SENDING') and deleted_at is null
-        -- A cancelled campaign runs until its last batch is finished.
-        or status = 'CANCELLED' and exists (select 1 from delivery_batches b where b.campaign_id = c.id)`,
+        -- A cancelled campaign runs until its last recipient is marked.
+        or status = 'CANCELLED' and exists (
+          select 1 from emails e where e.campaign_id = c.id and e.status = 'PENDING')`,
     revive: async (trx, id) => {
       const campaign = await Campaign.query(trx).findById(id).forUpdate();
       if (!campaign || !['SCHEDULED', 'SENDING', 'CANCELLED'].includes(campaign.status)) return;
@@ -102,10 +104,10 @@ export const kinds: Kind[] = [
     },
   },
   {
-    // The relay dissolves batches without a lease. This entry only ends workflows without a batch.
-    workflowType: 'delivery',
-    rows: `select id::text as key, workflow_id('delivery', id::text) as workflow_id, false as past_grace from delivery_batches`,
-    revive: async () => {},
+    workflowType: 'sender',
+    rows: `select n::text as key, workflow_id('sender', n::text) as workflow_id, true as past_grace
+      from generate_series(1, ${WANTED_SENDERS}) as n`,
+    revive: (trx, number) => startSenderWorkflow(trx, Number(number)),
   },
   {
     workflowType: 'Schedule',

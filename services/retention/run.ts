@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { dropOldAuditMonths } from './audit.ts';
 import { removeOldBodies } from './bodies.ts';
 import { removeOldEvents } from './events.ts';
 import { addMonths, addWeeks, gatherStatistics } from './partitions.ts';
@@ -12,6 +13,7 @@ export interface Removed {
   bodies: number;
   /** Weeks of webhook events and deliveries. */
   webhookWeeks: number;
+  auditMonths: number;
 }
 
 /** Safe to repeat after a crash. */
@@ -22,6 +24,7 @@ export async function runRetention(db: Db, settings: RetentionSettings, now = ne
   const events = eventRetentionDays === undefined ? 0 : await removeOldEvents(db, eventRetentionDays, now);
   const bodies = await removeOldBodies(db, emailBodyRetentionDays, now);
   const webhookWeeks = await removeOldWebhooks(db, now);
+  const auditMonths = await dropOldAuditMonths(db, now);
   await gatherStatistics(db);
-  return { events, bodies, webhookWeeks };
+  return { events, bodies, webhookWeeks, auditMonths };
 }

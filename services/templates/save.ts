@@ -6,10 +6,11 @@ import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import { requireValidTemplate } from './check.ts';
-import { findTemplate, requireTemplate } from './find.ts';
+import { findTemplate, lockTemplate } from './find.ts';
 
 export { templateTypes } from '../../db/models/template.ts';
 
@@ -38,10 +39,21 @@ export async function createTemplate(
   const { projectId } = project;
   return writeTemplate(db, project, input, async (trx) => {
     await requireBelowLimit(trx, { what: 'templates', projectId, max });
-    return Template.query(trx)
-      .insert({ ...columnsOf(input), id: newId(), projectId })
-      .returning('*');
+    return insertTemplate(trx, project, { ...columnsOf(input), projectId });
   });
+}
+
+async function insertTemplate(trx: Db, project: ProjectAccess, columns: Partial<Template>): Promise<Template> {
+  const created = await Template.query(trx)
+    .insert({ ...columns, id: newId() })
+    .returning('*');
+  const { id, name } = created;
+  await recordAudit(trx, project, {
+    action: 'template.created',
+    target: { type: 'template', id },
+    changes: changesOf({}, { name }),
+  });
+  return created;
 }
 
 export async function updateTemplate(
@@ -57,11 +69,12 @@ export async function updateTemplate(
   const columns = columnsOf(change);
   return writeTemplate(db, project, change, async (trx) => {
     if (Object.keys(columns).length === 0) return findTemplate(trx, projectId, id);
-    const [updated] = await Template.query(trx)
-      .where({ projectId, id })
-      .patch({ ...columns, updatedAt: new Date() })
-      .returning('*');
-    return requireTemplate(updated);
+    const before = await lockTemplate(trx, projectId, id);
+    const changes = changesOf(before, columns);
+    const updated = await before.$query(trx).patchAndFetch({ ...columns, updatedAt: new Date() });
+    if (Object.keys(changes).length > 0)
+      await recordAudit(trx, project, { action: 'template.updated', target: { type: 'template', id }, changes });
+    return updated;
   });
 }
 
@@ -75,9 +88,7 @@ export async function duplicateTemplate(
   return writeTemplate(db, project, {}, async (trx) => {
     const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
     await requireBelowLimit(trx, { what: 'templates', projectId: project.projectId, max });
-    return Template.query(trx)
-      .insert({ ...original, id: newId(), name: nameOfCopy(original.name) })
-      .returning('*');
+    return insertTemplate(trx, project, { ...original, name: nameOfCopy(original.name) });
   });
 }
 

@@ -20,7 +20,7 @@ export interface DeliverDeps extends FailingDeps {
   /** Private hosts that may be called, as `host:port`. */
   allowedHosts: string[];
   keys: SigningKeys;
-  /** Whether the process is sending campaigns, which go first. */
+  /** Whether the process is sending much mail, which goes first. */
   isBusy?: () => boolean;
 }
 
@@ -50,7 +50,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 65_536;
 /** Calls with no success among them, after which a round ends. */
 const MAX_FAILURES_IN_ROW = CALLS_AT_ONCE;
-/** Calls a second of an endpoint while the process sends campaigns: those that were not made follow when it is done. */
+/** Calls a second of an endpoint while the process sends much mail: those that were not made follow when it is done. */
 const RATE_WHEN_BUSY = 250;
 const LINGER_MS = 2_000;
 const POLL_MS = 500;

@@ -1,7 +1,7 @@
 import { type SignatureHeaders, signatureHeaders } from '../../platform/crypto/standard-webhooks.ts';
 import type { OutboundResponse } from '../../platform/http/outbound-http.ts';
 import { retryAfterMs } from '../../platform/http/retry-after.ts';
-import { VERSION } from '../../platform/version.ts';
+import { productVersion } from '../../platform/version.ts';
 
 /** What a request is made of. */
 export interface WebhookMessage {
@@ -25,7 +25,7 @@ export const requestHeaders = (
   body: string,
 ): SignatureHeaders & Record<string, string> => ({
   'content-type': 'application/json',
-  'user-agent': `Everpost/${VERSION}`,
+  'user-agent': `Everpost/${productVersion}`,
   ...signatureHeaders(secrets, { id: eventId, sentAt, body }),
 });
 

@@ -5,8 +5,8 @@ import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
-import { evaluateForContact } from '../conditions/decide.ts';
 import { decides } from '../conditions/evaluate.ts';
+import { evaluateForContact } from '../conditions/facts.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import { type Data, readData } from '../contacts/data.ts';
 import { dataKeysViolation, newFieldsViolation, roomFor } from '../contacts/limits.ts';
@@ -56,7 +56,7 @@ export function executionEnvironment(
     sendEmail: async (mail) => {
       const plan = await planStepEmail(db, execution, mail);
       if (!('template' in plan)) return plan;
-      effects.mail = mailRowOf(plan, mail, contact);
+      effects.mail = mailRowOf(plan, mail, projectId, contact);
       return { emailId: effects.mail.id };
     },
     updateContact: async ({ data, subscribed = null }) => {

@@ -20,6 +20,7 @@ const things = routes('Things', [
     path: '/things',
     summary: 'List',
     access: 'secretKey',
+    scope: 'send:read',
     query: { ...offsetPage(), ...cursorPage(), subscribed: optional(joi.boolean()) },
     answers: { 200: answer('Things.') },
     handle: ({ query, project, role }) => ok({ query, projectId: project.projectId, role }),
@@ -29,6 +30,7 @@ const things = routes('Things', [
     path: '/things/:id',
     summary: 'One',
     access: 'secretKey',
+    scope: 'send:read',
     params: { id: uuid() },
     answers: { 200: answer('The thing.'), 404: missing('contact', 'CONTACT_NOT_FOUND') },
     handle: ({ params }) => ok({ id: params.id }),
@@ -38,6 +40,7 @@ const things = routes('Things', [
     path: '/things/fields',
     summary: 'Fields',
     access: 'secretKey',
+    scope: 'send:read',
     answers: { 200: answer('Fields.') },
     handle: () => ok({ fields: [] }),
   }),
@@ -46,6 +49,7 @@ const things = routes('Things', [
     path: '/things',
     summary: 'Create',
     access: 'secretKey',
+    scope: 'send:read',
     body: { email: email() },
     invalidBody: 400,
     answers: { 201: answer('Created.'), 400: plainFailure('The body breaks a rule.') },
@@ -61,6 +65,7 @@ const things = routes('Things', [
     path: '/things/:id',
     summary: 'Change',
     access: 'secretKey',
+    scope: 'send:read',
     params: { id: uuid() },
     body: { name: optional(text()) },
     answers: { 200: answer('Changed.'), 409: plainFailure('Taken.'), 404: missing('contact', 'CONTACT_NOT_FOUND') },
@@ -74,6 +79,7 @@ const things = routes('Things', [
     path: '/things/:id',
     summary: 'Replace',
     access: 'secretKey',
+    scope: 'send:read',
     params: { id: uuid() },
     body: { name: text() },
     invalidBody: 400,
@@ -85,6 +91,7 @@ const things = routes('Things', [
     path: '/things/:id',
     summary: 'Delete',
     access: 'secretKey',
+    scope: 'send:read',
     params: { id: uuid() },
     answers: { 204: answer('Gone.') },
     handle: () => noContent(),
@@ -94,6 +101,7 @@ const things = routes('Things', [
     path: '/things/import',
     summary: 'Import',
     access: 'secretKey',
+    scope: 'send:read',
     multipart: { files: ['file'], maxFileBytes: 1000 },
     body: { note: optional(text()) },
     answers: { 200: answer('Imported.') },
@@ -214,7 +222,10 @@ describe('stages of a route', () => {
       const answer = await project.server.patch(`/things/${newId()}`, { name: 'taken' });
       expect(answer).to.be.plainError(409);
       expect(answer.body.error).to.equal('The name is taken.');
-      expect(await project.server.patch(`/things/${newId()}`, { name: 5 })).to.have.fault('name', 'invalid_type');
+      expect(await project.server.patch(`/things/${newId()}`, { name: 5 })).to.have.validationError(
+        'name',
+        'invalid_type',
+      );
     });
 
     it('is rejected with 400 in the envelope where only the status differs', async () => {
@@ -267,7 +278,7 @@ describe('stages of a route', () => {
 
     it('answers 422 to an invalid field, and 400 to a body that is not a form', async () => {
       const answer = await project.server.post('/things/import', form('x', 'file', { note: 'a\0b' }));
-      expect(answer).to.have.fault('note', 'invalid_string');
+      expect(answer).to.have.validationError('note', 'invalid_string');
       expect(await project.server.post('/things/import', {})).to.be.envelope(400, 'BAD_REQUEST');
     });
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { ImportResult } from '../../db/models/job.ts';
-import { Job } from '../../db/models/job.ts';
+import { type ImportResult, Job } from '../../db/models/job.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -29,7 +28,7 @@ describe('killing the worker during an import', function () {
     let worker = await stack.startWorker();
     const { status, body } = await stack.server.post('/contacts/import', form);
     expect(status).to.equal(202);
-    const job = () => Job.query(stack.world.db).findById(body.jobId).throwIfNotFound();
+    const job = () => Job.query(stack.database.db).findById(body.jobId).throwIfNotFound();
 
     await eventually(async () => (await job()).processed > 0, { ...TIMEOUT, what: 'the first chunk' });
     await worker.kill();
@@ -41,7 +40,7 @@ describe('killing the worker during an import', function () {
     await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
     const result = (await job()).result as ImportResult;
     expect(result).to.deep.equal({ totalRows: ROWS, created: ROWS, updated: 0, unchanged: 0, failed: 0, errors: [] });
-    const contacts = await stack.world.db('contacts').where({ projectId: stack.project.id }).orderBy('email');
+    const contacts = await stack.database.db('contacts').where({ projectId: stack.project.id }).orderBy('email');
     expect(contacts.map(({ email, data }) => `${email},${data.n}`)).to.deep.equal(file.trimEnd().split('\n').slice(1));
     await worker.kill();
   });
@@ -54,7 +53,7 @@ describe('killing the worker during an import', function () {
       form.set('file', new Blob([`email\n${rows.join('\n')}\n`], { type: 'text/csv' }), 'contacts.csv');
       ids.push((await stack.server.post('/contacts/import', form)).body.jobId);
     }
-    const jobs = () => Job.query(stack.world.db).whereIn('id', ids).orderBy('id');
+    const jobs = () => Job.query(stack.database.db).whereIn('id', ids).orderBy('id');
     const completed = async () => (await jobs()).filter(({ status }) => status === 'COMPLETED').length;
     expect((await jobs()).filter(({ admittedAt }) => admittedAt === null)).to.have.lengthOf(3);
 

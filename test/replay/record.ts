@@ -1,4 +1,4 @@
-// Records golden histories from real runs: `node --import tsx test/replay/record.ts delivery job`.
+// Records golden histories from real runs: `node --import tsx test/replay/record.ts sender job`.
 // Record a new one (under a new name) when workflow code changes behind `patched()`. Never replace an old one: it represents
 // the workflows that were started before the change and are still open.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,12 @@ import { Domain } from '../../db/models/domain.ts';
 import { outboundHttp } from '../../platform/http/outbound-http.ts';
 import { createResolver } from '../../platform/http/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
-import { createMailer } from '../../platform/smtp/mailer.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
 import { pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
 import { loopOf } from '../../services/domains/loop.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import { addManagedDomain } from '../../services/domains/managed.ts';
 import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
 import { signalNames, updateNames } from '../../services/outbox/signals.ts';
@@ -29,7 +28,6 @@ import { openRuns } from '../../temporal/open-runs.ts';
 import { sendToTemporal } from '../../temporal/send.ts';
 import {
   bulkQueueOptions,
-  campaignsQueueOptions,
   domainsQueueOptions,
   executionsQueueOptions,
   mailQueueOptions,
@@ -40,17 +38,18 @@ import {
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { addContacts, limits, makeCampaign } from '../support/campaigns.ts';
 import { endAll } from '../support/cleanup.ts';
+import { connectTestDatabase, makeProject, type TestProject } from '../support/connected-database.ts';
 import { startDns } from '../support/dns.ts';
-import { draw, ExecutionDriver } from '../support/executions.ts';
+import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
-import { addBatch, addMails } from '../support/ledger.ts';
+import { addMails } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
+import { testSender } from '../support/sending.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownDevServer } from '../support/temporal.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject } from '../support/world.ts';
 
 interface Run {
   workflowId: string;
@@ -62,10 +61,29 @@ interface Run {
 
 /** Prepares the database for each workflow type. */
 const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
-  async delivery(db, project) {
-    const batchId = await addBatch(db);
-    await addMails(db, 3, { project: project.id, batchId });
-    return { workflowId: workflowIds.delivery(batchId), args: [{ batchId }], resourceId: batchId };
+  /** Runs its activity three times, with mail and without, and is cancelled. */
+  async sender(db, project) {
+    await addManagedDomain(db, project.id, 'demo.localhost');
+    await addMails(db, 3, { project: project.id });
+    const meanwhile = async (handle: WorkflowHandle) => {
+      const completed = async () =>
+        (await handle.fetchHistory()).events?.filter((event) => event.activityTaskCompletedEventAttributes) ?? [];
+      await eventually(async () => (await completed()).length >= 3);
+      await handle.cancel();
+    };
+    return { workflowId: workflowIds.sender(1), args: [], resourceId: project.id, meanwhile };
+  },
+  /** Continues as new because of its long history, and is cancelled. */
+  async 'sender/continued'(_db, project) {
+    const meanwhile = async (handle: WorkflowHandle) => {
+      const isContinued = async () => {
+        const start = (await handle.fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes;
+        return Boolean(start?.continuedExecutionRunId);
+      };
+      await eventually(isContinued);
+      await handle.cancel();
+    };
+    return { workflowId: workflowIds.sender(1), args: [], resourceId: project.id, meanwhile };
   },
   async job(db, project) {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\nbad\n'));
@@ -85,6 +103,8 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
       await eventually(() => db('emails').where({ campaignId: id, status: 'SENT' }).first('id'));
       await signalAfter(pauseCampaign(db, project.access, id));
       await signalAfter(resumeCampaign(db, project.access, id));
+      const isSent = async () => (await db('emails').where({ campaignId: id, status: 'SENT' })).length === 6;
+      await signalAfter(eventually(isSent));
     };
     const { generation } = campaign;
     const workflowId = workflowIds.campaign(project.id, id, generation);
@@ -114,8 +134,8 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     let calls = 0;
     receiver.answer(() => ({ status: ++calls === 1 ? 503 : 200, headers: { 'retry-after': '1' } }));
     allowedHosts.push(receiver.host);
-    const walker = new ExecutionDriver(db, project);
-    const workflow = await draw(db, project, {
+    const driver = new ExecutionDriver(db, project);
+    const workflow = await insertWorkflow(db, project, {
       steps: {
         mark: ['UPDATE_CONTACT', { data: { seen: true } }],
         rest: ['DELAY', { amount: 1, unit: 'seconds' }],
@@ -125,22 +145,22 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
         out: ['EXIT', { reason: 'done' }],
       },
     });
-    const id = await walker.start(workflow, 'ann@example.com');
+    const id = await driver.start(workflow, 'ann@example.com');
     const meanwhile = async (handle: WorkflowHandle) => {
-      await eventually(async () => (await walker.execution(id)).awaitedEvent === 'bought');
+      await eventually(async () => (await driver.execution(id)).awaitedEvent === 'bought');
       await handle.signal(signalNames.refresh);
-      await walker.track('ann@example.com', 'bought');
+      await driver.track('ann@example.com', 'bought');
       await handle.signal(signalNames.refresh);
     };
     return { ...executionRun(project, workflow.id, id), meanwhile };
   },
   /** Is cancelled while it sleeps. */
   async 'execution/cancelled'(db, project) {
-    const walker = new ExecutionDriver(db, project);
-    const workflow = await draw(db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
-    const id = await walker.start(workflow, 'ann@example.com');
+    const driver = new ExecutionDriver(db, project);
+    const workflow = await insertWorkflow(db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
+    const id = await driver.start(workflow, 'ann@example.com');
     const meanwhile = async (handle: WorkflowHandle) => {
-      await eventually(async () => (await walker.execution(id)).status === 'WAITING');
+      await eventually(async () => (await driver.execution(id)).status === 'WAITING');
       await cancelExecution(db, project.access, workflow.id, id);
       await handle.cancel();
     };
@@ -148,9 +168,11 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   },
   /** The local activity times out because the contact is locked, and the activity takes the step. */
   async 'execution/locked contact'(db, project) {
-    const walker = new ExecutionDriver(db, project);
-    const workflow = await draw(db, project, { steps: { mark: ['UPDATE_CONTACT', { data: { seen: true } }] } });
-    const id = await walker.start(workflow, 'ann@example.com');
+    const driver = new ExecutionDriver(db, project);
+    const workflow = await insertWorkflow(db, project, {
+      steps: { mark: ['UPDATE_CONTACT', { data: { seen: true } }] },
+    });
+    const id = await driver.start(workflow, 'ann@example.com');
     const trx = await db.transaction();
     await trx('contacts').forUpdate();
     const meanwhile = async (handle: WorkflowHandle) => {
@@ -164,12 +186,14 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   /** Continues as new because of its long history. */
   async 'execution/continued'(db, project) {
     const second: [StepTypeName, object] = ['DELAY', { amount: 1, unit: 'seconds' }];
-    const workflow = await draw(db, project, { steps: { one: second, two: second, three: second, four: second } });
+    const workflow = await insertWorkflow(db, project, {
+      steps: { one: second, two: second, three: second, four: second },
+    });
     const id = await new ExecutionDriver(db, project).start(workflow, 'ann@example.com');
     return executionRun(project, workflow.id, id);
   },
   async cronTick(db, project) {
-    const workflow = await draw(db, project, {
+    const workflow = await insertWorkflow(db, project, {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
       workflow: { triggerType: 'SCHEDULE', triggerConfig: { cron: '0 8 * * *' } },
     });
@@ -230,6 +254,7 @@ const executionRun = (project: TestProject, workflowId: string, executionId: str
 /** The default is thousands of events, too many for a readable file. */
 const serverConfig: Record<string, Record<string, string>> = {
   'execution/continued': { 'limit.historyCount.suggestContinueAsNew': '15' },
+  'sender/continued': { 'limit.historyCount.suggestContinueAsNew': '15' },
 };
 
 const folder = join(import.meta.dirname, 'histories');
@@ -240,14 +265,13 @@ async function record(name: string): Promise<void> {
   if (!scene) throw new Error(`There is no scene for ${name}; there are ${Object.keys(scenes).join(', ')}.`);
   const config = serverConfig[name];
   const server = config && (await ownDevServer({ config }));
-  const [world, smtp, temporal] = [await openWorld(), await startSmtp(), await ownNamespace(server)];
-  const { db } = world;
-  const stopping = new AbortController().signal;
+  const [database, smtp, temporal] = [await connectTestDatabase(), await startSmtp(), await ownNamespace(server)];
+  const { db } = database;
+  const ending = new AbortController();
+  const stopping = ending.signal;
   const dns = await startDns();
   const resolver = createResolver({ servers: [dns.address] });
-  const mailer = createMailer({ url: smtp.url, maxConnections: 3 });
-  const ledger = new DeliveryLedger(db);
-  const sending = { db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping };
+  const sending = testSender(database.url, { url: smtp.url, connections: 3 });
   const keys = settings.secretKeys;
   const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys };
   const workers = new TemporalWorkers({
@@ -255,8 +279,7 @@ async function record(name: string): Promise<void> {
     temporal,
     duties: [
       await workflowsQueueOptions(advancing),
-      mailQueueOptions(sending),
-      campaignsQueueOptions({ ...sending, limits }),
+      ...(workflowType === 'sender' ? [mailQueueOptions({ sender: sending.sender, stopping, runMs: 300 })] : []),
       bulkQueueOptions({ db, limits, retention: settings, now: () => new Date(), stopping }),
       domainsQueueOptions({ db, resolver, settings }),
       executionsQueueOptions({ ...advancing, temporalSide: openRuns(temporal) }),
@@ -274,16 +297,19 @@ async function record(name: string): Promise<void> {
     log: silent,
   });
   const { meanwhile, ...run } = await scene(db, await makeProject(db));
+  // The other workflows need no sender workflow for their mail.
+  const isSending = workflowType !== 'sender' && sending.sender.run({ durationMs: 300_000, stop: stopping });
   await sendToTemporal(temporal, { action: 'start', workflowType, ...run });
   const handle = temporal.client.workflow.getHandle(run.workflowId);
   await meanwhile?.(handle);
   // A cancelled workflow has no result.
   await handle.result().catch(() => {});
   for (const history of await historiesOf(temporal, run.workflowId)) keep(workflowType, historyToJSON(history));
-  await workers.stop();
-  mailer.close(true);
+  ending.abort();
+  await Promise.all([workers.stop(), isSending]);
+  await sending.close();
   resolver.close();
-  await Promise.all([dns.stop(), smtp.close(), world.close(), temporal.close()]);
+  await Promise.all([dns.stop(), smtp.close(), database.close(), temporal.close()]);
 }
 
 /** Returns the histories of all runs, in order, of a workflow that continued as new. */

@@ -1,11 +1,11 @@
 // Calls the functions of db/functions directly, on rows that are inserted without any service.
 import type { Db } from '../../db/connect.ts';
 import { newId } from '../../platform/ids.ts';
-import { makeProject, openWorld } from './world.ts';
+import { connectTestDatabase, makeProject } from './connected-database.ts';
 
 type Row = Record<string, unknown>;
 
-export interface SqlWorld {
+export interface FunctionTestDatabase {
   db: Db;
   url: string;
   /** Of the project that all rows below belong to; `renew` makes another, so that each test starts without rows. */
@@ -22,28 +22,29 @@ export interface SqlWorld {
   addSegment(columns?: object): Promise<string>;
   addWorkflow(columns?: object): Promise<string>;
   addExecution(columns?: object): Promise<string>;
+  addAuditRow(columns?: object): Promise<string>;
   /** A dependency of a segment of its own, as of a tracked one. */
   addDependency(dependency: string): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openSqlWorld(): Promise<SqlWorld> {
-  const { db, url, close } = await openWorld(5);
+export async function connectFunctionTestDatabase(): Promise<FunctionTestDatabase> {
+  const { db, url, close } = await connectTestDatabase(5);
   const rows = (sql: string, bindings: unknown[] = []): Promise<Row[]> => runSql(db, sql, bindings);
   const insert = async (table: string, columns: object): Promise<string> => {
     const id = newId();
-    await db(table).insert({ id, projectId: world.projectId, ...columns });
+    await db(table).insert({ id, projectId: database.projectId, ...columns });
     return id;
   };
-  const world: SqlWorld = {
+  const database: FunctionTestDatabase = {
     db,
     url,
     projectId: '',
     senderDomain: '',
     renew: async () => {
       const project = await makeProject(db);
-      world.projectId = project.id;
-      world.senderDomain = project.senderDomain;
+      database.projectId = project.id;
+      database.senderDomain = project.senderDomain;
     },
     rows,
     value: async (sql, bindings) => Object.values((await rows(sql, bindings))[0] ?? {})[0],
@@ -54,7 +55,7 @@ export async function openSqlWorld(): Promise<SqlWorld> {
         name: 'Spring',
         subject: 'Hello',
         body: '<p>Hello</p>',
-        fromEmail: `news@${world.senderDomain}`,
+        fromEmail: `news@${database.senderDomain}`,
         audienceType: 'ALL',
         ...columns,
       }),
@@ -69,14 +70,15 @@ export async function openSqlWorld(): Promise<SqlWorld> {
         oncePerContact: false,
         ...columns,
       }),
+    addAuditRow: (columns) => insert('auditLog', { actorType: 'SYSTEM', action: 'project.disabled', ...columns }),
     addDependency: async (dependency) => {
-      const segmentId = await world.addSegment();
-      await db('segmentDependencies').insert({ projectId: world.projectId, dependency, segmentId });
+      const segmentId = await database.addSegment();
+      await db('segmentDependencies').insert({ projectId: database.projectId, dependency, segmentId });
     },
     close,
   };
-  await world.renew();
-  return world;
+  await database.renew();
+  return database;
 }
 
 /** For a test with a transaction of its own. */

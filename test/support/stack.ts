@@ -1,20 +1,22 @@
 // API, worker, database, namespace and SMTP stand-in for one test file, in separate processes as in production.
 import { newId } from '../../platform/ids.ts';
 import type { Temporal } from '../../temporal/connection.ts';
+import type { WorkerRole } from '../../worker/roles.ts';
 import { type Client, client } from './api.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from './processes.ts';
 import { type SmtpStandIn, startSmtp } from './smtp.ts';
-import { makeProject, openWorld, type TestProject, type World } from './world.ts';
 
 export interface Stack {
-  world: World;
+  database: ConnectedDatabase;
   smtp: SmtpStandIn;
   project: TestProject;
   /** The settings of every process. */
   env: Env;
   /** Sends one mail through the API and returns its id. */
   send(to?: string): Promise<string>;
-  startWorker(env?: Env): Promise<ServiceProcess>;
+  /** With all roles, unless some are named. */
+  startWorker(env?: Env, roles?: WorkerRole[]): Promise<ServiceProcess>;
   api: ServiceProcess;
   server: Client;
   end(): Promise<void>;
@@ -24,20 +26,20 @@ export async function startStack(
   temporal: Pick<Temporal, 'namespace'> & { address: string },
   more: Env = {},
 ): Promise<Stack> {
-  const [world, smtp] = [await openWorld(), await startSmtp()];
+  const [database, smtp] = [await connectTestDatabase(), await startSmtp()];
   const env: Env = {
-    DATABASE_URL: world.url,
+    DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     SMTP_URL: smtp.url,
     ...more,
   };
-  const project = await makeProject(world.db);
+  const project = await makeProject(database.db);
   const api = await startApi(env);
   const server = client(api.url, { authorization: `Bearer ${project.secretKey}` });
   const workers: ServiceProcess[] = [];
   return {
-    world,
+    database,
     smtp,
     project,
     env,
@@ -49,15 +51,15 @@ export async function startStack(
       if (answer.status !== 200) throw new Error(`the send was not accepted: ${JSON.stringify(answer.body)}`);
       return (answer.body as { data: { emails: { email: string }[] } }).data.emails[0]?.email ?? '';
     },
-    startWorker: async (more = {}) => {
-      const worker = await startWorker({ ...env, ...more });
+    startWorker: async (more = {}, roles = []) => {
+      const worker = await startWorker({ ...env, ...more }, roles);
       workers.push(worker);
       return worker;
     },
     end: async () => {
       await Promise.all([api, ...workers].map((child) => child.kill()));
       await smtp.close();
-      await world.close();
+      await database.close();
     },
   };
 }

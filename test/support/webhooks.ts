@@ -8,8 +8,8 @@ import { deliverSlice, type NextDelivery } from '../../services/webhooks/deliver
 import { createEndpoint, type EndpointInput } from '../../services/webhooks/endpoints.ts';
 import { expandWebhookEvents } from '../../services/webhooks/expand.ts';
 import { webhookResources } from '../../worker/webhook-resources.ts';
+import type { TestProject } from './connected-database.ts';
 import { eventually } from './waiting.ts';
-import type { TestProject } from './world.ts';
 
 const resources = webhookResources(readSettings({}));
 

@@ -15,9 +15,14 @@ import { workflowBundle } from '../../worker/bundle.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { timeSkipping } from '../support/temporal.ts';
 import '../support/temporal-work.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { eventually } from '../support/waiting.ts';
 import { relayWebhooks } from '../support/webhooks.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
 const TIMEOUT = { timeoutMs: 60_000 };
@@ -25,7 +30,7 @@ const TIMEOUT = { timeoutMs: 60_000 };
 describe('the webhook endpoint workflow', function () {
   this.timeout(180_000);
   let env: TestWorkflowEnvironment;
-  let world: World;
+  let database: ConnectedDatabase;
   let receiver: HttpReceiver;
   let resolver: Resolver;
   let project: TestProject;
@@ -34,12 +39,12 @@ describe('the webhook endpoint workflow', function () {
   const stopping = new AbortController();
 
   before(async () => {
-    [env, world, receiver] = await Promise.all([timeSkipping(), openWorld(), startHttpReceiver()]);
-    project = await makeProject(world.db);
+    [env, database, receiver] = await Promise.all([timeSkipping(), connectTestDatabase(), startHttpReceiver()]);
+    project = await makeProject(database.db);
     resolver = createResolver({ servers: [] });
     const { secretKeys: keys, systemFrom } = readSettings({});
     const real = webhookEndpointActivities({
-      ...{ db: world.db, resolver, allowedHosts: [receiver.host], keys, systemFrom, stopping: stopping.signal },
+      ...{ db: database.db, resolver, allowedHosts: [receiver.host], keys, systemFrom, stopping: stopping.signal },
       now: () => now,
     });
     const activities = {
@@ -64,22 +69,22 @@ describe('the webhook endpoint workflow', function () {
     resolver?.close();
     await env?.teardown();
     await receiver?.stop();
-    await world?.close();
+    await database?.close();
   });
 
   const settings = () => readSettings({ WEBHOOK_ALLOWED_HOSTS: receiver.host });
   const track = async (event: string) => {
-    await trackEvent(world.db, project.access, { email: 'ann@example.com', event });
-    await relayWebhooks(world.db);
+    await trackEvent(database.db, project.access, { email: 'ann@example.com', event });
+    await relayWebhooks(database.db);
   };
   const statuses = async (id: string) =>
-    (await listDeliveries(world.db, project.id, id, settings().secretKeys, { limit: 100 })).data.map(
+    (await listDeliveries(database.db, project.id, id, settings().secretKeys, { limit: 100 })).data.map(
       ({ status }) => status,
     );
 
   it('lets a receiver that was down for three days catch up, with constant ids, and ends with its endpoint', async () => {
     const input = { url: receiver.url, types: ['event.*'] };
-    const { endpoint } = await createEndpoint(world.db, project.access, input, settings());
+    const { endpoint } = await createEndpoint(database.db, project.access, input, settings());
     const { id } = endpoint;
     let isDown = true;
     receiver.answer(() => ({ status: isDown ? 503 : 200 }));
@@ -97,7 +102,7 @@ describe('the webhook endpoint workflow', function () {
     // Nine attempts each within three days.
     expect(calls).to.be.within(20, 30);
     expect(await statuses(id)).to.deep.equal(['PENDING', 'PENDING', 'PENDING']);
-    const { failingSince, failureMailed } = (await WebhookEndpoint.query(world.db).findById(id)) as WebhookEndpoint;
+    const { failingSince, failureMailed } = (await WebhookEndpoint.query(database.db).findById(id)) as WebhookEndpoint;
     expect(failingSince?.getTime()).to.be.within(downSince - 60_000, downSince + 60_000);
     expect(failureMailed).to.equal(true);
     isDown = false;
@@ -105,8 +110,8 @@ describe('the webhook endpoint workflow', function () {
     expect(await statuses(id)).to.deep.equal(['DELIVERED', 'DELIVERED', 'DELIVERED']);
     expect(receiver.requests.length).to.equal(calls + 3);
     expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).to.equal(3);
-    expect((await WebhookEndpoint.query(world.db).findById(id))?.failingSince).to.equal(null);
-    await deleteEndpoint(world.db, project.access, id);
+    expect((await WebhookEndpoint.query(database.db).findById(id))?.failingSince).to.equal(null);
+    await deleteEndpoint(database.db, project.access, id);
     await handle.signal(signalNames.refresh);
     await eventually(async () => (await handle.describe()).status.name === 'COMPLETED', TIMEOUT);
   });

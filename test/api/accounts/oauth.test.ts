@@ -52,7 +52,7 @@ describe('OAuth sign-in', () => {
     const secure = await startTestApi({
       env: { ...env, BASE_URL: 'https://app.test' },
       oauthAt: provider.at,
-      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+      database: { db: api.db, url: api.databaseUrl, close: async () => {} },
     });
     const go = (path: string, cookie = '') => fetch(secure.url + path, { redirect: 'manual', headers: { cookie } });
     const begun = await go('/auth/oauth/github');
@@ -96,8 +96,11 @@ describe('OAuth sign-in', () => {
       it('secures an account that was opened by a stranger to the address', async () => {
         const squatter = await person(api, undefined, { emailVerified: false });
         provider.account.email = squatter.email;
-        const me = await get('/users/@me', sessionOf(await signIn(name)));
+        const session = sessionOf(await signIn(name));
+        const me = await get('/users/@me', session);
         expect(me.body).to.include({ id: squatter.id, emailVerified: true });
+        const log = (await get('/users/@me/audit', session)).body.data.map(({ action }: { action: string }) => action);
+        expect(log).to.deep.equal(['user.logged_in', 'user.provider_linked', 'user.password_cleared']);
         expect(await squatter.get('/users/@me')).to.have.status(401);
         const login = await api.post('/auth/login', { email: squatter.email, password: squatter.password });
         expect(login).to.have.status(401);
@@ -105,7 +108,7 @@ describe('OAuth sign-in', () => {
 
       it('counts opened accounts as sign-ups of the IP', async () => {
         const counted = await startTestApi({
-          world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+          database: { db: api.db, url: api.databaseUrl, close: async () => {} },
           env: { ...env, SIGNUPS_PER_IP_PER_HOUR: '1', TRUST_PROXY: 'true' },
           oauthAt: provider.at,
         });
@@ -196,7 +199,7 @@ describe('OAuth sign-in', () => {
   });
 
   it('answers 404 for a provider that is unknown or not set up', async () => {
-    const bare = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const bare = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     for (const path of ['/auth/oauth/github', '/auth/oauth/google/callback?code=x', '/auth/oauth/evil'])
       expect(await bare.get(path), path).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     await bare.stop();
@@ -204,12 +207,13 @@ describe('OAuth sign-in', () => {
       providers: ['github', 'google'],
       github: true,
       google: true,
+      oidc: false,
     });
   });
 
   it('opens no account when sign-up is off', async () => {
     const closed = await startTestApi({
-      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+      database: { db: api.db, url: api.databaseUrl, close: async () => {} },
       env: { ...env, SIGNUP_ENABLED: 'false' },
       oauthAt: provider.at,
     });

@@ -5,7 +5,18 @@ import { newKeys } from '../../../services/access/keys.ts';
 import { type Person, person } from '../../support/accounts.ts';
 import { client, startTestApi, type TestApi } from '../../support/api.ts';
 
-const keys = ['id', 'name', 'publicKey', 'role', 'tracking', 'language', 'disabled', 'disabledReason'];
+const keys = [
+  'id',
+  'name',
+  'publicKey',
+  'role',
+  'tracking',
+  'language',
+  'publicKeyPolicy',
+  'disabled',
+  'disabledReason',
+  'requireTwoFactor',
+];
 const shown = [...keys, 'createdAt', 'updatedAt'];
 
 describe('projects', () => {
@@ -14,7 +25,7 @@ describe('projects', () => {
 
   before(async () => {
     api = await startTestApi();
-    second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    second = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
   });
   after(async () => {
     await second.stop();
@@ -66,7 +77,7 @@ describe('projects', () => {
         ['Shop\nBcc: x', 'invalid_string'],
         [7, 'invalid_type'],
       ] as const)
-        expect(await someone.post('/users/@me/projects', { name }), String(name)).to.have.fault('name', code);
+        expect(await someone.post('/users/@me/projects', { name }), String(name)).to.have.validationError('name', code);
       expect(await api.db('memberships').where({ userId: someone.id })).to.have.length(0);
     });
 
@@ -84,11 +95,11 @@ describe('projects', () => {
 
     it('rejects an unknown tracking or language with 422', async () => {
       const someone = await person(api);
-      expect(await someone.post('/users/@me/projects', { name: 'x', tracking: 'NEVER' })).to.have.fault(
+      expect(await someone.post('/users/@me/projects', { name: 'x', tracking: 'NEVER' })).to.have.validationError(
         'tracking',
         'invalid_enum',
       );
-      expect(await someone.post('/users/@me/projects', { name: 'x', language: '../en' })).to.have.fault(
+      expect(await someone.post('/users/@me/projects', { name: 'x', language: '../en' })).to.have.validationError(
         'language',
         'invalid_string',
       );

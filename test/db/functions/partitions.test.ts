@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 describe('database functions of partitions', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
-  const floor = async (at: string | null) => (await world.value('select uuid_floor(?)', [at])) as string | null;
+  const floor = async (at: string | null) => (await database.value('select uuid_floor(?)', [at])) as string | null;
 
   describe('uuid_floor', () => {
     it('is the smallest UUIDv7 of its millisecond', async () => {
@@ -35,12 +35,12 @@ describe('database functions of partitions', () => {
   });
 
   describe('add_month_partition', () => {
-    const add = (table: string, month: string) => world.value('select add_month_partition(?, ?)', [table, month]);
+    const add = (table: string, month: string) => database.value('select add_month_partition(?, ?)', [table, month]);
     const partitionsOf = (table: string, column: string) =>
-      world.rows(
+      database.rows(
         `select tableoid::regclass::text as partition, count(*)::integer as rows from ${table}
          where project_id = ? group by 1, ${column} order by ${column}`,
-        [world.projectId],
+        [database.projectId],
       );
 
     it('moves the events of the month out of the default partition, by UTC', async () => {
@@ -51,9 +51,9 @@ describe('database functions of partitions', () => {
         '2031-03-01T00:00:00.000Z',
       ];
       for (const createdAt of times)
-        await world
+        await database
           .db('events')
-          .insert({ id: newId(), projectId: world.projectId, contactId: newId(), name: 'later', createdAt });
+          .insert({ id: newId(), projectId: database.projectId, contactId: newId(), name: 'later', createdAt });
       expect(await add('events', '2031-02-01')).to.equal(true);
       expect(await partitionsOf('events', 'created_at')).to.deep.equal([
         { partition: 'events_default', rows: 1 },
@@ -65,13 +65,13 @@ describe('database functions of partitions', () => {
 
     it('moves contents by the time in the id of their mail, and takes later ones', async () => {
       const addContent = async (at: string) =>
-        world.db('emailContents').insert({
+        database.db('emailContents').insert({
           emailId: await floor(at),
-          projectId: world.projectId,
+          projectId: database.projectId,
           toEmail: 'ada@example.com',
           fromEmail: 'news@example.com',
           subject: 'Hello',
-          html: '<p>Hello</p>',
+          bodyId: await floor(at),
         });
       await addContent('2031-02-01T00:00:00Z');
       await addContent('2031-03-01T00:00:00Z');
@@ -82,6 +82,20 @@ describe('database functions of partitions', () => {
         { partition: 'email_contents_2031_02', rows: 1 },
         { partition: 'email_contents_default', rows: 1 },
       ]);
+    });
+
+    it('moves rows of the audit log, whose default partition refuses deletions afterwards', async () => {
+      for (const at of ['2031-02-28T23:59:59.999Z', '2031-03-01T00:00:00Z']) await database.addAuditRow({ at });
+      expect(await add('audit_log', '2031-02-01')).to.equal(true);
+      // The first row is that of the project's creation.
+      expect((await partitionsOf('audit_log', 'at')).slice(1)).to.deep.equal([
+        { partition: 'audit_log_2031_02', rows: 1 },
+        { partition: 'audit_log_default', rows: 1 },
+      ]);
+      for (const table of ['audit_log_2031_02', 'audit_log_default'])
+        expect(await database.rows(`delete from ${table}`).catch(({ message }: Error) => message)).to.include(
+          'append-only',
+        );
     });
 
     it('returns false when the partition exists, also when two processes add it at once', async () => {
@@ -95,13 +109,13 @@ describe('database functions of partitions', () => {
     it('gives the partition all indexes of the table', async () => {
       await add('events', '2031-06-01');
       const indexes = (table: string) =>
-        world.value('select count(*)::integer from pg_indexes where tablename = ?', [table]);
+        database.value('select count(*)::integer from pg_indexes where tablename = ?', [table]);
       expect(await indexes('events_2031_06')).to.equal(await indexes('events'));
     });
   });
 
   describe('add_week_partition', () => {
-    const add = (monday: string) => world.value('select add_week_partition(?, ?)', ['webhook_events', monday]);
+    const add = (monday: string) => database.value('select add_week_partition(?, ?)', ['webhook_events', monday]);
 
     it('moves the rows of the week out of the default partition, by UTC', async () => {
       for (const createdAt of [
@@ -110,13 +124,13 @@ describe('database functions of partitions', () => {
         '2031-02-09T23:59:59.999Z',
         '2031-02-10T00:00:00Z',
       ])
-        await world
+        await database
           .db('webhookEvents')
-          .insert({ id: newId(), projectId: world.projectId, type: 'a', data: {}, createdAt });
+          .insert({ id: newId(), projectId: database.projectId, type: 'a', data: {}, createdAt });
       expect(await add('2031-02-03')).to.equal(true);
-      const rows = await world.rows(
+      const rows = await database.rows(
         'select tableoid::regclass::text as partition from webhook_events where project_id = ? order by created_at',
-        [world.projectId],
+        [database.projectId],
       );
       expect(rows.map(({ partition }) => partition)).to.deep.equal([
         'webhook_events_default',

@@ -7,51 +7,51 @@ import { Execution } from '../../../db/models/execution.ts';
 import { Job } from '../../../db/models/job.ts';
 import { newId } from '../../../platform/ids.ts';
 import { isTypePattern, webhookTypes } from '../../../services/webhooks/types.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 import { webhookEvents } from '../../support/webhooks.ts';
 
 describe('database functions of webhooks', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
   const want = async (...types: string[]) => {
     const id = newId();
-    await world
+    await database
       .db('webhookEndpoints')
-      .insert({ id, projectId: world.projectId, url: 'https://a.example', types, secret: 'x' });
-    await world.rows('select renew_wanted_webhook_types(?)', [world.projectId]);
+      .insert({ id, projectId: database.projectId, url: 'https://a.example', types, secret: 'x' });
+    await database.rows('select renew_wanted_webhook_types(?)', [database.projectId]);
     return id;
   };
-  const events = () => webhookEvents(world.db, world.projectId);
+  const events = () => webhookEvents(database.db, database.projectId);
   const types = async () => (await events()).map(({ type }) => type);
-  const queue = () => world.db('webhookQueue').where({ projectId: world.projectId }).orderBy('id');
+  const queue = () => database.db('webhookQueue').where({ projectId: database.projectId }).orderBy('id');
   const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
   const addJob = async (columns: object = {}) => {
     const id = newId();
-    const row = { id, projectId: world.projectId, type: 'IMPORT', total: 3, result: '{"errors": []}', ...columns };
-    await world.db('jobs').insert(row);
+    const row = { id, projectId: database.projectId, type: 'IMPORT', total: 3, result: '{"errors": []}', ...columns };
+    await database.db('jobs').insert(row);
     return id;
   };
 
   describe('json_time', () => {
     it('shows a time as JSON does, cut to milliseconds', async () => {
-      expect(await world.value("select json_time('2026-11-15T12:00:00.123999+02')")).to.equal(
+      expect(await database.value("select json_time('2026-11-15T12:00:00.123999+02')")).to.equal(
         '2026-11-15T10:00:00.123Z',
       );
-      expect(await world.value('select json_time(null)')).to.equal(null);
+      expect(await database.value('select json_time(null)')).to.equal(null);
     });
   });
 
   describe('contact_json', () => {
     it('agrees with the API', async () => {
-      const id = await world.addContact({ data: { plan: 'pro' }, createdAt: '2026-01-02T03:04:05.678901Z' });
-      const contact = (await Contact.query(world.db).findById(id)) as Contact;
-      expect(await world.value('select contact_json(c) from contacts c where id = ?', [id])).to.deep.equal(
+      const id = await database.addContact({ data: { plan: 'pro' }, createdAt: '2026-01-02T03:04:05.678901Z' });
+      const contact = (await Contact.query(database.db).findById(id)) as Contact;
+      expect(await database.value('select contact_json(c) from contacts c where id = ?', [id])).to.deep.equal(
         asJson(presentContact(contact)),
       );
     });
@@ -59,14 +59,14 @@ describe('database functions of webhooks', () => {
 
   describe('execution_json', () => {
     it('agrees with the API', async () => {
-      const id = await world.addExecution({
+      const id = await database.addExecution({
         context: { total: 3 },
         completedAt: new Date(),
         status: 'EXITED',
         exitReason: 'done',
       });
-      const execution = (await Execution.query(world.db).findById(id)) as Execution;
-      expect(await world.value('select execution_json(e) from executions e where id = ?', [id])).to.deep.equal(
+      const execution = (await Execution.query(database.db).findById(id)) as Execution;
+      expect(await database.value('select execution_json(e) from executions e where id = ?', [id])).to.deep.equal(
         asJson(presentExecution(execution)),
       );
     });
@@ -81,8 +81,8 @@ describe('database functions of webhooks', () => {
         { processed: 3, status: 'FAILED' },
       ]) {
         const id = await addJob(columns);
-        const job = (await Job.query(world.db).findById(id)) as Job;
-        expect(await world.value('select job_json(j) from jobs j where id = ?', [id])).to.deep.equal(
+        const job = (await Job.query(database.db).findById(id)) as Job;
+        expect(await database.value('select job_json(j) from jobs j where id = ?', [id])).to.deep.equal(
           asJson(presentJob(job)),
         );
       }
@@ -90,7 +90,7 @@ describe('database functions of webhooks', () => {
   });
 
   describe('webhook_patterns', () => {
-    const patterns = (type: string) => world.value('select webhook_patterns(?)', [type]);
+    const patterns = (type: string) => database.value('select webhook_patterns(?)', [type]);
 
     it('lists the name, its prefixes, and * unless a client tracked it', async () => {
       expect(await patterns('email.sent')).to.deep.equal(['email.sent', 'email.*', '*']);
@@ -111,7 +111,7 @@ describe('database functions of webhooks', () => {
   });
 
   describe('cut_webhook_data', () => {
-    const cut = (data: object) => world.value('select cut_webhook_data(?::jsonb)', [JSON.stringify(data)]);
+    const cut = (data: object) => database.value('select cut_webhook_data(?::jsonb)', [JSON.stringify(data)]);
 
     it('leaves a payload that fits as it is', async () => {
       const data = { id: 'a', text: 'x'.repeat(19_000) };
@@ -133,32 +133,32 @@ describe('database functions of webhooks', () => {
 
   describe('renew_wanted_webhook_types', () => {
     const wanted = () =>
-      world.db('wantedWebhookTypes').where({ projectId: world.projectId }).orderBy('pattern').pluck('pattern');
+      database.db('wantedWebhookTypes').where({ projectId: database.projectId }).orderBy('pattern').pluck('pattern');
 
     it('stores each type once, of endpoints and listeners', async () => {
       await want('email.sent', 'contact.*');
       await want('email.sent', '*');
-      await world.db('webhookListeners').insert({ id: newId(), projectId: world.projectId, types: ['event.*'] });
-      await world.rows('select renew_wanted_webhook_types(?)', [world.projectId]);
+      await database.db('webhookListeners').insert({ id: newId(), projectId: database.projectId, types: ['event.*'] });
+      await database.rows('select renew_wanted_webhook_types(?)', [database.projectId]);
       expect(await wanted()).to.have.members(['*', 'contact.*', 'email.sent', 'event.*']);
     });
 
     it('keeps those of an endpoint that was disabled less than 30 days ago', async () => {
       const [recent, old] = [await want('email.sent'), await want('job.failed')];
       const disable = (id: string, days: number) =>
-        world.rows(
+        database.rows(
           "update webhook_endpoints set enabled = false, disabled_at = now() - ? * interval '1 day' where id = ?",
           [days, id],
         );
       await disable(recent, 29);
       await disable(old, 31);
-      await world.rows('select renew_wanted_webhook_types(?)', [world.projectId]);
+      await database.rows('select renew_wanted_webhook_types(?)', [database.projectId]);
       expect(await wanted()).to.deep.equal(['email.sent']);
     });
   });
 
   describe('wants_webhook', () => {
-    const wants = (type: string) => world.value('select wants_webhook(?, ?)', [world.projectId, type]);
+    const wants = (type: string) => database.value('select wants_webhook(?, ?)', [database.projectId, type]);
 
     it('asks for the name, its prefixes and *', async () => {
       expect(await wants('email.sent')).to.equal(false);
@@ -173,21 +173,21 @@ describe('database functions of webhooks', () => {
 
     it('is false while the project is erased', async () => {
       await want('*');
-      await world.db.transaction(async (trx) => {
+      await database.db.transaction(async (trx) => {
         await runSql(trx, "select set_config('everpost.without_webhooks', 'on', true)");
-        expect(await runSql(trx, 'select wants_webhook(?, ?) as wants', [world.projectId, 'job.failed'])).to.deep.equal(
-          [{ wants: false }],
-        );
+        expect(
+          await runSql(trx, 'select wants_webhook(?, ?) as wants', [database.projectId, 'job.failed']),
+        ).to.deep.equal([{ wants: false }]);
       });
     });
   });
 
   describe('queue_webhook', () => {
     it('stores and queues an event that is wanted, with a position', async () => {
-      await world.rows("select queue_webhook(?, 'job.failed', null, '{}')", [world.projectId]);
+      await database.rows("select queue_webhook(?, 'job.failed', null, '{}')", [database.projectId]);
       expect(await events()).to.deep.equal([]);
       await want('job.*');
-      await world.rows(`select queue_webhook(?, 'job.failed', null, '{"id": "a"}', true)`, [world.projectId]);
+      await database.rows(`select queue_webhook(?, 'job.failed', null, '{"id": "a"}', true)`, [database.projectId]);
       const [event] = await events();
       expect(event?.data).to.have.keys('id', 'position');
       const [queued] = await queue();
@@ -197,8 +197,8 @@ describe('database functions of webhooks', () => {
 
   describe('queue_event_webhooks', () => {
     const record = async (name: string, data: object = {}, contactId = newId()) => {
-      const row = { id: newId(), projectId: world.projectId, contactId, name, data };
-      await world.db('events').insert(row);
+      const row = { id: newId(), projectId: database.projectId, contactId, name, data };
+      await database.db('events').insert(row);
       return row;
     };
 
@@ -212,13 +212,13 @@ describe('database functions of webhooks', () => {
 
     it('adds ids, address and position to the data of mail and segment events', async () => {
       await want('*');
-      const contactId = await world.addContact({ email: 'ann@example.com' });
+      const contactId = await database.addContact({ email: 'ann@example.com' });
       const mail = await record('email.sent', { emailId: 'x', subject: 'Hello' }, contactId);
       const entry = await record('segment.vips.entry', { segmentId: 's', segmentName: 'VIPs' }, contactId);
       const [, sent, entered] = await events();
       const position = async (id: string) =>
-        Number(await world.value('select position from events where id = ?', [id]));
-      const common = { contactId, email: 'ann@example.com', projectId: world.projectId };
+        Number(await database.value('select position from events where id = ?', [id]));
+      const common = { contactId, email: 'ann@example.com', projectId: database.projectId };
       expect(sent).to.deep.equal({
         id: mail.id,
         type: 'email.sent',
@@ -232,7 +232,7 @@ describe('database functions of webhooks', () => {
     });
 
     it('nests the data of tracked events, and shows the contact of a change of subscription', async () => {
-      const contactId = await world.addContact({ email: 'ann@example.com', data: { plan: 'pro' } });
+      const contactId = await database.addContact({ email: 'ann@example.com', data: { plan: 'pro' } });
       await want('*', 'event.*');
       await record('bought', { total: 3 }, contactId);
       await record('contact.unsubscribed', { reason: 'link' }, contactId);
@@ -256,11 +256,11 @@ describe('database functions of webhooks', () => {
   describe('queue_contact_webhooks', () => {
     it('queues created, updated and deleted contacts, by sets', async () => {
       await want('contact.*');
-      const [ann, bob] = [await world.addContact({ email: 'ann@example.com' }), await world.addContact()];
-      await world.rows(`update contacts set data = '{"plan": "pro"}', updated_at = now() where project_id = ?`, [
-        world.projectId,
+      const [ann, bob] = [await database.addContact({ email: 'ann@example.com' }), await database.addContact()];
+      await database.rows(`update contacts set data = '{"plan": "pro"}', updated_at = now() where project_id = ?`, [
+        database.projectId,
       ]);
-      await world.rows('delete from contacts where id = ?', [ann]);
+      await database.rows('delete from contacts where id = ?', [ann]);
       expect(await types()).to.deep.equal([
         ...['contact.created', 'contact.created', 'contact.updated', 'contact.updated', 'contact.deleted'],
       ]);
@@ -272,9 +272,9 @@ describe('database functions of webhooks', () => {
     });
 
     it('queues nothing for an update that changes nothing shown', async () => {
-      const id = await world.addContact();
+      const id = await database.addContact();
       await want('*');
-      await world.rows('update contacts set updated_at = now() where id = ?', [id]);
+      await database.rows('update contacts set updated_at = now() where id = ?', [id]);
       expect(await types()).to.deep.equal([]);
     });
   });
@@ -283,9 +283,10 @@ describe('database functions of webhooks', () => {
     it('queues the start and the end of executions; an exit completes', async () => {
       await want('execution.*');
       const ids = [];
-      for (let n = 0; n < 4; n++) ids.push(await world.addExecution());
-      const end = (id: string | undefined, status: string) => world.db('executions').where({ id }).update({ status });
-      await world.db('executions').where({ id: ids[0] }).update({ status: 'WAITING' });
+      for (let n = 0; n < 4; n++) ids.push(await database.addExecution());
+      const end = (id: string | undefined, status: string) =>
+        database.db('executions').where({ id }).update({ status });
+      await database.db('executions').where({ id: ids[0] }).update({ status: 'WAITING' });
       await end(ids[0], 'COMPLETED');
       await end(ids[1], 'EXITED');
       await end(ids[2], 'FAILED');
@@ -302,14 +303,14 @@ describe('database functions of webhooks', () => {
   describe('queue_campaign_webhook', () => {
     it('queues each change of state, to be completed by the relay', async () => {
       await want('campaign.*');
-      const id = await world.addCampaign();
-      const change = (columns: object) => world.db('campaigns').where({ id }).update(columns);
+      const id = await database.addCampaign();
+      const change = (columns: object) => database.db('campaigns').where({ id }).update(columns);
       await change({ audienceCount: 5 });
       await change({ status: 'SENDING' });
       await change({ paused: true, pausedBy: 'USER', pauseReason: 'wait' });
       await change({ paused: false, pausedBy: null, pauseReason: null });
       await change({ status: 'SENT', sentAt: new Date() });
-      await world.addCampaign({ status: 'SENDING' });
+      await database.addCampaign({ status: 'SENDING' });
       expect(await types()).to.deep.equal([
         'campaign.started',
         'campaign.paused',
@@ -327,9 +328,9 @@ describe('database functions of webhooks', () => {
     it('queues a domain that is verified or lost', async () => {
       await want('domain.*');
       const id = newId();
-      await world.db('domains').insert({ id, projectId: world.projectId, domain: `${id}.example` });
-      for (const status of ['VERIFIED', 'PENDING']) await world.db('domains').where({ id }).update({ status });
-      await world.db('domains').where({ id }).update({ failedChecks: 2 });
+      await database.db('domains').insert({ id, projectId: database.projectId, domain: `${id}.example` });
+      for (const status of ['VERIFIED', 'PENDING']) await database.db('domains').where({ id }).update({ status });
+      await database.db('domains').where({ id }).update({ failedChecks: 2 });
       expect(await types()).to.deep.equal(['domain.verified', 'domain.lost']);
       expect((await events())[0]?.data).to.include({ id, status: 'VERIFIED', verified: true });
     });
@@ -339,10 +340,10 @@ describe('database functions of webhooks', () => {
     it('queues a job that completed or failed', async () => {
       await want('job.*');
       const [one, two, three] = [await addJob(), await addJob(), await addJob()];
-      await world.db('jobs').where({ id: one }).update({ status: 'RUNNING', processed: 1 });
-      await world.db('jobs').where({ id: one }).update({ status: 'COMPLETED', processed: 3 });
-      await world.db('jobs').where({ id: two }).update({ status: 'FAILED', failedReason: 'broken' });
-      await world.db('jobs').where({ id: three }).update({ status: 'CANCELLED' });
+      await database.db('jobs').where({ id: one }).update({ status: 'RUNNING', processed: 1 });
+      await database.db('jobs').where({ id: one }).update({ status: 'COMPLETED', processed: 3 });
+      await database.db('jobs').where({ id: two }).update({ status: 'FAILED', failedReason: 'broken' });
+      await database.db('jobs').where({ id: three }).update({ status: 'CANCELLED' });
       expect(await types()).to.deep.equal(['job.completed', 'job.failed']);
       expect((await events())[0]?.data).to.include({ id: one, progress: 100 });
       expect((await events())[1]?.data).to.include({ id: two, failedReason: 'broken' });
@@ -350,15 +351,15 @@ describe('database functions of webhooks', () => {
   });
 
   describe('queue_project_webhook', () => {
-    const change = (columns: object) => world.db('projects').where({ id: world.projectId }).update(columns);
+    const change = (columns: object) => database.db('projects').where({ id: database.projectId }).update(columns);
 
     it('queues a project that is disabled or enabled', async () => {
       await want('*');
       await change({ disabled: true, disabledReason: 'bounces' });
       await change({ disabled: false, disabledReason: null });
       expect((await events()).map(({ type, data }) => [type, data.projectId, data.reason])).to.deep.equal([
-        ['project.disabled', world.projectId, 'bounces'],
-        ['project.enabled', world.projectId, null],
+        ['project.disabled', database.projectId, 'bounces'],
+        ['project.enabled', database.projectId, null],
       ]);
     });
 
@@ -374,20 +375,27 @@ describe('database functions of webhooks', () => {
   describe('queue_unknown_emails', () => {
     it('queues mail whose outcome has become unknown, with the data of other events of mail', async () => {
       await want('email.*');
-      const contactId = await world.addContact({ email: 'ann@example.com' });
-      const campaignId = await world.addCampaign();
+      const contactId = await database.addContact({ email: 'ann@example.com' });
+      const campaignId = await database.addCampaign();
       const [id, silent] = [
-        await world.addEmail({ contactId, campaignId, sourceType: 'CAMPAIGN', status: 'SENDING' }),
-        await world.addEmail({ withoutEvents: true }),
+        await database.addEmail({ contactId, campaignId, sourceType: 'CAMPAIGN', status: 'SENDING' }),
+        await database.addEmail({ withoutEvents: true }),
       ];
-      await world.db('emails').whereIn('id', [id, silent]).update({ status: 'UNKNOWN', reason: 'cut' });
-      await world.db('emails').where({ id }).update({ reason: 'still' });
+      await database.db('emails').whereIn('id', [id, silent]).update({ status: 'UNKNOWN', reason: 'cut' });
+      await database.db('emails').where({ id }).update({ reason: 'still' });
       const queued = (await events()).filter(({ type }) => type === 'email.unknown');
       expect(queued).to.have.length(1);
       expect(queued[0]?.data).to.include({
-        ...{ emailId: id, contactId, campaignId, email: 'ann@example.com', projectId: world.projectId, reason: 'cut' },
-        ...{ subject: 'Hello', sourceType: 'CAMPAIGN', from: `news@${world.senderDomain}`, eventId: queued[0]?.id },
-        messageId: `<${id}@${world.senderDomain}>`,
+        ...{
+          emailId: id,
+          contactId,
+          campaignId,
+          email: 'ann@example.com',
+          projectId: database.projectId,
+          reason: 'cut',
+        },
+        ...{ subject: 'Hello', sourceType: 'CAMPAIGN', from: `news@${database.senderDomain}`, eventId: queued[0]?.id },
+        messageId: `<${id}@${database.senderDomain}>`,
       });
     });
   });
@@ -396,22 +404,22 @@ describe('database functions of webhooks', () => {
     it('leaves ids of the contacts, and clears answers and addresses in errors of imports', async () => {
       const endpointId = await want('*', 'event.*');
       const [ann, bob] = [
-        await world.addContact({ email: 'ann@example.com', data: { street: 'Lane' } }),
-        await world.addContact({ email: 'bob@example.com' }),
+        await database.addContact({ email: 'ann@example.com', data: { street: 'Lane' } }),
+        await database.addContact({ email: 'bob@example.com' }),
       ];
       const job = await addJob({
         result: JSON.stringify({ errors: [{ row: 1, email: 'Ann@Example.com', error: 'x' }] }),
       });
-      await world.db('jobs').where({ id: job }).update({ status: 'COMPLETED' });
+      await database.db('jobs').where({ id: job }).update({ status: 'COMPLETED' });
       const created = (await events())[0];
-      await world.rows(
+      await database.rows(
         `insert into webhook_deliveries (id, project_id, endpoint_id, event_id, type, created_at, attempt_log)
          select uuidv7(), project_id, ?, id, type, created_at, '[{"number": 1, "answer": "ann@example.com"}]'
          from webhook_events where id = ?`,
         [endpointId, created?.id],
       );
-      await world.rows('select erase_webhook_payloads(?, ?::uuid[], ?::text[])', [
-        world.projectId,
+      await database.rows('select erase_webhook_payloads(?, ?::uuid[], ?::text[])', [
+        database.projectId,
         [ann],
         ['ann@example.com'],
       ]);
@@ -419,14 +427,18 @@ describe('database functions of webhooks', () => {
       expect(one?.data).to.have.keys('id', 'position');
       expect(two?.data).to.include({ id: bob, email: 'bob@example.com' });
       expect(three?.data.result).to.deep.equal({ errors: [{ row: 1, email: null, error: 'x' }] });
-      const [{ attemptLog }] = await world.db('webhookDeliveries').where({ endpointId }).select('attemptLog');
+      const [{ attemptLog }] = await database.db('webhookDeliveries').where({ endpointId }).select('attemptLog');
       expect(attemptLog).to.deep.equal([{ number: 1, answer: null }]);
     });
 
     it('touches nothing of another project', async () => {
       await want('*');
-      const ann = await world.addContact({ email: 'ann@example.com' });
-      await world.rows('select erase_webhook_payloads(?, ?::uuid[], ?::text[])', [newId(), [ann], ['ann@example.com']]);
+      const ann = await database.addContact({ email: 'ann@example.com' });
+      await database.rows('select erase_webhook_payloads(?, ?::uuid[], ?::text[])', [
+        newId(),
+        [ann],
+        ['ann@example.com'],
+      ]);
       expect((await events())[0]?.data).to.include({ email: 'ann@example.com' });
     });
   });

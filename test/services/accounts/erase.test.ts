@@ -9,19 +9,24 @@ import { eraseChunk } from '../../../services/removal/project-chunk.ts';
 import { runErasure } from '../../../services/removal/project-run.ts';
 import { erasedByReset, keptByReset, neverErased } from '../../../services/removal/project-tables.ts';
 import { createSegment } from '../../../services/segments/create.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 const never = () => false;
 
 describe('erasing a project', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world.close());
+  after(() => database.close());
 
   async function tablesWithProject(): Promise<string[]> {
     const { rows } = await db.raw(`
@@ -53,8 +58,10 @@ describe('erasing a project', () => {
       [id],
     );
     await db.raw(
-      `insert into email_contents (email_id, project_id, to_email, from_email, subject, html)
-       select id, project_id, 'a@b.co', 'a@b.co', 's', 'b' from emails where project_id = ?`,
+      `with mails as materialized (select id, project_id from emails where project_id = ?),
+       bodies as (insert into email_bodies (id, project_id, html) select id, project_id, 'b' from mails)
+       insert into email_contents (email_id, project_id, body_id, to_email, from_email, subject)
+       select id, project_id, id, 'a@b.co', 'a@b.co', 's' from mails`,
       [id],
     );
     const segmentId = newId();
@@ -96,7 +103,7 @@ describe('erasing a project', () => {
     expect(await runErasure(db, id, never)).to.include({ ended: true });
     for (const table of [...erasedByReset, ...keptByReset]) expect(await rowsOf(table, project.id), table).to.equal(0);
     expect(await db('projects').where({ id: project.id })).to.have.length(0);
-    for (const table of ['contacts', 'events', 'emails', 'email_contents'])
+    for (const table of ['contacts', 'events', 'emails', 'email_contents', 'email_bodies'])
       expect(await rowsOf(table, other.id), table).to.equal(30);
     const { rows } = await db.raw('select count(*)::integer from segment_members');
     expect(rows[0].count).to.equal(30);
@@ -121,7 +128,7 @@ describe('erasing a project', () => {
 
   /** Fails statements that wait for a lock. */
   const connectWithLockTimeout = () =>
-    connectDb({ databaseUrl: `${world.url}?options=-c%20lock_timeout%3D3s`, poolSize: 5 });
+    connectDb({ databaseUrl: `${database.url}?options=-c%20lock_timeout%3D3s`, poolSize: 5 });
 
   async function writeAll(other: Db, { access, senderDomain }: TestProject): Promise<void> {
     const [email, address] = [`${newId()}@example.com`, { email: `x@${senderDomain}` }];
@@ -142,7 +149,7 @@ describe('erasing a project', () => {
       await begin(project.id);
       const { id } = await erasureOf(project.id);
       await runErasure(db, id, () => true);
-      const [eraser, others] = [connectDb({ databaseUrl: world.url, poolSize: 1 }), connectWithLockTimeout()];
+      const [eraser, others] = [connectDb({ databaseUrl: database.url, poolSize: 1 }), connectWithLockTimeout()];
       const trx = await eraser.transaction();
       const { pid } = (await trx.raw('select pg_backend_pid() as pid')).rows[0];
       // A chunk of every table in one transaction: more locks than an erasure ever has.

@@ -1,32 +1,30 @@
 import { expect } from 'chai';
-import { emailActivities } from '../../../activities/emails.ts';
 import { inTransaction } from '../../../db/connect.ts';
-import { createMailer } from '../../../platform/smtp/mailer.ts';
 import { keyKind, regenerateKeys } from '../../../services/access/keys.ts';
-import { DeliveryLedger } from '../../../services/emails/delivery-ledger.ts';
 import { disableProject } from '../../../services/projects/disable.ts';
 import { deleteProject, resetProject } from '../../../services/removal/project.ts';
 import { type SystemMail, sendSystemMail } from '../../../services/system/mail.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { scrubSystemMail } from '../../../services/system/remove-links.ts';
-import { addBatch, mailById } from '../../support/ledger.ts';
-import { testLinks } from '../../support/links.ts';
-import { testRenderer } from '../../support/renderer.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
+import { mailById } from '../../support/ledger.ts';
+import { type TestSender, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
-import { activityEnvironment } from '../../support/temporal-work.ts';
-import { openWorld, type World } from '../../support/world.ts';
 
 describe('system mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
+  let sending: TestSender;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
     smtp = await startSmtp();
+    sending = testSender(database.url, { url: smtp.url, connections: 1 });
   });
   after(async () => {
+    await sending.close();
     await smtp.close();
-    await world.close();
+    await database.close();
   });
 
   const mail = {
@@ -38,36 +36,26 @@ describe('system mail', () => {
   };
 
   async function send(given: SystemMail): Promise<string> {
-    const id = await sendSystemMail(world.db, given);
+    const id = await sendSystemMail(database.db, given);
     if (!id) throw new Error('no mail was written');
     return id;
   }
 
-  async function deliver(id: string): Promise<void> {
-    const { db } = world;
-    const batchId = await addBatch(db);
-    await db('emails').where({ id }).update({ batchId });
-    const mailer = createMailer({ url: smtp.url, maxConnections: 1 });
-    const { signal: stopping } = new AbortController();
-    const deps = { db, mailer, renderer: testRenderer(), links: testLinks, ledger: new DeliveryLedger(db), stopping };
-    await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
-    mailer.close(true);
-  }
-
   it('is sent through the ledger from a domain that no project owns', async () => {
     const id = await send(mail);
-    expect(await mailById(world.db, id)).to.include({
+    expect(await mailById(database.db, id)).to.include({
       projectId: SYSTEM_PROJECT_ID,
       status: 'PENDING',
       sourceType: 'TRANSACTIONAL',
     });
-    await deliver(id);
-    expect(await mailById(world.db, id)).to.include({ status: 'SENT' });
+    await sending.send();
+    expect(await mailById(database.db, id)).to.include({ status: 'SENT' });
   });
 
   it('shows input of users verbatim, not as template or HTML', async () => {
     smtp.mails.length = 0;
-    await deliver(await send(mail));
+    await send(mail);
+    await sending.send();
     const text = smtp.mails[0]?.raw.toString().replace(/=\r\n/g, '') ?? '';
     expect(text).to.contain('Join {{ 7 * 7 }} <Shop>');
     expect(text).to.contain('Bob &amp; &lt;b&gt;Eve&lt;/b&gt; invite you to {{ email }}.');
@@ -78,35 +66,35 @@ describe('system mail', () => {
 
   it('removes links of sent mails and keeps those of pending ones', async () => {
     const sent = await send(mail);
-    await deliver(sent);
+    await sending.send();
     const waiting = await send(mail);
-    await scrubSystemMail(world.db);
+    await scrubSystemMail(database.db);
     const stored = async (emailId: string) =>
-      JSON.stringify(await world.db('emailContents').where({ emailId }).first('html', 'variables'));
+      JSON.stringify(await database.db('emailContents').where({ emailId }).first('html', 'variables'));
     expect(await stored(sent)).not.to.contain('/invitations/');
     expect(await stored(waiting)).to.contain('/invitations/');
   });
 
   it('has a project that cannot be opened, changed or removed', async () => {
     for (const work of [
-      () => regenerateKeys(world.db, SYSTEM_PROJECT_ID),
-      () => disableProject(world.db, SYSTEM_PROJECT_ID, { reason: 'x' }),
-      () => resetProject(world.db, SYSTEM_PROJECT_ID),
-      () => deleteProject(world.db, SYSTEM_PROJECT_ID),
+      () => regenerateKeys(database.db, SYSTEM_PROJECT_ID),
+      () => disableProject(database.db, SYSTEM_PROJECT_ID, { reason: 'x' }),
+      () => resetProject(database.db, SYSTEM_PROJECT_ID),
+      () => deleteProject(database.db, SYSTEM_PROJECT_ID),
     ])
       expect(await work().catch((error) => error)).to.include({ status: 404 });
-    const row = await world.db('projects').where({ id: SYSTEM_PROJECT_ID }).first();
+    const row = await database.db('projects').where({ id: SYSTEM_PROJECT_ID }).first();
     expect(keyKind(row.publicKey), 'its public key is none').to.equal(undefined);
     expect(row.secretKeyHash, 'no key has this hash').to.have.length(1);
-    expect(await world.db('memberships').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
+    expect(await database.db('memberships').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
   });
 
   it('is not sent when the transaction is rolled back', async () => {
-    const before = await world.db('emails').count();
-    await inTransaction(world.db, async (trx) => {
+    const before = await database.db('emails').count();
+    await inTransaction(database.db, async (trx) => {
       await sendSystemMail(trx, mail);
       throw new Error('no');
     }).catch(() => {});
-    expect(await world.db('emails').count()).to.deep.equal(before);
+    expect(await database.db('emails').count()).to.deep.equal(before);
   });
 });

@@ -4,25 +4,30 @@ import type { Db } from '../../../db/connect.ts';
 import { exportContacts } from '../../../services/contacts/export.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 describe('exporting contacts', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
-    ({ db } = world);
+    database = await connectTestDatabase();
+    ({ db } = database);
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
     project = await makeProject(db);
   });
 
   const save = (email: string, data: Record<string, unknown> = {}, subscribed = true) =>
     saveContact(db, project.access, { email, subscribed, data });
-  const exported = async () => text(await exportContacts(db, project.id));
+  const exported = async () => text(await exportContacts(db, project.access));
 
   it('returns only the header for an empty project', async () => {
     expect(await exported()).to.equal('email,subscribed\r\n');
@@ -84,7 +89,7 @@ describe('exporting contacts', () => {
     await writeContacts(db, project.id, writes);
     const pages: string[] = [];
     const count = ({ sql }: { sql: string }) => void pages.push(sql);
-    const stream = await exportContacts(db, project.id);
+    const stream = await exportContacts(db, project.access);
     db.on('query', count);
     for await (const _ of stream) break;
     db.removeListener('query', count);

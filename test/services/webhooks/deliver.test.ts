@@ -11,40 +11,45 @@ import {
   testEndpoint,
 } from '../../../services/webhooks/deliveries.ts';
 import { rotateEndpointSecret, updateEndpoint } from '../../../services/webhooks/endpoints.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../support/http-receiver.ts';
 import { driveWebhooks, relayWebhooks, type WebhookDriver } from '../../support/webhooks.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
 describe('deliveries of webhooks', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
   let receiver: HttpReceiver;
   let driver: WebhookDriver;
 
   before(async () => {
-    [world, receiver] = await Promise.all([openWorld(), startHttpReceiver()]);
+    [database, receiver] = await Promise.all([connectTestDatabase(), startHttpReceiver()]);
   });
   after(async () => {
     await receiver?.stop();
-    await world?.close();
+    await database?.close();
   });
   beforeEach(async () => {
-    project = await makeProject(world.db);
-    driver = driveWebhooks(world.db, [receiver.host]);
+    project = await makeProject(database.db);
+    driver = driveWebhooks(database.db, [receiver.host]);
     receiver.requests.splice(0);
     receiver.answer({});
   });
   afterEach(() => driver.stop());
 
   const track = (event = 'bought', email = 'ann@example.com', data: object = {}) =>
-    trackEvent(world.db, project.access, { email, event, data: data as never });
+    trackEvent(database.db, project.access, { email, event, data: data as never });
   const deliveries = async (endpointId: string) =>
-    (await listDeliveries(world.db, project.id, endpointId, driver.settings.secretKeys, { limit: 100 })).data;
-  const row = async (id: string) => (await WebhookEndpoint.query(world.db).findById(id)) as WebhookEndpoint;
+    (await listDeliveries(database.db, project.id, endpointId, driver.settings.secretKeys, { limit: 100 })).data;
+  const row = async (id: string) => (await WebhookEndpoint.query(database.db).findById(id)) as WebhookEndpoint;
   /** Moves the clock to the next attempt. */
   const toNextAttempt = async (endpointId: string) => {
     const [{ nextAttemptAt } = {}] = await deliveries(endpointId);
@@ -78,7 +83,7 @@ describe('deliveries of webhooks', () => {
       lastStatusCode: 201,
       lastError: null,
     });
-    const { attemptLog, payload } = await findDelivery(world.db, project.id, delivery?.id ?? '');
+    const { attemptLog, payload } = await findDelivery(database.db, project.id, delivery?.id ?? '');
     expect(attemptLog).to.have.length(1);
     expect(attemptLog[0]).to.deep.include({ number: 1, statusCode: 201, error: null, answer: 'thanks' });
     expect(payload).to.deep.equal(verified);
@@ -88,16 +93,16 @@ describe('deliveries of webhooks', () => {
     const wants = await driver.endpoint(project, { url: receiver.url, types: ['event.bought', 'event.*'] });
     const other = await driver.endpoint(project, { url: receiver.url, types: ['contact.created'] });
     await Promise.all([track(), track('sold')]);
-    await Promise.all([relayWebhooks(world.db), relayWebhooks(world.db)]);
+    await Promise.all([relayWebhooks(database.db), relayWebhooks(database.db)]);
     expect((await deliveries(wants.id)).map(({ type }) => type)).to.have.members(['event.bought', 'event.sold']);
     expect((await deliveries(other.id)).map(({ type }) => type)).to.deep.equal(['contact.created']);
-    expect(await world.db('webhookQueue').where({ projectId: project.id })).to.deep.equal([]);
+    expect(await database.db('webhookQueue').where({ projectId: project.id })).to.deep.equal([]);
   });
 
   it('signs with both secrets during a rotation, and with the new one after it', async () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
     const { secret } = await rotateEndpointSecret(
-      world.db,
+      database.db,
       project.access,
       endpoint.id,
       24,
@@ -108,7 +113,7 @@ describe('deliveries of webhooks', () => {
     const [during] = receiver.requests;
     for (const known of [endpoint.plainSecret, secret])
       expect(new Webhook(known).verify(during?.body ?? '', during?.headers as never)).to.have.property('type');
-    await rotateEndpointSecret(world.db, project.access, endpoint.id, 0, driver.settings.secretKeys);
+    await rotateEndpointSecret(database.db, project.access, endpoint.id, 0, driver.settings.secretKeys);
     await track();
     await driver.deliver(endpoint.id);
     const after = receiver.requests[1];
@@ -125,7 +130,7 @@ describe('deliveries of webhooks', () => {
     for (const delay of delays) {
       await driver.deliver(endpoint.id);
       const [{ status, nextAttemptAt, lastError } = {}] = await deliveries(endpoint.id);
-      const { attemptLog } = await findDelivery(world.db, project.id, (await deliveries(endpoint.id))[0]?.id ?? '');
+      const { attemptLog } = await findDelivery(database.db, project.id, (await deliveries(endpoint.id))[0]?.id ?? '');
       const waited = (nextAttemptAt?.getTime() ?? 0) - Date.parse(attemptLog.at(-1)?.startedAt ?? '');
       expect(status).to.equal('PENDING');
       expect(lastError).to.equal('The receiver answered 500.');
@@ -174,8 +179,8 @@ describe('deliveries of webhooks', () => {
     await track();
     await driver.deliver(endpoint.id);
     expect(await row(endpoint.id)).to.include({ enabled: false, disabledReason: 'gone' });
-    const owner = await world.db('users').where({ id: project.userId }).first('email');
-    const [{ systemMail }] = await world.db('emailContents').where({ toEmail: owner.email }).pluck('variables');
+    const owner = await database.db('users').where({ id: project.userId }).first('email');
+    const [{ systemMail }] = await database.db('emailContents').where({ toEmail: owner.email }).pluck('variables');
     expect(systemMail.paragraphs[0]).to.match(/answered 410 \(Gone\) and was disabled/);
     await track('sold');
     await driver.deliver(endpoint.id);
@@ -188,9 +193,9 @@ describe('deliveries of webhooks', () => {
   });
 
   it('mails the members after an hour of failures, once, and at disabling after five days', async () => {
-    const owner = await world.db('users').where({ id: project.userId }).first('email');
+    const owner = await database.db('users').where({ id: project.userId }).first('email');
     const subjects = async () =>
-      (await world.db('emailContents').where({ toEmail: owner.email }).orderBy('emailId').pluck('variables')).map(
+      (await database.db('emailContents').where({ toEmail: owner.email }).orderBy('emailId').pluck('variables')).map(
         ({ systemMail }) => systemMail.subject,
       );
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
@@ -246,36 +251,36 @@ describe('deliveries of webhooks', () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
     const since = new Date();
     await track('queued');
-    await relayWebhooks(world.db);
-    await updateEndpoint(world.db, project.access, endpoint.id, { enabled: false }, driver.settings);
+    await relayWebhooks(database.db);
+    await updateEndpoint(database.db, project.access, endpoint.id, { enabled: false }, driver.settings);
     await track('missed');
     await driver.deliver(endpoint.id);
     expect(receiver.requests).to.deep.equal([]);
-    await updateEndpoint(world.db, project.access, endpoint.id, { enabled: true }, driver.settings);
+    await updateEndpoint(database.db, project.access, endpoint.id, { enabled: true }, driver.settings);
     await driver.deliver(endpoint.id);
     expect(receiver.requests.map(({ json }) => (json() as { type: string }).type)).to.deep.equal(['event.queued']);
-    expect(await recoverDeliveries(world.db, project.access, endpoint.id, { since })).to.equal(1);
+    expect(await recoverDeliveries(database.db, project.access, endpoint.id, { since })).to.equal(1);
     await driver.deliver(endpoint.id);
     expect(receiver.requests.map(({ json }) => (json() as { type: string }).type)).to.deep.equal([
       'event.queued',
       'event.missed',
     ]);
-    expect(await recoverDeliveries(world.db, project.access, endpoint.id, { since })).to.equal(0);
+    expect(await recoverDeliveries(database.db, project.access, endpoint.id, { since })).to.equal(0);
   });
 
   it('recovers failed deliveries of a range with a new schedule', async () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
     await track();
-    await relayWebhooks(world.db);
-    await world
+    await relayWebhooks(database.db);
+    await database
       .db('webhookDeliveries')
       .where({ endpointId: endpoint.id })
       .update({ status: 'FAILED', attempts: 11, nextAttemptAt: null });
     expect(
-      await recoverDeliveries(world.db, project.access, endpoint.id, { since: new Date(Date.now() + HOUR) }),
+      await recoverDeliveries(database.db, project.access, endpoint.id, { since: new Date(Date.now() + HOUR) }),
     ).to.equal(0);
     expect(
-      await recoverDeliveries(world.db, project.access, endpoint.id, { since: new Date(Date.now() - HOUR) }),
+      await recoverDeliveries(database.db, project.access, endpoint.id, { since: new Date(Date.now() - HOUR) }),
     ).to.equal(1);
     receiver.answer({ status: 500 });
     await driver.deliver(endpoint.id);
@@ -291,12 +296,12 @@ describe('deliveries of webhooks', () => {
     await track();
     await driver.deliver(endpoint.id);
     const [first] = await deliveries(endpoint.id);
-    const replayed = await replayDelivery(world.db, project.access, first?.id ?? '');
+    const replayed = await replayDelivery(database.db, project.access, first?.id ?? '');
     await driver.deliver(endpoint.id);
     const [one, two] = receiver.requests;
     expect(two?.headers['webhook-id']).to.equal(one?.headers['webhook-id']);
     expect(two?.body).to.equal(one?.body);
-    expect(await findDelivery(world.db, project.id, replayed)).to.include({
+    expect(await findDelivery(database.db, project.id, replayed)).to.include({
       status: 'DELIVERED',
       eventId: first?.eventId,
     });
@@ -304,10 +309,10 @@ describe('deliveries of webhooks', () => {
 
   it('sends webhook.test whatever the types of the endpoint are', async () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['email.sent'] });
-    const deliveryId = await testEndpoint(world.db, project.access, endpoint.id);
+    const deliveryId = await testEndpoint(database.db, project.access, endpoint.id);
     await driver.deliver(endpoint.id);
     expect(receiver.requests.map(({ json }) => (json() as { type: string }).type)).to.deep.equal(['webhook.test']);
-    expect(await findDelivery(world.db, project.id, deliveryId)).to.include({
+    expect(await findDelivery(database.db, project.id, deliveryId)).to.include({
       status: 'DELIVERED',
       type: 'webhook.test',
     });
@@ -330,10 +335,10 @@ describe('deliveries of webhooks', () => {
     receiver.answer({ body: 'hello ann@example.com' });
     await driver.deliver(endpoint.id);
     await track('waiting', 'ann@example.com', { street: 'Secret Lane' });
-    await deleteContacts(world.db, project.id, [contactId]);
+    await deleteContacts(database.db, project.id, [contactId]);
     const stored = JSON.stringify([
-      await world.db('webhookEvents').where({ projectId: project.id }),
-      await world.db('webhookDeliveries').where({ projectId: project.id }),
+      await database.db('webhookEvents').where({ projectId: project.id }),
+      await database.db('webhookDeliveries').where({ projectId: project.id }),
     ]);
     expect(stored).to.not.match(/ann@example|Secret Lane/);
     receiver.requests.splice(0);
@@ -364,14 +369,14 @@ describe('deliveries of webhooks', () => {
 
   it('delivers many in one visit, a page at a time', async () => {
     const endpoint = await driver.endpoint(project, { url: receiver.url, types: ['event.*'] });
-    await world.db.raw(
+    await database.db.raw(
       `insert into events (id, project_id, contact_id, name) select uuidv7(), ?, uuidv7(), 'many' from generate_series(1, 950)`,
       [project.id],
     );
     await driver.deliver(endpoint.id);
     expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).to.equal(950);
     expect(receiver.requests).to.have.length(950);
-    const { total } = await listDeliveries(world.db, project.id, endpoint.id, driver.settings.secretKeys, {
+    const { total } = await listDeliveries(database.db, project.id, endpoint.id, driver.settings.secretKeys, {
       limit: 1,
       status: 'DELIVERED',
     });

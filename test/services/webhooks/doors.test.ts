@@ -20,38 +20,43 @@ import { resetProject } from '../../../services/removal/project.ts';
 import { createEndpoint } from '../../../services/webhooks/endpoints.ts';
 import { cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { addContacts, makeCampaign } from '../../support/campaigns.ts';
-import { draw, ExecutionDriver } from '../../support/executions.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
 import { relayWebhooks, webhookEvents } from '../../support/webhooks.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('what webhooks tell of', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
   const settings = readSettings({});
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world?.close());
+  after(() => database?.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
   const want = (...types: string[]) =>
-    createEndpoint(world.db, project.access, { url: 'https://hooks.example', types }, settings);
-  const events = () => webhookEvents(world.db, project.id);
+    createEndpoint(database.db, project.access, { url: 'https://hooks.example', types }, settings);
+  const events = () => webhookEvents(database.db, project.id);
   const types = async () => (await events()).map(({ type }) => type);
 
   it('costs nothing where no endpoint wants it: no row is stored', async () => {
     await want('job.failed');
-    await trackEvent(world.db, project.access, { email: 'ann@example.com', event: 'bought', subscribed: false });
+    await trackEvent(database.db, project.access, { email: 'ann@example.com', event: 'bought', subscribed: false });
     expect(await events()).to.deep.equal([]);
-    expect(await world.db('webhookQueue').where({ projectId: project.id })).to.deep.equal([]);
+    expect(await database.db('webhookQueue').where({ projectId: project.id })).to.deep.equal([]);
   });
 
   it('queues nothing when the transaction of what happened is rolled back', async () => {
     await want('*');
-    const failed = world.db.transaction(async (trx) => {
+    const failed = database.db.transaction(async (trx) => {
       await saveContact(trx, project.access, { email: 'ann@example.com', data: {} });
       throw new Error('rolled back');
     });
@@ -61,19 +66,19 @@ describe('what webhooks tell of', () => {
 
   it('tells of contacts by every door: API, tracking, sending, import, bulk and deletion', async () => {
     await want('contact.*');
-    const { contact } = await saveContact(world.db, project.access, {
+    const { contact } = await saveContact(database.db, project.access, {
       email: 'ann@example.com',
       data: { plan: 'pro' },
     });
-    await updateContact(world.db, project.access, contact.id, { subscribed: false });
-    await trackEvent(world.db, project.access, { email: 'bob@example.com', event: 'bought' });
-    await sendEmails(world.db, project.access, {
+    await updateContact(database.db, project.access, contact.id, { subscribed: false });
+    await trackEvent(database.db, project.access, { email: 'bob@example.com', event: 'bought' });
+    await sendEmails(database.db, project.access, {
       ...{ to: [{ email: 'eve@example.com' }], from: { email: `shop@${project.senderDomain}` } },
       ...{ subject: 'Hello', body: '<p>Hello</p>' },
     } as never);
     const file = Buffer.from('email,plan\nann@example.com,free\nzoe@example.com,pro\n');
-    await runSlice(world.db, await createImport(world.db, project.access, file), () => false);
-    await deleteContact(world.db, project.access, contact.id);
+    await runSlice(database.db, await createImport(database.db, project.access, file), () => false);
+    await deleteContact(database.db, project.access, contact.id);
     expect(await types()).to.have.members([
       'contact.created',
       'contact.updated',
@@ -89,34 +94,36 @@ describe('what webhooks tell of', () => {
   it('tells of jobs and executions, which are no events', async () => {
     await want('job.*', 'execution.*');
     await runSlice(
-      world.db,
-      await createImport(world.db, project.access, Buffer.from('email\nann@example.com\n')),
+      database.db,
+      await createImport(database.db, project.access, Buffer.from('email\nann@example.com\n')),
       () => false,
     );
-    const driver = new ExecutionDriver(world.db, project);
-    const workflow = await draw(world.db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
+    const driver = new ExecutionDriver(database.db, project);
+    const workflow = await insertWorkflow(database.db, project, {
+      steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
+    });
     const id = await driver.start(workflow, 'ann@example.com');
-    await cancelExecution(world.db, project.access, workflow.id, id);
+    await cancelExecution(database.db, project.access, workflow.id, id);
     expect(await types()).to.deep.equal(['job.completed', 'execution.started', 'execution.cancelled']);
     const [job, started] = await events();
     expect(job?.data).to.deep.include({ status: 'COMPLETED', type: 'IMPORT', progress: 100 });
     expect(started?.data).to.deep.include({ id, workflowId: workflow.id, status: 'RUNNING' });
-    const recorded = await world.db('events').where({ projectId: project.id }).whereLike('name', '%.%');
+    const recorded = await database.db('events').where({ projectId: project.id }).whereLike('name', '%.%');
     expect(recorded).to.deep.equal([]);
     expect(
-      await world.db('eventNames').where({ projectId: project.id }).whereLike('name', 'execution.%'),
+      await database.db('eventNames').where({ projectId: project.id }).whereLike('name', 'execution.%'),
     ).to.deep.equal([]);
   });
 
   it('shows campaigns as GET does, without the body, in the state of each change', async () => {
     await want('campaign.*');
-    await addContacts(world.db, project, 2);
-    const { id } = await makeCampaign(world.db, project, {});
-    await sendCampaign(world.db, project.access, id, undefined);
-    await pauseCampaign(world.db, project.access, id);
-    await resumeCampaign(world.db, project.access, id);
-    await cancelCampaign(world.db, project.access, id);
-    await relayWebhooks(world.db);
+    await addContacts(database.db, project, 2);
+    const { id } = await makeCampaign(database.db, project, {});
+    await sendCampaign(database.db, project.access, id, undefined);
+    await pauseCampaign(database.db, project.access, id);
+    await resumeCampaign(database.db, project.access, id);
+    await cancelCampaign(database.db, project.access, id);
+    await relayWebhooks(database.db);
     const told = await events();
     expect(told.map(({ type, data }) => [type, data.status, data.paused])).to.deep.equal([
       ['campaign.started', 'SENDING', false],
@@ -125,7 +132,7 @@ describe('what webhooks tell of', () => {
       ['campaign.cancelled', 'CANCELLED', false],
     ]);
     const { body: _, ...shown } = presentCampaign(
-      await viewCampaign(world.db, await findCampaign(world.db, project.id, id)),
+      await viewCampaign(database.db, await findCampaign(database.db, project.id, id)),
     );
     const { position, ...data } = told.at(-1)?.data ?? {};
     expect(position).to.be.a('number');
@@ -136,19 +143,19 @@ describe('what webhooks tell of', () => {
 
   it('shows domains as GET does', async () => {
     await want('domain.*');
-    const { domain } = await createDomain(world.db, project.access, 'told.example', settings);
-    await Domain.query(world.db).findById(domain.id).patch({ status: 'VERIFIED', verifiedAt: new Date() });
-    await relayWebhooks(world.db);
+    const { domain } = await createDomain(database.db, project.access, 'told.example', settings);
+    await Domain.query(database.db).findById(domain.id).patch({ status: 'VERIFIED', verifiedAt: new Date() });
+    await relayWebhooks(database.db);
     const [{ type, data } = { type: '', data: {} }] = await events();
     expect(type).to.equal('domain.verified');
-    const shown = presentDomain(await findDomain(world.db, project.id, domain.id, settings));
+    const shown = presentDomain(await findDomain(database.db, project.id, domain.id, settings));
     expect(data).to.deep.include(JSON.parse(JSON.stringify(shown)));
   });
 
   it('tells that the project is disabled and enabled, and still delivers', async () => {
     await want('project.*');
-    await disableProject(world.db, project.id, { reason: 'bounces' });
-    await enableProject(world.db, project.id);
+    await disableProject(database.db, project.id, { reason: 'bounces' });
+    await enableProject(database.db, project.id);
     expect((await events()).map(({ type, data }) => [type, data.reason])).to.deep.equal([
       ['project.disabled', 'bounces'],
       ['project.enabled', null],
@@ -157,14 +164,14 @@ describe('what webhooks tell of', () => {
 
   it('erases queue and log by a reset and keeps the endpoints', async () => {
     const { endpoint } = await want('*', 'event.*');
-    await trackEvent(world.db, project.access, { email: 'ann@example.com', event: 'bought' });
-    await relayWebhooks(world.db);
-    await trackEvent(world.db, project.access, { email: 'bob@example.com', event: 'bought' });
-    await resetProject(world.db, project.id);
+    await trackEvent(database.db, project.access, { email: 'ann@example.com', event: 'bought' });
+    await relayWebhooks(database.db);
+    await trackEvent(database.db, project.access, { email: 'bob@example.com', event: 'bought' });
+    await resetProject(database.db, project.id);
     for (const table of ['webhookEvents', 'webhookDeliveries', 'webhookQueue'])
-      expect(await world.db(table).where({ projectId: project.id }), table).to.deep.equal([]);
-    expect(await world.db('webhookEndpoints').where({ id: endpoint.id })).to.have.length(1);
-    await trackEvent(world.db, project.access, { email: 'zoe@example.com', event: 'bought' });
+      expect(await database.db(table).where({ projectId: project.id }), table).to.deep.equal([]);
+    expect(await database.db('webhookEndpoints').where({ id: endpoint.id })).to.have.length(1);
+    await trackEvent(database.db, project.access, { email: 'zoe@example.com', event: 'bought' });
     expect(await types()).to.have.members(['contact.created', 'event.bought']);
   });
 });

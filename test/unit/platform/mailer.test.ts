@@ -176,7 +176,7 @@ describe('mailer', () => {
 
   it('returns deferred with the reply of the server after a 451', async () => {
     smtp.misbehave({ at: 'message', do: { code: 451, text: 'busy' }, times: 1 });
-    expect(await send(mailer, mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy' });
+    expect(await send(mailer, mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy', concerns: 'recipient' });
   });
 
   it('returns refused after a 554 to the message', async () => {
@@ -319,6 +319,25 @@ describe('mailer with an unavailable server', () => {
     for (const result of await all()) expect(result).to.not.have.property('kind');
     mailer.close(true);
     server.close();
+  });
+
+  it('connects for the other waiting callers when the first one is stopped', async () => {
+    const smtp = await startSmtp();
+    const mailer = createMailer({ url: smtp.url, maxConnections: 2 });
+    await smtp.close();
+    expect(await mailer.connect()).to.have.property('kind', 'unreachable');
+    await smtp.reopen();
+    smtp.misbehave({ at: 'connect', do: 'hang' });
+    const before = smtp.connections().total;
+    const stop = new AbortController();
+    const [first, second] = [mailer.connect(stop.signal), mailer.connect()];
+    await eventually(() => smtp.connections().total > before, { what: 'the connection' });
+    stop.abort();
+    expect(await first).to.deep.equal({ kind: 'unreachable', reason: 'stopped while connecting' });
+    smtp.behave();
+    expect(await second).to.not.have.property('kind');
+    mailer.close(true);
+    await smtp.close();
   });
 });
 
