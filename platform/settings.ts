@@ -122,6 +122,7 @@ export const settingsSchema = {
   OAUTH_GITHUB_SECRET: optionalText(),
   OAUTH_GOOGLE_ID: optionalText(),
   OAUTH_GOOGLE_SECRET: optionalText(),
+  WEB_APP_DIR: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -183,6 +184,8 @@ export interface Settings {
   stripe: StripeSettings | undefined;
   uploads: { folder: string } | { s3: S3Settings };
   oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>>;
+  /** The built web application; undefined: beside the compiled program. */
+  webAppDir: string | undefined;
   home: string;
   logLevel: string;
 }
@@ -323,6 +326,7 @@ function toSettings(value: Values): Settings {
       ...oauthOf('github', value.OAUTH_GITHUB_ID, value.OAUTH_GITHUB_SECRET),
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
     },
+    webAppDir: value.WEB_APP_DIR,
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
   };

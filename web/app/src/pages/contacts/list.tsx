@@ -1,0 +1,309 @@
+import { Anchor, Badge, Button, Checkbox, CloseButton, Group, Menu, Popover, Select, Stack, TextInput } from '@mantine/core';
+import { useDisclosure, useLocalStorage } from '@mantine/hooks';
+import {
+  IconAddressBook,
+  IconColumns3,
+  IconDownload,
+  IconFilterPlus,
+  IconPlus,
+  IconSearchOff,
+  IconUpload,
+} from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { unwrap } from '../../api/client.ts';
+import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
+import type { Contact, ContactField } from '../../api/types.ts';
+import { valueText } from '../../format.ts';
+import type { ContactsSearch } from '../../search.ts';
+import { t } from '../../texts/index.ts';
+import { SearchField, Time } from '../../ui/controls.tsx';
+import { Empty, Page, Panel } from '../../ui/page.tsx';
+import { SubscribedBadge } from '../../ui/status.tsx';
+import { type Column, CursorTable } from '../../ui/table.tsx';
+import { AddContactDialog } from './add.tsx';
+import { BulkBar } from './bulk.tsx';
+
+const PAGE_SIZE = 50;
+
+export function ContactsPage() {
+  const { client, key, projectId } = useApi();
+  const { write } = useRights();
+  const search = useSearch({ from: '/signed-in/p/$projectId/contacts' });
+  const navigate = useNavigate({ from: '/p/$projectId/contacts' });
+  const [adding, { open, close }] = useDisclosure();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [hidden, setHidden] = useLocalStorage<string[]>({ key: `everpost.contacts.hidden.${projectId}`, defaultValue: [] });
+  const fields = useQuery({
+    queryKey: key('contact-fields'),
+    queryFn: () => unwrap(client.GET('/contacts/fields')),
+    staleTime: 60_000,
+  });
+  const custom = useMemo(() => fields.data?.fields.filter(({ isCustom }) => isCustom) ?? [], [fields.data]);
+  const list = useCursorList(key('contacts', search), (cursor) =>
+    unwrap(client.GET('/contacts', { params: { query: contactsQuery(search, cursor) as never } })),
+  );
+  const change = (next: ContactsSearch) => {
+    setSelected(new Set());
+    void navigate({ search: { ...search, ...next }, replace: true });
+  };
+  const columns = useMemo(() => columnsOf(custom, projectId), [custom, projectId]);
+  // Many fields make a wide table: the rarest start hidden.
+  const hiddenIds = useMemo(
+    () => new Set(hidden.length > 0 ? hidden : custom.slice(3).map(({ field }) => `data.${field}`)),
+    [hidden, custom],
+  );
+  const isFiltered = Object.keys(search).some((name) => name !== 'sort' && name !== 'dir');
+  const total = list.data?.pages.at(-1)?.total ?? 0;
+  return (
+    <Page
+      title={t.contacts.title}
+      description={t.contacts.description}
+      actions={
+        <>
+          <Button
+            component="a"
+            href={`/contacts/export?projectId=${projectId}`}
+            variant="default"
+            leftSection={<IconDownload size={16} />}
+          >
+            {t.contacts.export}
+          </Button>
+          {write && (
+            <>
+              <Button
+                component={Link}
+                to={`/p/${projectId}/contacts/import`}
+                variant="default"
+                leftSection={<IconUpload size={16} />}
+              >
+                {t.contacts.import}
+              </Button>
+              <Button leftSection={<IconPlus size={16} />} onClick={open}>
+                {t.contacts.add}
+              </Button>
+            </>
+          )}
+        </>
+      }
+    >
+      <Panel flush>
+        <Group p="md" gap="sm">
+          <SearchField
+            label={t.contacts.search}
+            value={search.search ?? ''}
+            onChange={(text) => change({ search: text || undefined })}
+            flex="1 1 14rem"
+          />
+          <Select
+            aria-label={t.contacts.subscription}
+            w={190}
+            allowDeselect={false}
+            value={search.subscribed === undefined ? 'any' : String(search.subscribed)}
+            onChange={(value) => change({ subscribed: value === 'any' ? undefined : value === 'true' })}
+            data={[
+              { value: 'any', label: t.contacts.anySubscription },
+              { value: 'true', label: t.contacts.subscribed },
+              { value: 'false', label: t.contacts.unsubscribed },
+            ]}
+          />
+          <FieldFilter fields={custom} onAdd={(name, value) => change({ fields: { ...search.fields, [name]: value } })} />
+          <ColumnsMenu columns={columns} hidden={hiddenIds} onChange={(next) => setHidden([...next, ''])} />
+        </Group>
+        {search.fields && (
+          <Group px="md" pb="sm" gap="xs">
+            {Object.entries(search.fields).map(([name, value]) => (
+              <Badge
+                key={name}
+                size="lg"
+                rightSection={
+                  <CloseButton
+                    size="xs"
+                    aria-label={t.contacts.removeFilter(name)}
+                    onClick={() => change({ fields: without(search.fields, name) })}
+                  />
+                }
+              >
+                {name} = {value}
+              </Badge>
+            ))}
+          </Group>
+        )}
+        {write && (
+          <BulkBar
+            selected={selected}
+            search={search}
+            total={total}
+            onDone={() => setSelected(new Set())}
+            allOnPage={list.data?.pages.flatMap(({ data }) => data).length ?? 0}
+          />
+        )}
+        <CursorTable<Contact>
+          label={t.contacts.title}
+          list={list}
+          columns={columns}
+          hidden={hiddenIds}
+          rowId={({ id }) => id}
+          rowName={({ email }) => email}
+          {...(write && { selection: { ids: selected, onChange: setSelected } })}
+          sorting={{
+            by: search.sort ?? 'createdAt',
+            dir: search.dir ?? 'desc',
+            onChange: (sort, dir) => change({ sort: sort as 'email' | 'createdAt', dir }),
+          }}
+          empty={
+            isFiltered ? (
+              <Empty
+                icon={<IconSearchOff size={30} />}
+                title={t.contacts.noMatchTitle}
+                text={t.contacts.noMatchText}
+                action={
+                  <Button variant="default" onClick={() => void navigate({ search: {} })}>
+                    {t.common.clearFilters}
+                  </Button>
+                }
+              />
+            ) : (
+              <Empty
+                icon={<IconAddressBook size={30} />}
+                title={t.contacts.emptyTitle}
+                text={t.contacts.emptyText}
+                action={
+                  write && (
+                    <Button component={Link} to={`/p/${projectId}/contacts/import`} leftSection={<IconUpload size={16} />}>
+                      {t.contacts.import}
+                    </Button>
+                  )
+                }
+              />
+            )
+          }
+        />
+      </Panel>
+      <AddContactDialog opened={adding} onClose={close} />
+    </Page>
+  );
+}
+
+const without = (fields: Record<string, string> = {}, name: string): Record<string, string> | undefined => {
+  const { [name]: _removed, ...rest } = fields;
+  return Object.keys(rest).length > 0 ? rest : undefined;
+};
+
+/** Filters on fields are query parameters of their own: `data.plan=pro`. */
+function contactsQuery({ fields = {}, ...search }: ContactsSearch, cursor: string | undefined): object {
+  const filters = Object.fromEntries(Object.entries(fields).map(([name, value]) => [`data.${name}`, value]));
+  return { ...search, ...filters, limit: PAGE_SIZE, cursor };
+}
+
+function columnsOf(fields: ContactField[], projectId: string): Column<Contact>[] {
+  return [
+    {
+      id: 'email',
+      header: t.contacts.email,
+      main: true,
+      sortable: true,
+      cell: ({ id, email }) => (
+        <Anchor component={Link} to={`/p/${projectId}/contacts/${id}`} fw={500} inherit>
+          {email}
+        </Anchor>
+      ),
+    },
+    {
+      id: 'subscribed',
+      header: t.contacts.subscription,
+      cell: ({ subscribed }) => <SubscribedBadge subscribed={subscribed} />,
+    },
+    ...fields.map(
+      ({ field }): Column<Contact> => ({
+        id: `data.${field}`,
+        header: field,
+        cell: ({ data }) => valueText(data[field]).slice(0, 200),
+      }),
+    ),
+    { id: 'createdAt', header: t.common.created, sortable: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ];
+}
+
+interface ColumnsMenuProps {
+  columns: Column<Contact>[];
+  hidden: ReadonlySet<string>;
+  onChange(hidden: Set<string>): void;
+}
+
+function ColumnsMenu({ columns, hidden, onChange }: ColumnsMenuProps) {
+  return (
+    <Menu closeOnItemClick={false} position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconColumns3 size={16} />}>
+          {t.common.columns}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown mah={360} style={{ overflowY: 'auto' }} aria-label={t.common.chooseColumns}>
+        {columns
+          .filter(({ main }) => !main)
+          .map(({ id, header }) => (
+            <Menu.Item
+              key={id}
+              role="menuitemcheckbox"
+              aria-checked={!hidden.has(id)}
+              onClick={() => {
+                const next = new Set(hidden);
+                if (!next.delete(id)) next.add(id);
+                onChange(next);
+              }}
+            >
+              <Checkbox.Indicator checked={!hidden.has(id)} mr="sm" display="inline-flex" aria-hidden /> {header}
+            </Menu.Item>
+          ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function FieldFilter({ fields, onAdd }: { fields: ContactField[]; onAdd(name: string, value: string): void }) {
+  const [opened, { toggle, close }] = useDisclosure();
+  const [name, setName] = useState<string | null>(null);
+  const [value, setValue] = useState('');
+  if (fields.length === 0) return null;
+  return (
+    <Popover opened={opened} onChange={close} position="bottom-end" width={280} trapFocus withArrow>
+      <Popover.Target>
+        <Button variant="default" leftSection={<IconFilterPlus size={16} />} onClick={toggle}>
+          {t.contacts.addFilter}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!name || !value) return;
+            onAdd(name, value);
+            setValue('');
+            close();
+          }}
+        >
+          <Stack gap="sm">
+            <Select
+              label={t.contacts.filterField}
+              data={fields.map(({ field }) => field)}
+              value={name}
+              onChange={setName}
+              searchable
+              comboboxProps={{ withinPortal: false }}
+            />
+            <TextInput
+              label={t.contacts.filterValue}
+              value={value}
+              onChange={(event) => setValue(event.currentTarget.value)}
+            />
+            <Button type="submit" disabled={!name || !value}>
+              {t.contacts.filter}
+            </Button>
+          </Stack>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,60 @@
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
+
+const iris: MantineColorsTuple = [
+  '#eef0ff',
+  '#dfe3ff',
+  '#bec5fb',
+  '#9aa3f5',
+  '#7a84ee',
+  '#656fe6',
+  '#5159dc',
+  '#4338ca',
+  '#372fa6',
+  '#2b2585',
+];
+
+const controls = { defaultProps: { radius: 'md' } };
+
+export const theme = createTheme({
+  primaryColor: 'iris',
+  colors: { iris },
+  primaryShade: { light: 7, dark: 6 },
+  autoContrast: true,
+  luminanceThreshold: 0.34,
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.5rem', lineHeight: '1.3' } } },
+  respectReducedMotion: true,
+  components: {
+    Button: controls,
+    Paper: { defaultProps: { radius: 'lg' } },
+    Modal: { defaultProps: { radius: 'lg', centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
+    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
+    Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
+  },
+});
+
+/** Mantine's dimmed text and placeholders have less contrast than WCAG AA asks for. */
+export const cssVariables: CSSVariablesResolver = (base) => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': '#5b6472',
+    '--mantine-color-placeholder': '#6b7280',
+    '--mantine-color-error': base.colors.red[9],
+    '--mantine-color-anchor': base.colors.iris?.[7] ?? '#4338ca',
+    '--app-background': '#f6f7fb',
+    '--app-surface': '#ffffff',
+    '--app-border': '#e3e6ee',
+  },
+  dark: {
+    '--mantine-color-dimmed': '#a6adbb',
+    '--mantine-color-placeholder': '#949cab',
+    '--mantine-color-error': base.colors.red[4],
+    '--mantine-color-anchor': base.colors.iris?.[3] ?? '#9aa3f5',
+    '--app-background': '#14161c',
+    '--app-surface': '#1b1e26',
+    '--app-border': '#2d323e',
+  },
+});

@@ -1,0 +1,203 @@
+import { Button, Checkbox, Group, Table, Text, UnstyledButton } from '@mantine/core';
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
+import { columnVisibilityFeature, rowSelectionFeature, tableFeatures, useTable } from '@tanstack/react-table';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { CursorList } from '../api/hooks.ts';
+import { t } from '../texts/index.ts';
+import { Placeholder, Problem } from './page.tsx';
+
+export interface Column<Row> {
+  id: string;
+  header: string;
+  cell(row: Row): ReactNode;
+  align?: 'right';
+  /** The API can sort by it. */
+  sortable?: boolean;
+  /** The column that names the row; it is the row's header for screen readers. */
+  main?: boolean;
+  width?: number | string;
+}
+
+export interface Sorting {
+  by: string;
+  dir: 'asc' | 'desc';
+  onChange(by: string, dir: 'asc' | 'desc'): void;
+}
+
+export interface Selection {
+  ids: ReadonlySet<string>;
+  onChange(ids: Set<string>): void;
+}
+
+interface DataTableProps<Row> {
+  label: string;
+  columns: Column<Row>[];
+  rows: Row[];
+  rowId(row: Row): string;
+  /** Names a row, for its checkbox. */
+  rowName?(row: Row): string;
+  hidden?: ReadonlySet<string>;
+  sorting?: Sorting;
+  selection?: Selection;
+}
+
+const features = tableFeatures({ columnVisibilityFeature, rowSelectionFeature });
+const ROW_HEIGHT = 49;
+/** Below this many rows everything is in the page: searching in the page and printing work. */
+const VIRTUAL_FROM = 200;
+
+/** A table that becomes a list of cards on a narrow screen. Long lists hold only the visible rows in the page. */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowId, rowName, hidden, sorting, selection } = props;
+  const definitions = useMemo(() => columns.map(({ id, header }) => ({ id, header })), [columns]);
+  const columnVisibility = useMemo(
+    () => Object.fromEntries(columns.map(({ id }) => [id, !hidden?.has(id)])),
+    [columns, hidden],
+  );
+  const rowSelection = useMemo(
+    () => Object.fromEntries([...(selection?.ids ?? [])].map((id) => [id, true])),
+    [selection?.ids],
+  );
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: rows,
+    getRowId: (row: Row) => rowId(row),
+    state: { columnVisibility, rowSelection },
+  });
+  const visible = table.getVisibleLeafColumns().flatMap(({ id }) => columns.filter((column) => column.id === id));
+  const all = table.getRowModel().rows;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => setOffset(body.current?.offsetTop ?? 0), []);
+  const isVirtual = all.length >= VIRTUAL_FROM;
+  const virtualizer = useWindowVirtualizer({
+    count: isVirtual ? all.length : 0,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 20,
+    scrollMargin: offset,
+  });
+  const items = virtualizer.getVirtualItems();
+  const shown = isVirtual ? items.flatMap(({ index }) => all[index] ?? []) : all;
+  const [first, last] = [items[0], items.at(-1)];
+  const before = isVirtual && first ? first.start - offset : 0;
+  const after = isVirtual && last ? virtualizer.getTotalSize() - (last.end - offset) : 0;
+  const spacer = (height: number) =>
+    height > 0 && (
+      <tr aria-hidden className="spacer">
+        <td colSpan={visible.length + 1} style={{ height, padding: 0 }} />
+      </tr>
+    );
+
+  const ids = rows.map(rowId);
+  const selectedCount = ids.filter((id) => selection?.ids.has(id)).length;
+  const toggle = (id: string) => {
+    const next = new Set(selection?.ids);
+    if (!next.delete(id)) next.add(id);
+    selection?.onChange(next);
+  };
+  return (
+    <Table className="data-table" role="table" aria-label={label} aria-rowcount={isVirtual ? all.length + 1 : undefined}>
+      <Table.Thead role="rowgroup">
+        <Table.Tr role="row">
+          {selection && (
+            <Table.Th role="columnheader" w={44}>
+              <Checkbox
+                aria-label={t.common.selectAll}
+                checked={ids.length > 0 && selectedCount === ids.length}
+                indeterminate={selectedCount > 0 && selectedCount < ids.length}
+                onChange={() => selection.onChange(selectedCount === ids.length ? new Set() : new Set(ids))}
+              />
+            </Table.Th>
+          )}
+          {visible.map((column) => (
+            <HeaderCell key={column.id} column={column} sorting={sorting} />
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody role="rowgroup" ref={body}>
+        {spacer(before)}
+        {shown.map((row) => (
+          <Table.Tr role="row" key={row.id} data-selected={selection?.ids.has(row.id) || undefined}>
+            {selection && (
+              <Table.Td role="cell" className="select-cell">
+                <Checkbox
+                  aria-label={t.common.selectRow(rowName?.(row.original) ?? row.id)}
+                  checked={selection.ids.has(row.id)}
+                  onChange={() => toggle(row.id)}
+                />
+              </Table.Td>
+            )}
+            {visible.map((column) => (
+              <Table.Td
+                key={column.id}
+                role={column.main ? 'rowheader' : 'cell'}
+                data-label={column.header}
+                data-main={column.main || undefined}
+                ta={column.align}
+              >
+                {column.cell(row.original)}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+        {spacer(after)}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function HeaderCell<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
+  const { id, header, align, sortable, width } = column;
+  const current = sorting?.by === id ? sorting.dir : undefined;
+  if (!sortable || !sorting)
+    return (
+      <Table.Th role="columnheader" ta={align} w={width}>
+        {header}
+      </Table.Th>
+    );
+  const next = current === 'asc' ? 'desc' : 'asc';
+  return (
+    <Table.Th
+      role="columnheader"
+      ta={align}
+      w={width}
+      aria-sort={current === undefined ? 'none' : current === 'asc' ? 'ascending' : 'descending'}
+    >
+      <UnstyledButton className="sort" onClick={() => sorting.onChange(id, next)}>
+        {header}
+        {current === 'asc' && <IconChevronUp size={14} aria-hidden />}
+        {current === 'desc' && <IconChevronDown size={14} aria-hidden />}
+      </UnstyledButton>
+    </Table.Th>
+  );
+}
+
+interface CursorTableProps<Row> extends Omit<DataTableProps<Row>, 'rows'> {
+  list: CursorList<Row>;
+  empty: ReactNode;
+}
+
+/** A table over a list that pages by cursor, with its loading, error and empty states. */
+export function CursorTable<Row extends object>({ list, empty, ...table }: CursorTableProps<Row>) {
+  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data) ?? [], [list.data]);
+  if (list.error && !list.data) return <Problem error={list.error} onRetry={() => void list.refetch()} />;
+  if (!list.data) return <Placeholder lines={8} />;
+  if (rows.length === 0) return empty;
+  return (
+    <>
+      <DataTable {...table} rows={rows} />
+      <Group justify="space-between" p="md">
+        <Text size="sm" c="dimmed" aria-live="polite">
+          {t.common.shown(rows.length, Math.max(list.data.pages.at(-1)?.total ?? 0, rows.length))}
+        </Text>
+        {list.hasNextPage && (
+          <Button variant="default" size="sm" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {t.common.loadMore}
+          </Button>
+        )}
+      </Group>
+    </>
+  );
+}
