@@ -22,10 +22,13 @@ const security = {
   publicKey: [{ publicKey: [] }],
   secretKey: [{ secretKey: [] }],
   session: [{ session: [] }],
+  projectSession: [{ session: [], project: [] }],
   member: [{ session: [] }],
   memberOrKey: [{ secretKey: [] }, { session: [] }],
   public: [],
 };
+
+const projectInQuery = joi.string().guid().description('The project of a session, instead of X-Project-Id.');
 
 /** Builds the OpenAPI document from the route declarations. */
 export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
@@ -60,7 +63,11 @@ function operationOf(route: Route, tag: string): object {
     security: takesSession(route) ? [...security.secretKey, { session: [], project: [] }] : security[access],
     'x-access': access,
     ...(route.role && { 'x-role': route.role }),
-    parameters: [...parametersOf('path', params), ...parametersOf('query', query), ...headersOf(route)],
+    parameters: [
+      ...parametersOf('path', params),
+      ...parametersOf('query', { ...query, ...(route.projectInQuery && { projectId: projectInQuery }) }),
+      ...headersOf(route),
+    ],
     ...(requestBody && { requestBody }),
     responses: responsesOf(route),
   };

@@ -10,11 +10,11 @@ import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
 
 /**
- * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`. `member` is a session
- * of a member of the project `:id` in the path, `memberOrKey` that or the secret key of that project; `role` is the
- * minimum role. `public` needs no authentication.
+ * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`; `projectSession` routes
+ * accept only that. `member` is a session of a member of the project `:id` in the path, `memberOrKey` that or the secret
+ * key of that project; `role` is the minimum role. `public` needs no authentication.
  */
-export type Access = 'publicKey' | 'secretKey' | 'session' | 'member' | 'memberOrKey' | 'public';
+export type Access = 'publicKey' | 'secretKey' | 'session' | 'projectSession' | 'member' | 'memberOrKey' | 'public';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface UploadedFile {
@@ -29,17 +29,21 @@ export interface UploadedFile {
 export interface Multipart {
   files: string[];
   maxFileBytes: number;
+  /** How many such bodies this process receives at once; others get 429. */
+  maxAtOnce?: number;
 }
 
 interface ProjectCaller {
   project: ProjectAccess;
   /** The role of a session's user; keys have none. */
   role: Role | undefined;
+  /** The user of a session. */
+  user?: User | undefined;
 }
 
 export type CallerOf<A extends Access> = A extends 'session'
   ? { user: User }
-  : A extends 'member'
+  : A extends 'member' | 'projectSession'
     ? { user: User; project: ProjectAccess; role: Role }
     : A extends 'public'
       ? unknown
@@ -79,6 +83,8 @@ interface Declaration<P, Q, B> {
   orSelf?: string;
   /** Its statements compare the key generation, so the key cache may be used. */
   checksKey?: true;
+  /** A browser calls it without headers of its own: a session may name its project by `?projectId=` too. */
+  projectInQuery?: true;
   /** Allowed while the project is disabled although it is not a GET. */
   whileDisabled?: true;
   /** Allowed for users with an unverified address where verification is required. */

@@ -16,7 +16,7 @@ export interface Caller {
 }
 
 type Authenticate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
-type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey'>;
+type Declared = Pick<Route, 'access' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey' | 'projectInQuery'>;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -41,6 +41,8 @@ export function authenticatorOf(route: Declared, parts: Parts): Authenticate {
       };
     case 'session':
       return async (ctx) => ({ user: await user(ctx) });
+    case 'projectSession':
+      return async (ctx) => projectMember(ctx, await user(ctx), route, parts);
     case 'member':
       return member;
     case 'publicKey':
@@ -117,7 +119,7 @@ async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }
 }
 
 async function projectMember(ctx: Context, user: User, route: Declared, parts: Parts): Promise<Caller> {
-  const projectId = ctx.get('X-Project-Id');
+  const projectId = ctx.get('X-Project-Id') || (route.projectInQuery ? [ctx.query.projectId].flat()[0] : '');
   if (!projectId)
     throw new ApiError(400, 'BAD_REQUEST', 'A request with a session says by X-Project-Id which project it is about.');
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../services/emails/attempts.ts';
 import type { EmailRecord } from '../../services/emails/email-record.ts';
 import type { EmailWithAttempts } from '../../services/emails/find.ts';
-import { dateTime, list, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
 
 export const emailStatuses = [
   'PENDING',
@@ -48,17 +48,41 @@ const fields = {
 
 export const emailSchema = object(fields);
 
+const outcome = () => oneOf('sent', 'deferred', 'refused', 'unknown');
+
 export const emailStorySchema = object({
   ...fields,
+  attemptLog: list(
+    object({
+      number: wholeNumber(),
+      startedAt: dateTime(),
+      endedAt: dateTime(),
+      /** The name of the relay that the mail was offered to. */
+      relay: nullable(text()),
+      outcome: outcome(),
+      answer: nullable(text()),
+    }),
+  ),
   attempts: list(
     object({
       number: wholeNumber(),
       startedAt: dateTime(),
       endedAt: dateTime(),
-      outcome: oneOf('sent', 'deferred', 'refused', 'unknown'),
+      outcome: outcome(),
       answer: nullable(text()),
     }),
   ),
+});
+
+export const emailContentSchema = object({
+  subject: text({ min: 0 }),
+  html: text({ min: 0 }),
+  text: text({ min: 0 }),
+  headers: record(),
+  /** It was rendered again with the present data of the contact. */
+  reproduced: flag(),
+  /** Shows the HTML inert, for an hour. */
+  previewUrl: text(),
 });
 
 export const presentEmail = (email: EmailRecord) => ({
@@ -75,6 +99,7 @@ export const presentEmail = (email: EmailRecord) => ({
 
 export const presentEmailStory = ({ attempts, ...email }: EmailWithAttempts) => ({
   ...presentEmail(email),
+  attemptLog: attempts.map((attempt) => ({ relay: null, ...presentAttempt(attempt) })),
   attempts: attempts.map(presentAttempt),
 });
 

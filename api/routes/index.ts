@@ -11,15 +11,18 @@ import { campaigns } from './campaigns.ts';
 import { config } from './config.ts';
 import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
+import { contactReading } from './contact-reading.ts';
 import { contacts } from './contacts.ts';
 import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
+import { jobs } from './jobs.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages.ts';
+import { previews } from './previews.ts';
 import { projects } from './projects.ts';
 import { security } from './security.ts';
 import { segments } from './segments.ts';
@@ -40,14 +43,17 @@ import { workflows } from './workflows.ts';
 /** All routes. `document` returns the OpenAPI document, which is built from this list. */
 export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): RouteGroup[] => [
   send,
-  emails,
+  emails(parts),
+  previews(parts),
   track,
   events,
   activity,
   analytics,
   contacts,
   contactFields,
-  contactJobs,
+  contactJobs(parts),
+  contactReading,
+  jobs,
   templates,
   campaigns,
   campaignSending,

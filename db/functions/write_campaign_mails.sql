@@ -48,7 +48,7 @@ begin
       select e.id, e.contact_id, e.batch_id, e.attempts + 1 as number, ask.subject, ask.recipient, case
           when k.id is null then 'contact deleted'
           when campaign_type <> 'TRANSACTIONAL' and not k.subscribed then 'unsubscribed'
-          when coalesce((select s.reason = 'HARD_BOUNCE' from suppressions s
+          when coalesce((select s.reason <> 'COMPLAINT' from suppressions s
             where s.project_id = e.project_id and s.address_hash = address_hash(e.project_id, k.email) limit 1), false)
             then 'suppressed'
         end as skip

@@ -45,6 +45,10 @@ const eraseHistory = `
     update email_attempts a set answer = null from deleted, emails e
     where e.project_id = deleted.project_id and e.contact_id = any (deleted.ids) and a.email_id = e.id
       and a.answer is not null
+  ),
+  bad_rows as (
+    update job_errors j set email = null from deleted
+    where j.project_id = deleted.project_id and lower(j.email) = any (deleted.emails)
   )
   update jobs j set result = jsonb_set(j.result, '{errors}', (
     select jsonb_agg(

@@ -3,6 +3,7 @@
 
 /** Erased by a reset and by a deletion, in this order: first what still causes writes, then what other tables refer to. */
 export const erasedByReset = [
+  'campaign_link_clicks',
   'campaigns',
   'executions',
   'execution_steps',
@@ -10,6 +11,7 @@ export const erasedByReset = [
   'workflow_steps',
   'workflows',
   'event_queue',
+  'job_errors',
   'jobs',
   'emails',
   'email_contents',
@@ -19,6 +21,7 @@ export const erasedByReset = [
   'segments',
   'contacts',
   'contact_fields',
+  'template_versions',
   'templates',
   'uploads',
   'upload_totals',
@@ -29,6 +32,9 @@ export const erasedByReset = [
   'event_hours',
   'event_days',
   'event_contacts',
+  'template_days',
+  'domain_days',
+  'previews',
   'activity_deltas',
   'activity_hours',
   'contact_count_deltas',
@@ -50,6 +56,8 @@ export const keptByReset = [
   'user_tokens',
   'rate_windows',
   'session_rate_windows',
+  'failed_requests',
+  'live_streams',
 ] as const;
 
 /**

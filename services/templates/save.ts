@@ -10,6 +10,7 @@ import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import { requireValidTemplate } from './check.ts';
 import { findTemplate, requireTemplate } from './find.ts';
+import { findVersion, storeVersion } from './versions.ts';
 
 export { templateTypes } from '../../db/models/template.ts';
 
@@ -33,14 +34,16 @@ export async function createTemplate(
   project: ProjectAccess,
   input: NewTemplate,
   { templates: max } = UNLIMITED,
+  savedBy?: string,
 ): Promise<Template> {
   requireValidTemplate(input);
   const { projectId } = project;
   return writeTemplate(db, project, input, async (trx) => {
     await requireBelowLimit(trx, { what: 'templates', projectId, max });
-    return Template.query(trx)
+    const template = await Template.query(trx)
       .insert({ ...columnsOf(input), id: newId(), projectId })
       .returning('*');
+    return storeVersion(trx, template, savedBy);
   });
 }
 
@@ -49,6 +52,7 @@ export async function updateTemplate(
   project: ProjectAccess,
   id: string,
   change: TemplateChange,
+  savedBy?: string,
 ): Promise<Template> {
   const { projectId } = project;
   // A template of another project is 404, even when the change is invalid.
@@ -59,10 +63,28 @@ export async function updateTemplate(
     if (Object.keys(columns).length === 0) return findTemplate(trx, projectId, id);
     const [updated] = await Template.query(trx)
       .where({ projectId, id })
-      .patch({ ...columns, updatedAt: new Date() })
+      .patch({ ...columns, version: Template.raw('version + 1') as never, updatedAt: new Date() })
       .returning('*');
-    return requireTemplate(updated);
+    return storeVersion(trx, requireTemplate(updated), savedBy);
   });
+}
+
+/** Saves an earlier version as the newest one. */
+export async function restoreVersion(
+  db: Db,
+  project: ProjectAccess,
+  id: string,
+  version: number,
+  savedBy?: string,
+): Promise<Template> {
+  const { name, description, subject, body, type, fromEmail, fromName, replyTo } = await findVersion(
+    db,
+    project.projectId,
+    id,
+    version,
+  );
+  const from = fromEmail === null ? null : { email: fromEmail };
+  return updateTemplate(db, project, id, { name, description, subject, body, type, from, fromName, replyTo }, savedBy);
 }
 
 /** Copies a template without validating its content again. */
@@ -71,13 +93,15 @@ export async function duplicateTemplate(
   project: ProjectAccess,
   id: string,
   { templates: max } = UNLIMITED,
+  savedBy?: string,
 ): Promise<Template> {
   return writeTemplate(db, project, {}, async (trx) => {
     const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
     await requireBelowLimit(trx, { what: 'templates', projectId: project.projectId, max });
-    return Template.query(trx)
-      .insert({ ...original, id: newId(), name: nameOfCopy(original.name) })
+    const copy = await Template.query(trx)
+      .insert({ ...original, id: newId(), name: nameOfCopy(original.name), version: 1 })
       .returning('*');
+    return storeVersion(trx, copy, savedBy);
   });
 }
 

@@ -7,6 +7,8 @@ import { tokenize } from './sql-tokens.ts';
 const PARENTS: Record<string, string> = {
   campaign_count_deltas: 'campaign_id',
   campaign_counts: 'campaign_id',
+  campaign_domains: 'campaign_id',
+  campaign_links: 'campaign_id',
   campaign_rates: 'campaign_id',
   campaign_mails_in_flight: 'campaign_id',
   delivery_batches: 'campaign_id',
@@ -15,6 +17,7 @@ const PARENTS: Record<string, string> = {
   email_attempts: 'email_id',
   email_notices: 'email_id',
   unpublished_email_results: 'email_id',
+  job_chunks: 'job_id',
   job_inputs: 'job_id',
   segment_members: 'segment_id',
   segment_recounts: 'segment_id',
