@@ -21,7 +21,11 @@ async function generate(): Promise<string> {
     const [input, output] = [join(folder, 'openapi.json'), join(folder, 'schema.ts')];
     writeFileSync(input, JSON.stringify(document()));
     const cli = join(tool, 'node_modules/openapi-typescript/bin/cli.js');
-    await run(process.execPath, [cli, input, '--output', output, '--default-non-nullable=false', '--empty-objects-unknown'], { cwd: tool });
+    await run(
+      process.execPath,
+      [cli, input, '--output', output, '--default-non-nullable=false', '--empty-objects-unknown'],
+      { cwd: tool },
+    );
     return readFileSync(output, 'utf8');
   } finally {
     rmSync(folder, { recursive: true, force: true });

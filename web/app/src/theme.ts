@@ -47,6 +47,9 @@ export const cssVariables: CSSVariablesResolver = (base) => ({
     '--app-background': '#f6f7fb',
     '--app-surface': '#ffffff',
     '--app-border': '#e3e6ee',
+    '--plot-1': '#4f46c8',
+    '--plot-2': '#0b7285',
+    '--plot-3': '#c2410c',
   },
   dark: {
     '--mantine-color-dimmed': '#a6adbb',
@@ -56,5 +59,8 @@ export const cssVariables: CSSVariablesResolver = (base) => ({
     '--app-background': '#14161c',
     '--app-surface': '#1b1e26',
     '--app-border': '#2d323e',
+    '--plot-1': '#8f97f5',
+    '--plot-2': '#3bc9db',
+    '--plot-3': '#ff922b',
   },
 });

@@ -15,7 +15,7 @@ export function useLive(topics: string[], onMessage: (message: LiveMessage) => v
   const { projectId, key } = useApi();
   const cache = useQueryClient();
   const joined = topics.join(',');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new callback must not reopen the stream
+  // A new callback must not reopen the stream.
   useEffect(() => {
     if (!enabled || joined === '') return undefined;
     let source: EventSource | undefined;

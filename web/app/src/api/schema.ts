@@ -38,6 +38,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/emails/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get subject, bodies and headers of an e-mail, without tracking */
+        get: operations["getEmailsIdContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/emails/{id}/resend": {
         parameters: {
             query?: never;
@@ -49,6 +66,40 @@ export interface paths {
         put?: never;
         /** Send an e-mail again that is FAILED or UNKNOWN */
         post: operations["postEmailsIdResend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Render a mail as a contact or with given values; nothing is sent */
+        post: operations["postRender"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/previews/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show rendered HTML in a sandbox, for an hour */
+        get: operations["getPreviewsId"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -327,6 +378,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/analytics/by-template": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List mail results by template, in whole days of UTC, counted once per mail */
+        get: operations["getAnalyticsByTemplate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/by-domain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List mail results by the domain of the recipient, in whole days of UTC, counted once per mail */
+        get: operations["getAnalyticsByDomain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts": {
         parameters: {
             query?: never;
@@ -475,8 +560,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Import contacts from a CSV file with a column "email" */
+        /** Import contacts from a CSV file of up to 5 MB with a column "email" */
         post: operations["postContactsImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Import contacts from a large CSV file; the job is the same as that of /contacts/import */
+        post: operations["postImports"];
         delete?: never;
         options?: never;
         head?: never;
@@ -494,6 +596,40 @@ export interface paths {
         get: operations["getContactsImportJobId"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/import/{jobId}/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get all bad rows of an import as CSV, with row number and reason, for 30 days */
+        get: operations["getContactsImportJobIdErrors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Subscribe, unsubscribe or delete all contacts that match a condition or are in a segment */
+        post: operations["postContactsBulk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -585,6 +721,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/{id}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the executions of a contact, newest first */
+        get: operations["getContactsIdExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the segments that a contact is in now, newest first */
+        get: operations["getContactsIdSegments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export everything that is stored about a contact as JSON */
+        get: operations["getContactsIdExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List imports and bulk jobs, newest first, each with its first errors */
+        get: operations["getJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{jobId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the progress of a job of any type */
+        get: operations["getJobsJobId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/templates": {
         parameters: {
             query?: never;
@@ -650,6 +871,74 @@ export interface paths {
         get: operations["getTemplatesIdUsage"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a template to one address, marked as a test and not tracked */
+        post: operations["postTemplatesIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the last 50 saved versions of a template, newest first */
+        get: operations["getTemplatesIdVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a saved version of a template */
+        get: operations["getTemplatesIdVersionsVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions/{version}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a saved version the current one; it is saved as a new version */
+        post: operations["postTemplatesIdVersionsVersionRestore"];
         delete?: never;
         options?: never;
         head?: never;
@@ -830,6 +1119,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/campaigns/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the links of a campaign that were clicked, the most clicked first; a few seconds behind */
+        get: operations["getCampaignsIdLinks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List results by the domain of the recipient, the largest first; a few seconds behind */
+        get: operations["getCampaignsIdDomains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns/{id}/recipients": {
         parameters: {
             query?: never;
@@ -859,6 +1182,23 @@ export interface paths {
         put?: never;
         /** Create a segment */
         post: operations["postSegments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Count the contacts that match a condition, and show some of them */
+        post: operations["postSegmentsPreview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1028,8 +1368,43 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List suppressed addresses (hard bounces, complaints), newest first */
+        /** List suppressed addresses, newest first */
         get: operations["getSuppressions"];
+        put?: never;
+        /** Suppress an address: no mail is sent to it, and its contact is unsubscribed */
+        post: operations["postSuppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Suppress the addresses of a CSV file with a column "email" and optional columns "reason" and "note" */
+        post: operations["postSuppressionsImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export the suppression list as CSV, without addresses of which only a hash is stored */
+        get: operations["getSuppressionsExport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1763,6 +2138,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the executions of all workflows, newest first */
+        get: operations["getExecutions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{id}/executions": {
         parameters: {
             query?: never;
@@ -2306,6 +2698,17 @@ export interface operations {
                         bouncedAt: string | null;
                         /** Format: date-time */
                         complainedAt: string | null;
+                        attemptLog: {
+                            number: number;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            endedAt: string;
+                            relay: string | null;
+                            /** @enum {string} */
+                            outcome: "sent" | "deferred" | "refused" | "unknown";
+                            answer: string | null;
+                        }[];
                         attempts: {
                             number: number;
                             /** Format: date-time */
@@ -2316,6 +2719,44 @@ export interface operations {
                             outcome: "sent" | "deferred" | "refused" | "unknown";
                             answer: string | null;
                         }[];
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getEmailsIdContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subject: string;
+                        html: string;
+                        text: string;
+                        headers: Record<string, unknown>;
+                        reproduced: boolean;
+                        previewUrl: string;
                     };
                 };
             };
@@ -2390,6 +2831,99 @@ export interface operations {
                         /** Format: date-time */
                         complainedAt: string | null;
                     };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postRender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    subject?: string;
+                    body: string;
+                    text?: string;
+                    /** @enum {string} */
+                    type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                    /** Format: uuid */
+                    contactId?: string;
+                    data?: Record<string, unknown>;
+                    locale?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The mail. `faults` are errors in the template, `warnings` what else may go wrong. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subject: string;
+                        html: string;
+                        text: string;
+                        size: number;
+                        faults: {
+                            /** @enum {string} */
+                            part: "subject" | "body" | "text";
+                            line: number;
+                            column: number;
+                            message: string;
+                        }[];
+                        warnings: {
+                            code: string;
+                            message: string;
+                        }[];
+                        previewUrl: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPreviewsId: {
+        parameters: {
+            query?: {
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The HTML. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             /** @description An error. */
@@ -3128,6 +3662,92 @@ export interface operations {
             };
         };
     };
+    getAnalyticsByTemplate: {
+        parameters: {
+            query?: {
+                startDate?: string;
+                endDate?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The templates with most mail first. `name` is null once the template is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        templateId: string;
+                        name: string | null;
+                        sent: number;
+                        delivered: number;
+                        opened: number;
+                        clicked: number;
+                        bounced: number;
+                        complained: number;
+                        failed: number;
+                    }[];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAnalyticsByDomain: {
+        parameters: {
+            query?: {
+                startDate?: string;
+                endDate?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The domains with most mail first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        domain: string;
+                        sent: number;
+                        delivered: number;
+                        opened: number;
+                        clicked: number;
+                        bounced: number;
+                        complained: number;
+                        failed: number;
+                    }[];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getContacts: {
         parameters: {
             query?: {
@@ -3262,7 +3882,9 @@ export interface operations {
     };
     getContactsExport: {
         parameters: {
-            query?: never;
+            query?: {
+                projectId?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3617,6 +4239,55 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
+                    mapping?: string;
+                    /** @enum {string} */
+                    dryRun?: "true" | "false" | "1" | "0" | "";
+                    /** @enum {string} */
+                    subscribed?: "true" | "false" | "1" | "0" | "";
+                    /** Format: binary */
+                    file?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        jobId: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postImports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    mapping?: string;
+                    /** @enum {string} */
+                    dryRun?: "true" | "false" | "1" | "0" | "";
+                    /** @enum {string} */
+                    subscribed?: "true" | "false" | "1" | "0" | "";
                     /** Format: binary */
                     file?: string;
                 };
@@ -3667,7 +4338,7 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** @enum {string} */
-                        type: "IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
                         /** @enum {string} */
                         status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                         progress: number;
@@ -3681,6 +4352,83 @@ export interface operations {
                         startedAt: string | null;
                         /** Format: date-time */
                         completedAt: string | null;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getContactsImportJobIdErrors: {
+        parameters: {
+            query?: {
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postContactsBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    action: "SUBSCRIBE" | "UNSUBSCRIBE" | "DELETE";
+                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                    condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                    /** Format: uuid */
+                    segmentId?: string;
+                    expectedCount: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        jobId: string;
                     };
                 };
             };
@@ -3833,7 +4581,7 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** @enum {string} */
-                        type: "IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
                         /** @enum {string} */
                         status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                         progress: number;
@@ -3882,7 +4630,269 @@ export interface operations {
                         /** Format: uuid */
                         id: string;
                         /** @enum {string} */
-                        type: "IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                        /** @enum {string} */
+                        status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+                        progress: number;
+                        total: number;
+                        processed: number;
+                        result: Record<string, unknown>;
+                        failedReason: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        startedAt: string | null;
+                        /** Format: date-time */
+                        completedAt: string | null;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getContactsIdExecutions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                status?: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of executions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: uuid */
+                            workflowId: string;
+                            version: number;
+                            /** Format: uuid */
+                            contactId: string;
+                            /** @enum {string} */
+                            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+                            /** Format: uuid */
+                            currentStepId: string | null;
+                            exitReason: string | null;
+                            error: string | null;
+                            context: Record<string, unknown>;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            completedAt: string | null;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                            workflowName: string;
+                            contactEmail: string | null;
+                            currentStepName: string | null;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getContactsIdSegments: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of segments. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            name: string;
+                            slug: string;
+                            description: string | null;
+                            /** @enum {string} */
+                            type: "DYNAMIC" | "STATIC";
+                            /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                            condition?: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                            trackMembership: boolean;
+                            memberCount: number;
+                            /** Format: uuid */
+                            projectId: string;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getContactsIdExport: {
+        parameters: {
+            query?: {
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `contact`, `suppression`, `segments`, `events`, `emails` and `executions`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getJobs: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                type?: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                status?: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of jobs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @enum {string} */
+                            type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
+                            /** @enum {string} */
+                            status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+                            progress: number;
+                            total: number;
+                            processed: number;
+                            result: Record<string, unknown>;
+                            failedReason: string | null;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            startedAt: string | null;
+                            /** Format: date-time */
+                            completedAt: string | null;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getJobsJobId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        type: "IMPORT" | "SUPPRESSION_IMPORT" | "BULK_SUBSCRIBE" | "BULK_UNSUBSCRIBE" | "BULK_DELETE";
                         /** @enum {string} */
                         status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
                         progress: number;
@@ -4274,6 +5284,191 @@ export interface operations {
                             stepName: string;
                         }[];
                         canDelete: boolean;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTemplatesIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: email */
+                    email: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It will be sent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        success: boolean;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTemplatesIdVersions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            version: number;
+                            /** Format: date-time */
+                            savedAt: string;
+                            savedBy: string | null;
+                            subject: string;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTemplatesIdVersionsVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version: number;
+                        /** Format: date-time */
+                        savedAt: string;
+                        savedBy: string | null;
+                        subject: string;
+                        name: string;
+                        description: string | null;
+                        body: string;
+                        /** Format: email */
+                        from: string | null;
+                        fromName: string | null;
+                        /** Format: email */
+                        replyTo: string | null;
+                        /** @enum {string} */
+                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTemplatesIdVersionsVersionRestore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        name: string;
+                        description: string | null;
+                        subject: string;
+                        body: string;
+                        /** Format: email */
+                        from: string | null;
+                        fromName: string | null;
+                        /** Format: email */
+                        replyTo: string | null;
+                        /** @enum {string} */
+                        type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+                        /** Format: uuid */
+                        projectId: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** Format: date-time */
+                        updatedAt: string;
                     };
                 };
             };
@@ -5347,6 +6542,89 @@ export interface operations {
             };
         };
     };
+    getCampaignsIdLinks: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links. `uniqueClicks` counts a recipient once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            link: string;
+                            clicks: number;
+                            uniqueClicks: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCampaignsIdDomains: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The domains. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            domain: string;
+                            sent: number;
+                            delivered: number;
+                            opened: number;
+                            clicked: number;
+                            bounced: number;
+                            complained: number;
+                            failed: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getCampaignsIdRecipients: {
         parameters: {
             query?: {
@@ -5492,6 +6770,57 @@ export interface operations {
                         createdAt: string;
                         /** Format: date-time */
                         updatedAt: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSegmentsPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description { logic: AND | OR, groups: [{ filters: [{ field, operator, value, unit, count }], conditions }] } */
+                    condition: unknown[] | boolean | number | Record<string, unknown> | string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The contacts. `estimated` when counting took longer than two seconds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                        estimated: boolean;
+                        sample: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: email */
+                            email: string;
+                            subscribed: boolean;
+                            data: Record<string, unknown>;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                        }[];
                     };
                 };
             };
@@ -6090,7 +7419,8 @@ export interface operations {
                             id: string;
                             email: string | null;
                             /** @enum {string} */
-                            reason: "HARD_BOUNCE" | "COMPLAINT";
+                            reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
+                            note: string | null;
                             /** Format: uuid */
                             emailId: string | null;
                             /** Format: date-time */
@@ -6100,6 +7430,149 @@ export interface operations {
                         hasMore: boolean;
                         total: number;
                     };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSuppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: email */
+                    email: string;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The address was on the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        email: string | null;
+                        /** @enum {string} */
+                        reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
+                        note: string | null;
+                        /** Format: uuid */
+                        emailId: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                    };
+                };
+            };
+            /** @description The suppression; its reason is MANUAL unless another one is given. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        email: string | null;
+                        /** @enum {string} */
+                        reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
+                        note: string | null;
+                        /** Format: uuid */
+                        emailId: string | null;
+                        /** Format: date-time */
+                        createdAt: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSuppressionsImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    mapping?: string;
+                    /** @enum {string} */
+                    dryRun?: "true" | "false" | "1" | "0" | "";
+                    /** @enum {string} */
+                    subscribed?: "true" | "false" | "1" | "0" | "";
+                    /** Format: binary */
+                    file?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        jobId: string;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSuppressionsExport: {
+        parameters: {
+            query?: {
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             /** @description An error. */
@@ -7709,6 +9182,7 @@ export interface operations {
                             requestsPerMinute: number;
                             attachmentBytes: number;
                             messageBytes: number;
+                            importBytes: number;
                         };
                         languages: string[];
                     };
@@ -8491,6 +9965,73 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getExecutions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                workflowId?: string;
+                stepId?: string;
+                contactId?: string;
+                status?: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of executions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: uuid */
+                            workflowId: string;
+                            version: number;
+                            /** Format: uuid */
+                            contactId: string;
+                            /** @enum {string} */
+                            status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+                            /** Format: uuid */
+                            currentStepId: string | null;
+                            exitReason: string | null;
+                            error: string | null;
+                            context: Record<string, unknown>;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            completedAt: string | null;
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            updatedAt: string;
+                            workflowName: string;
+                            contactEmail: string | null;
+                            currentStepName: string | null;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
+                    };
+                };
             };
             /** @description An error. */
             default: {

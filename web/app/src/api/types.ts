@@ -9,11 +9,8 @@ type Answer<Operation extends keyof operations> = operations[Operation] extends 
     : never
   : never;
 
-type Item<Operation extends keyof operations> = Answer<Operation> extends { data: (infer T)[] }
-  ? T
-  : Answer<Operation> extends (infer T)[]
-    ? T
-    : never;
+type Item<Operation extends keyof operations> =
+  Answer<Operation> extends { data: (infer T)[] } ? T : Answer<Operation> extends (infer T)[] ? T : never;
 
 export type Project = Item<'getUsersMeProjects'>;
 export type User = Answer<'getUsersMe'>;

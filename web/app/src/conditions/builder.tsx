@@ -8,8 +8,8 @@ import { t } from '../texts/index.ts';
 import {
   type Condition,
   type Filter,
-  fieldOptions,
   type Group as FilterGroup,
+  fieldOptions,
   inputOf,
   kindOf,
   newCondition,
@@ -99,7 +99,7 @@ function Tree({ value, onChange, options, depth, readOnly }: TreeProps) {
       </Group>
       {groups.map((group, index) => (
         <GroupBox
-          // biome-ignore lint/suspicious/noArrayIndexKey: groups have no id; a removed one shifts the others
+          // Groups have no id; a removed one shifts the others.
           key={index}
           group={group}
           index={index}
@@ -148,12 +148,7 @@ function GroupBox({ group, index, onChange, onRemove, options, depth, readOnly }
           </Text>
         </Text>
         {onRemove && !readOnly && (
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            onClick={onRemove}
-            aria-label={t.segments.removeGroup(index + 1)}
-          >
+          <ActionIcon variant="subtle" color="gray" onClick={onRemove} aria-label={t.segments.removeGroup(index + 1)}>
             <IconTrash size={16} />
           </ActionIcon>
         )}
@@ -161,7 +156,7 @@ function GroupBox({ group, index, onChange, onRemove, options, depth, readOnly }
       <Stack gap="xs">
         {filters.map((filter, at) => (
           <FilterRow
-            // biome-ignore lint/suspicious/noArrayIndexKey: filters have no id
+            // Filters have no id.
             key={at}
             filter={filter}
             options={options}

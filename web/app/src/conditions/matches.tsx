@@ -16,7 +16,8 @@ export function usePreview(condition: Condition | undefined) {
   const complete = asked !== undefined && isComplete(asked);
   return useQuery({
     queryKey: key('segment-preview', asked),
-    queryFn: () => unwrap(client.POST('/segments/preview', { body: { condition: asked } })),
+    queryFn: () =>
+      unwrap(client.POST('/segments/preview', { body: { condition: asked as unknown as Record<string, unknown> } })),
     enabled: complete,
     placeholderData: keepPreviousData,
     retry: false,

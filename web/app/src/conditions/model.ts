@@ -72,7 +72,8 @@ export function inputOf(kind: FieldKind, operator: string): ValueInput {
   return 'text';
 }
 
-export const newFilter = (field = 'email'): Filter => withOperator({ field, operator: '' }, operatorsOf[kindOf(field)][0]);
+export const newFilter = (field = 'email'): Filter =>
+  withOperator({ field, operator: '' }, operatorsOf[kindOf(field)][0]);
 
 /** Keeps the value where the new operator takes one of the same kind. */
 export function withOperator(filter: Filter, operator = 'equals'): Filter {
@@ -163,7 +164,10 @@ const dataField = (name: string): string =>
   /^[\w-]+(\.[\w-]+)*$/.test(name) ? `data.${name}` : `data[${JSON.stringify(name)}]`;
 
 export const fieldLabel = (field: string): string =>
-  field.replace(/^data\./, '').replace(/^data\["(.*)"\]$/, '$1').replace(/^event\./, '');
+  field
+    .replace(/^data\./, '')
+    .replace(/^data\["(.*)"\]$/, '$1')
+    .replace(/^event\./, '');
 
 /** The name of the field for the route of its values. */
 export const fieldName = (field: string): string => (field.startsWith('data') ? fieldLabel(field) : field);

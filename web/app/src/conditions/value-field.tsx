@@ -81,7 +81,9 @@ function useSuggestions(field: string, enabled: boolean): Scalar[] {
   const { data } = useQuery({
     queryKey: key('field-values', name),
     queryFn: () =>
-      unwrap(client.GET('/contacts/fields/{field}/values', { params: { path: { field: name }, query: { limit: 100 } } })),
+      unwrap(
+        client.GET('/contacts/fields/{field}/values', { params: { path: { field: name }, query: { limit: 100 } } }),
+      ),
     enabled,
     staleTime: 60_000,
     retry: false,

@@ -1,6 +1,11 @@
 import '@mantine/spotlight/styles.css';
-import { createSpotlight, Spotlight, type SpotlightActionData, type SpotlightActionGroupData } from '@mantine/spotlight';
 import { useDebouncedValue } from '@mantine/hooks';
+import {
+  createSpotlight,
+  Spotlight,
+  type SpotlightActionData,
+  type SpotlightActionGroupData,
+} from '@mantine/spotlight';
 import { IconAddressBook, IconBuilding, IconPlus, IconSearch, IconSend } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -8,7 +13,7 @@ import { useEffect, useState } from 'react';
 import { unwrap } from '../api/client.ts';
 import { useApi, useProjects, useRights } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
-import { navItems } from './shell.tsx';
+import { navItems } from './navigation.ts';
 
 const [store, palette] = createSpotlight();
 
@@ -20,7 +25,7 @@ export function Palette({ opening }: { opening: number }) {
   const navigate = useNavigate();
   const [query, setQuery] = useState('');
   const [search] = useDebouncedValue(query.trim(), 200);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: every request opens it
+  // Every request opens it.
   useEffect(palette.open, [opening]);
 
   const go = (path: string) => () => void navigate({ to: `/p/${projectId}/${path}` });
@@ -37,7 +42,12 @@ export function Palette({ opening }: { opening: number }) {
   const matches = ({ label = '' }: SpotlightActionData) => label.toLowerCase().includes(query.trim().toLowerCase());
   const icon = (Icon: typeof IconPlus) => <Icon size={18} aria-hidden />;
   const pages = [
-    ...navItems.map(({ to, label, icon: Icon }) => ({ id: `page:${to}`, label, leftSection: icon(Icon), onClick: go(to) })),
+    ...navItems.map(({ to, label, icon: Icon }) => ({
+      id: `page:${to}`,
+      label,
+      leftSection: icon(Icon),
+      onClick: go(to),
+    })),
     { id: 'page:import', label: t.nav.import, leftSection: icon(IconAddressBook), onClick: go('contacts/import') },
   ].filter(matches);
   const create = [

@@ -1,17 +1,40 @@
-import { Box, Menu, Text, UnstyledButton } from '@mantine/core';
-import { IconCheck, IconPlus, IconSelector } from '@tabler/icons-react';
+import { Box, Text, UnstyledButton } from '@mantine/core';
+import { IconPlus, IconSelector } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useProject, useProjects } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
+import { MenuButton } from '../ui/menu-button.tsx';
 
 export function ProjectSwitcher() {
   const { data: projects = [] } = useProjects();
   const project = useProject();
   const navigate = useNavigate();
   return (
-    <Menu width="target" position="bottom-start">
-      <Menu.Target>
-        <UnstyledButton className="project-switcher" aria-label={`${t.frame.switchProject}: ${project?.name ?? ''}`}>
+    <MenuButton
+      width="target"
+      position="bottom-start"
+      items={[
+        ...projects.map(({ id, name }) => ({
+          key: id,
+          label: name,
+          current: id === project?.id,
+          onClick: () => void navigate({ to: '/p/$projectId', params: { projectId: id } }),
+        })),
+        { kind: 'divider' as const, key: 'divider' },
+        {
+          key: 'new',
+          label: t.frame.newProject,
+          icon: <IconPlus size={16} />,
+          onClick: () => void navigate({ to: '/new-project' }),
+        },
+      ]}
+    >
+      {(props) => (
+        <UnstyledButton
+          className="project-switcher"
+          aria-label={`${t.frame.switchProject}: ${project?.name ?? ''}`}
+          {...props}
+        >
           <Box className="project-initial" aria-hidden>
             {(project?.name ?? '?').slice(0, 1).toUpperCase()}
           </Box>
@@ -25,23 +48,7 @@ export function ProjectSwitcher() {
           </Box>
           <IconSelector size={16} aria-hidden />
         </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown mah="60vh" style={{ overflowY: 'auto' }}>
-        {projects.map(({ id, name }) => (
-          <Menu.Item
-            key={id}
-            onClick={() => void navigate({ to: '/p/$projectId', params: { projectId: id } })}
-            rightSection={id === project?.id ? <IconCheck size={16} aria-hidden /> : undefined}
-            aria-current={id === project?.id || undefined}
-          >
-            <span className="breakable">{name}</span>
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<IconPlus size={16} />} onClick={() => void navigate({ to: '/new-project' })}>
-          {t.frame.newProject}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      )}
+    </MenuButton>
   );
 }

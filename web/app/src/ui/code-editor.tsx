@@ -82,7 +82,7 @@ export function CodeEditor({ value, onChange, label, variables, faults, readOnly
   const dark = useComputedColorScheme() === 'dark';
   const colorSetting = useRef(new Compartment());
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is created once and then told what changed
+  // The editor is created once and then told what changed.
   useEffect(() => {
     const { current: parent } = host;
     if (!parent) return undefined;

@@ -1,20 +1,15 @@
 import {
   ActionIcon,
-  Alert,
-  Button,
   CopyButton as CopyValue,
   Group,
-  Modal,
-  Stack,
+  NativeSelect,
   Text,
   TextInput,
   type TextInputProps,
-  Tooltip,
 } from '@mantine/core';
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { IconCheck, IconCopy, IconSearch } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useState } from 'react';
-import { messageOf } from '../api/problem.ts';
+import { useEffect, useState } from 'react';
 import { dateTime, exactTime, relative } from '../format.ts';
 import { t } from '../texts/index.ts';
 
@@ -22,16 +17,15 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
   return (
     <CopyValue value={value} timeout={2000}>
       {({ copied, copy }) => (
-        <Tooltip label={copied ? t.common.copied : t.common.copy}>
-          <ActionIcon
-            variant="subtle"
-            color={copied ? 'teal' : 'gray'}
-            onClick={copy}
-            aria-label={copied ? t.common.copied : t.common.copyOf(label)}
-          >
-            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon
+          variant="subtle"
+          color={copied ? 'teal' : 'gray'}
+          onClick={copy}
+          title={copied ? t.common.copied : t.common.copy}
+          aria-label={copied ? t.common.copied : t.common.copyOf(label)}
+        >
+          {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+        </ActionIcon>
       )}
     </CopyValue>
   );
@@ -49,89 +43,26 @@ export function Copyable({ value, label }: { value: string; label: string }) {
   );
 }
 
-interface ConfirmProps {
-  opened: boolean;
-  onClose(): void;
-  title: string;
-  /** Names what the action destroys or starts. */
-  children: ReactNode;
-  confirm: string;
-  onConfirm(): Promise<unknown>;
-  danger?: boolean;
-  /** The user types this text to confirm. */
-  typed?: string;
-}
-
-/** Asks before an action that cannot be undone. */
-export function ConfirmDialog({ opened, onClose, title, children, confirm, onConfirm, danger, typed }: ConfirmProps) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const [text, setText] = useState('');
-  useEffect(() => {
-    if (opened) {
-      setError(undefined);
-      setText('');
-    }
-  }, [opened]);
-  const run = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onConfirm();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <Modal opened={opened} onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.common.close }}>
-      <Stack>
-        <Text component="div" className="breakable">
-          {children}
-        </Text>
-        {typed !== undefined && (
-          <TextInput label={typed} value={text} onChange={(event) => setText(event.currentTarget.value)} data-autofocus />
-        )}
-        {error !== undefined && <Alert color="red">{messageOf(error)}</Alert>}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t.common.cancel}
-          </Button>
-          <Button color={danger ? 'red' : undefined} onClick={() => void run()} loading={busy}>
-            {confirm}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
-  );
-}
-
-interface ConfirmButtonProps extends Omit<ConfirmProps, 'opened' | 'onClose'> {
+interface ChoiceProps<T extends string> {
   label: string;
-  icon?: ReactNode;
-  variant?: string;
-  size?: string;
-  disabled?: boolean;
+  /** Shows the label above instead of only telling it to screen readers. */
+  visibleLabel?: boolean;
+  value: T;
+  onChange(value: T): void;
+  data: { value: T; label: string }[];
+  w?: number | string;
 }
 
-export function ConfirmButton({ label, icon, variant = 'default', size, disabled, ...dialog }: ConfirmButtonProps) {
-  const [opened, { open, close }] = useDisclosure();
+/** One of a few: the browser's own list, which needs no code to place it. */
+export function Choice<T extends string>({ label, visibleLabel, value, onChange, data, w }: ChoiceProps<T>) {
   return (
-    <>
-      <Button
-        variant={variant}
-        size={size}
-        leftSection={icon}
-        onClick={open}
-        disabled={disabled}
-        color={dialog.danger ? 'red' : undefined}
-      >
-        {label}
-      </Button>
-      <ConfirmDialog {...dialog} opened={opened} onClose={close} />
-    </>
+    <NativeSelect
+      {...(visibleLabel ? { label } : { 'aria-label': label })}
+      w={w}
+      data={data}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value as T)}
+    />
   );
 }
 
@@ -164,7 +95,7 @@ export function SearchField({ value, onChange, label, ...input }: SearchFieldPro
 
 /** A time as people say it; the exact one is shown on hover. */
 export function Time({ at, exact }: { at: string | null; exact?: boolean }) {
-  if (!at) return <Text span c="dimmed" inherit>{`—`}</Text>;
+  if (!at) return <span className="dimmed">—</span>;
   return (
     <time dateTime={at} title={exactTime(at)}>
       {exact ? dateTime(at) : relative(at)}

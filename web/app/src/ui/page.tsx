@@ -134,7 +134,7 @@ export function Placeholder({ lines }: { lines: number }) {
   return (
     <Stack gap="sm" p="md" role="status" aria-label={t.common.loading}>
       {Array.from({ length: lines }, (_, line) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: placeholders have no identity
+        // Placeholders have no identity.
         <Skeleton key={line} height={18} radius="sm" width={`${100 - ((line * 17) % 40)}%`} />
       ))}
     </Stack>

@@ -36,9 +36,7 @@ export function CampaignStatusBadge({ status, paused }: { status: CampaignStatus
 }
 
 export const SubscribedBadge = ({ subscribed }: { subscribed: boolean }) => (
-  <Badge color={subscribed ? 'teal' : 'gray'}>
-    {subscribed ? t.contacts.subscribed : t.contacts.unsubscribed}
-  </Badge>
+  <Badge color={subscribed ? 'teal' : 'gray'}>{subscribed ? t.contacts.subscribed : t.contacts.unsubscribed}</Badge>
 );
 
 const executionColors: Record<string, string> = {

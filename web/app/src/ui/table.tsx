@@ -1,8 +1,7 @@
 import { Button, Checkbox, Group, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { columnVisibilityFeature, rowSelectionFeature, tableFeatures, useTable } from '@tanstack/react-table';
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react';
 import type { CursorList } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
 import { Placeholder, Problem } from './page.tsx';
@@ -42,6 +41,8 @@ interface DataTableProps<Row> {
   selection?: Selection;
 }
 
+const VirtualRows = lazy(() => import('./virtual-rows.tsx').then(({ VirtualRows }) => ({ default: VirtualRows })));
+
 const features = tableFeatures({ columnVisibilityFeature, rowSelectionFeature });
 const ROW_HEIGHT = 49;
 /** Below this many rows everything is in the page: searching in the page and printing work. */
@@ -56,7 +57,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     [columns, hidden],
   );
   const rowSelection = useMemo(
-    () => Object.fromEntries([...(selection?.ids ?? [])].map((id) => [id, true])),
+    () => Object.fromEntries([...(selection?.ids ?? [])].map((id) => [id, true as const])),
     [selection?.ids],
   );
   const table = useTable({
@@ -69,26 +70,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const visible = table.getVisibleLeafColumns().flatMap(({ id }) => columns.filter((column) => column.id === id));
   const all = table.getRowModel().rows;
   const body = useRef<HTMLTableSectionElement>(null);
-  const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => setOffset(body.current?.offsetTop ?? 0), []);
   const isVirtual = all.length >= VIRTUAL_FROM;
-  const virtualizer = useWindowVirtualizer({
-    count: isVirtual ? all.length : 0,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 20,
-    scrollMargin: offset,
-  });
-  const items = virtualizer.getVirtualItems();
-  const shown = isVirtual ? items.flatMap(({ index }) => all[index] ?? []) : all;
-  const [first, last] = [items[0], items.at(-1)];
-  const before = isVirtual && first ? first.start - offset : 0;
-  const after = isVirtual && last ? virtualizer.getTotalSize() - (last.end - offset) : 0;
-  const spacer = (height: number) =>
-    height > 0 && (
-      <tr aria-hidden className="spacer">
-        <td colSpan={visible.length + 1} style={{ height, padding: 0 }} />
-      </tr>
-    );
 
   const ids = rows.map(rowId);
   const selectedCount = ids.filter((id) => selection?.ids.has(id)).length;
@@ -97,8 +79,41 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     if (!next.delete(id)) next.add(id);
     selection?.onChange(next);
   };
+  const rowAt = (index: number): ReactNode => {
+    const row = all[index];
+    if (!row) return null;
+    return (
+      <Table.Tr role="row" key={row.id} data-selected={selection?.ids.has(row.id) || undefined}>
+        {selection && (
+          <Table.Td role="cell" className="select-cell">
+            <Checkbox
+              aria-label={t.common.selectRow(rowName?.(row.original) ?? row.id)}
+              checked={selection.ids.has(row.id)}
+              onChange={() => toggle(row.id)}
+            />
+          </Table.Td>
+        )}
+        {visible.map((column) => (
+          <Table.Td
+            key={column.id}
+            role={column.main ? 'rowheader' : 'cell'}
+            data-label={column.header}
+            data-main={column.main || undefined}
+            ta={column.align}
+          >
+            {column.cell(row.original)}
+          </Table.Td>
+        ))}
+      </Table.Tr>
+    );
+  };
   return (
-    <Table className="data-table" role="table" aria-label={label} aria-rowcount={isVirtual ? all.length + 1 : undefined}>
+    <Table
+      className="data-table"
+      role="table"
+      aria-label={label}
+      aria-rowcount={isVirtual ? all.length + 1 : undefined}
+    >
       <Table.Thead role="rowgroup">
         <Table.Tr role="row">
           {selection && (
@@ -117,32 +132,19 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody role="rowgroup" ref={body}>
-        {spacer(before)}
-        {shown.map((row) => (
-          <Table.Tr role="row" key={row.id} data-selected={selection?.ids.has(row.id) || undefined}>
-            {selection && (
-              <Table.Td role="cell" className="select-cell">
-                <Checkbox
-                  aria-label={t.common.selectRow(rowName?.(row.original) ?? row.id)}
-                  checked={selection.ids.has(row.id)}
-                  onChange={() => toggle(row.id)}
-                />
-              </Table.Td>
-            )}
-            {visible.map((column) => (
-              <Table.Td
-                key={column.id}
-                role={column.main ? 'rowheader' : 'cell'}
-                data-label={column.header}
-                data-main={column.main || undefined}
-                ta={column.align}
-              >
-                {column.cell(row.original)}
-              </Table.Td>
-            ))}
-          </Table.Tr>
-        ))}
-        {spacer(after)}
+        {isVirtual ? (
+          <Suspense>
+            <VirtualRows
+              count={all.length}
+              rowHeight={ROW_HEIGHT}
+              columns={visible.length + 1}
+              body={body}
+              render={rowAt}
+            />
+          </Suspense>
+        ) : (
+          all.map((_, index) => rowAt(index))
+        )}
       </Table.Tbody>
     </Table>
   );
@@ -193,7 +195,12 @@ export function CursorTable<Row extends object>({ list, empty, ...table }: Curso
           {t.common.shown(rows.length, Math.max(list.data.pages.at(-1)?.total ?? 0, rows.length))}
         </Text>
         {list.hasNextPage && (
-          <Button variant="default" size="sm" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          <Button
+            variant="default"
+            size="sm"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
             {t.common.loadMore}
           </Button>
         )}

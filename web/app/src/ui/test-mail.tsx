@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconMailForward } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useAction, useMe } from '../api/hooks.ts';
 import { messageOf } from '../api/problem.ts';
 import { t } from '../texts/index.ts';
+import { Dialog } from './dialog.tsx';
 
 /** Sends the saved mail once to one address. */
 export function TestMailButton({ send, disabled }: { send(email: string): Promise<unknown>; disabled?: boolean }) {
@@ -29,12 +30,7 @@ export function TestMailButton({ send, disabled }: { send(email: string): Promis
       >
         {t.templates.test}
       </Button>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={t.templates.testTitle}
-        closeButtonProps={{ 'aria-label': t.common.close }}
-      >
+      <Dialog opened={opened} onClose={close} title={t.templates.testTitle}>
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -62,7 +58,7 @@ export function TestMailButton({ send, disabled }: { send(email: string): Promis
             </Group>
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </>
   );
 }

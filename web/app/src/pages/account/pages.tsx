@@ -34,7 +34,11 @@ function useEntry() {
 export function SignInPage() {
   const enter = useEntry();
   const { next } = useSearch({ strict: false });
-  const config = useQuery({ queryKey: ['config'], queryFn: () => unwrap(accountApi.GET('/config')), staleTime: 600_000 });
+  const config = useQuery({
+    queryKey: ['config'],
+    queryFn: () => unwrap(accountApi.GET('/config')),
+    staleTime: 600_000,
+  });
   const form = useForm({ initialValues: { email: '', password: '', code: '' } });
   const signIn = useAction<Credentials>({
     run: (body) => unwrap(accountApi.POST('/auth/login', { body })),
@@ -64,9 +68,7 @@ export function SignInPage() {
     >
       <form onSubmit={submit}>
         <Stack>
-          {signIn.error && !(needsCode && !form.values.code) && (
-            <Alert color="red">{messageOf(signIn.error)}</Alert>
-          )}
+          {signIn.error && !(needsCode && !form.values.code) && <Alert color="red">{messageOf(signIn.error)}</Alert>}
           <TextInput
             label={t.account.email}
             type="email"

@@ -155,7 +155,11 @@ function Composer({ start, campaignId }: { start: Draft; campaignId?: string }) 
             ) : (
               <Box />
             )}
-            <Button rightSection={<IconArrowRight size={16} />} onClick={() => goSafely(step + 1)} loading={save.isPending}>
+            <Button
+              rightSection={<IconArrowRight size={16} />}
+              onClick={() => goSafely(step + 1)}
+              loading={save.isPending}
+            >
               {t.common.next}
             </Button>
           </Group>

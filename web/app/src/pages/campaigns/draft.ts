@@ -64,8 +64,7 @@ export const requestOf = (draft: Draft) => ({
   type: draft.type,
   audienceType: draft.audienceType,
   segmentId: draft.audienceType === 'SEGMENT' ? draft.segmentId : null,
-  audienceCondition:
-    draft.audienceType === 'FILTERED' ? (draft.condition as unknown as Record<string, unknown>) : null,
+  audienceCondition: draft.audienceType === 'FILTERED' ? (draft.condition as unknown as Record<string, unknown>) : null,
   from: `${draft.fromLocal.trim()}@${draft.fromDomain ?? ''}`,
   fromName: draft.fromName.trim() || null,
   replyTo: draft.replyTo.trim() || null,

@@ -1,13 +1,13 @@
-import { Anchor, Box, Button, Group, Progress, Select, Text } from '@mantine/core';
+import { Anchor, Box, Button, Group, Progress, Text } from '@mantine/core';
 import { IconPlus, IconSearchOff, IconSend } from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
-import type { Campaign, CampaignStatus } from '../../api/types.ts';
+import type { Campaign } from '../../api/types.ts';
 import { number, percent } from '../../format.ts';
 import { type CampaignsSearch, campaignStatuses } from '../../search.ts';
 import { t } from '../../texts/index.ts';
-import { SearchField, Time } from '../../ui/controls.tsx';
+import { Choice, SearchField, Time } from '../../ui/controls.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
@@ -46,12 +46,11 @@ export function CampaignsPage() {
             onChange={(text) => change({ search: text || undefined })}
             flex="1 1 14rem"
           />
-          <Select
-            aria-label={t.common.status}
+          <Choice
+            label={t.common.status}
             w={180}
-            allowDeselect={false}
             value={search.status ?? 'any'}
-            onChange={(value) => change({ status: value === 'any' ? undefined : (value as CampaignStatus) })}
+            onChange={(value) => change({ status: value === 'any' ? undefined : value })}
             data={[
               { value: 'any', label: t.campaigns.anyStatus },
               ...campaignStatuses.map((value) => ({ value, label: t.campaigns.statuses[value] })),

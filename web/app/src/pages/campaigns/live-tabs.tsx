@@ -1,4 +1,4 @@
-import { Anchor, Badge, Box, Group, Select, Text } from '@mantine/core';
+import { Anchor, Badge, Box, Group, Text } from '@mantine/core';
 import { IconLink, IconUsers, IconWorld } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -8,7 +8,7 @@ import type { Campaign, Recipient, RecipientStatus } from '../../api/types.ts';
 import { number, percent } from '../../format.ts';
 import { recipientStatuses } from '../../search.ts';
 import { t } from '../../texts/index.ts';
-import { Time } from '../../ui/controls.tsx';
+import { Choice, Time } from '../../ui/controls.tsx';
 import { previewPath } from '../../ui/mail-editor.tsx';
 import { MailFrame } from '../../ui/mail-frame.tsx';
 import { Empty, Loaded } from '../../ui/page.tsx';
@@ -34,20 +34,21 @@ export function RecipientsTab({ campaign }: { campaign: Campaign }) {
   const list = useCursorList<Recipient>(
     key('recipients', id, status),
     (cursor) =>
-      unwrap(client.GET('/campaigns/{id}/recipients', { params: { path: { id }, query: { status, cursor, limit: 50 } } })),
+      unwrap(
+        client.GET('/campaigns/{id}/recipients', { params: { path: { id }, query: { status, cursor, limit: 50 } } }),
+      ),
     { refetchInterval: everyFewSeconds(campaign) },
   );
   return (
     <>
       <Group p="md">
-        <Select
-          aria-label={t.common.status}
+        <Choice
+          label={t.common.status}
           w={190}
-          allowDeselect={false}
           value={status ?? 'any'}
           onChange={(value) =>
             void navigate({
-              search: { ...search, recipients: value === 'any' ? undefined : (value as RecipientStatus) },
+              search: { ...search, recipients: value === 'any' ? undefined : value },
               replace: true,
             })
           }
@@ -104,7 +105,8 @@ export function DomainsTab({ campaign }: { campaign: Campaign }) {
     queryFn: () => unwrap(client.GET('/campaigns/{id}/domains', { params: { path: { id } } })),
     refetchInterval: everyFewSeconds(campaign),
   });
-  const share = (count: number, sent: number) => (sent > 0 ? `${number(count)} (${percent(count / sent)})` : number(count));
+  const share = (count: number, sent: number) =>
+    sent > 0 ? `${number(count)} (${percent(count / sent)})` : number(count);
   return (
     <Loaded query={domains}>
       {({ data }) =>

@@ -1,4 +1,4 @@
-import { Alert, Badge, Box, Button, Group, Menu, Paper, Progress, SimpleGrid, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Badge, Box, Button, Group, Paper, Progress, SimpleGrid, Stack, Tabs, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
   IconAlertTriangle,
@@ -19,7 +19,8 @@ import { useLive } from '../../api/live.ts';
 import type { Campaign } from '../../api/types.ts';
 import { dateTime, duration, number, percent } from '../../format.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmButton, ConfirmDialog } from '../../ui/controls.tsx';
+import { ConfirmButton, ConfirmDialog } from '../../ui/dialog.tsx';
+import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { CampaignStatusBadge } from '../../ui/status.tsx';
 import { ContentTab, DomainsTab, LinksTab, RecipientsTab } from './live-tabs.tsx';
@@ -145,23 +146,25 @@ function CampaignActions({ campaign }: { campaign: Campaign }) {
           {t.campaigns.cancelText(name)}
         </ConfirmButton>
       )}
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" px="sm" aria-label={t.common.moreActions}>
+      <MenuButton
+        items={[
+          {
+            key: 'duplicate',
+            label: t.common.duplicate,
+            icon: <IconCopy size={16} />,
+            onClick: () => duplicate.mutate(),
+          },
+          ...(canDelete
+            ? [{ key: 'delete', label: t.common.delete, icon: <IconTrash size={16} />, danger: true, onClick: open }]
+            : []),
+        ]}
+      >
+        {(props) => (
+          <Button variant="default" px="sm" aria-label={t.common.moreActions} {...props}>
             <IconDots size={18} />
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => duplicate.mutate()}>
-            {t.common.duplicate}
-          </Menu.Item>
-          {canDelete && (
-            <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={open}>
-              {t.common.delete}
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+        )}
+      </MenuButton>
       <ConfirmDialog
         danger
         opened={deleting}

@@ -9,7 +9,7 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import { Matches } from '../../conditions/matches.tsx';
 import { dateTime } from '../../format.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmDialog } from '../../ui/controls.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { previewPath } from '../../ui/mail-editor.tsx';
 import { MailFrame } from '../../ui/mail-frame.tsx';
 import { Loaded, Panel } from '../../ui/page.tsx';

@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
 import { t } from '../../texts/index.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 
 export function AddContactDialog({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const { client, key, projectId } = useApi();
@@ -22,22 +23,11 @@ export function AddContactDialog({ opened, onClose }: { opened: boolean; onClose
     },
   });
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t.contacts.addTitle}
-      closeButtonProps={{ 'aria-label': t.common.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t.contacts.addTitle}>
       <form onSubmit={form.onSubmit(({ email, subscribed }) => add.mutate({ email: email.trim(), subscribed }))}>
         <Stack>
           {add.error && <Alert color="red">{messageOf(add.error)}</Alert>}
-          <TextInput
-            label={t.contacts.email}
-            type="email"
-            required
-            data-autofocus
-            {...form.getInputProps('email')}
-          />
+          <TextInput label={t.contacts.email} type="email" required data-autofocus {...form.getInputProps('email')} />
           <Switch
             label={t.contacts.subscribed}
             description={t.contacts.subscribedHint}
@@ -53,6 +43,6 @@ export function AddContactDialog({ opened, onClose }: { opened: boolean; onClose
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -8,7 +8,7 @@ import { isOpen, useJob } from '../../api/job.ts';
 import type { Job } from '../../api/types.ts';
 import type { ContactsSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmButton } from '../../ui/controls.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
 
 type BulkAction = 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'DELETE';
 
@@ -52,7 +52,9 @@ export function BulkBar({ selected, search, total, allOnPage, onDone }: BulkBarP
   const allSelected = selected.size > 0 && selected.size === allOnPage && total > allOnPage;
   return (
     <>
-      {started && <JobProgress key={started.jobId} {...started} onClose={() => setStarted(undefined)} listKey={key('contacts')} />}
+      {started && (
+        <JobProgress key={started.jobId} {...started} onClose={() => setStarted(undefined)} listKey={key('contacts')} />
+      )}
       {count > 0 && (
         <Group className="bulk-bar" role="region" aria-label={t.common.actions} px="md" py="sm" gap="sm">
           <Text size="sm" fw={600} aria-live="polite">
@@ -118,7 +120,7 @@ function JobProgress({ jobId, action, listKey, onClose }: JobProgressProps) {
   const cache = useQueryClient();
   const { data: job } = useJob(jobId, 'bulk');
   const open = isOpen(job);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the job has ended
+  // Once, when the job has ended.
   useEffect(() => {
     if (job && !open) void cache.invalidateQueries({ queryKey: listKey });
   }, [job?.status]);
@@ -167,7 +169,7 @@ function JobOutcome({ job }: { job: Job }) {
 }
 
 /** The filters of the list as a condition. */
-export function conditionOf({ search, subscribed, fields = {} }: ContactsSearch): object {
+export function conditionOf({ search, subscribed, fields = {} }: ContactsSearch): Record<string, unknown> {
   const filters: object[] = Object.entries(fields).map(([name, value]) => ({
     field: `data.${name}`,
     operator: 'in',

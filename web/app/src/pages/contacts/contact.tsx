@@ -16,7 +16,8 @@ import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { ActivityItem, Contact } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmButton, Copyable, Time } from '../../ui/controls.tsx';
+import { Copyable, Time } from '../../ui/controls.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 import { EmailStatusBadge, ExecutionStatusBadge, SubscribedBadge } from '../../ui/status.tsx';
 import { CursorTable } from '../../ui/table.tsx';
@@ -43,7 +44,8 @@ export function ContactPage() {
       badge={<SubscribedBadge subscribed={contact.data.subscribed} />}
       description={
         <>
-          {t.common.created} <Time at={contact.data.createdAt} /> · {t.common.updated} <Time at={contact.data.updatedAt} />
+          {t.common.created} <Time at={contact.data.createdAt} /> · {t.common.updated}{' '}
+          <Time at={contact.data.updatedAt} />
         </>
       }
       actions={<ContactActions contact={contact.data} />}

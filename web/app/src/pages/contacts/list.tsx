@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Checkbox, CloseButton, Group, Menu, Popover, Select, Stack, TextInput } from '@mantine/core';
+import { Anchor, Badge, Button, CloseButton, Group, TextInput } from '@mantine/core';
 import { useDisclosure, useLocalStorage } from '@mantine/hooks';
 import {
   IconAddressBook,
@@ -18,7 +18,8 @@ import type { Contact, ContactField } from '../../api/types.ts';
 import { valueText } from '../../format.ts';
 import type { ContactsSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
-import { SearchField, Time } from '../../ui/controls.tsx';
+import { Choice, SearchField, Time } from '../../ui/controls.tsx';
+import { MenuButton } from '../../ui/menu-button.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { SubscribedBadge } from '../../ui/status.tsx';
 import { type Column, CursorTable } from '../../ui/table.tsx';
@@ -33,8 +34,12 @@ export function ContactsPage() {
   const search = useSearch({ from: '/signed-in/p/$projectId/contacts' });
   const navigate = useNavigate({ from: '/p/$projectId/contacts' });
   const [adding, { open, close }] = useDisclosure();
+  const [filtering, { toggle: toggleFilter, close: closeFilter }] = useDisclosure();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [hidden, setHidden] = useLocalStorage<string[]>({ key: `everpost.contacts.hidden.${projectId}`, defaultValue: [] });
+  const [hidden, setHidden] = useLocalStorage<string[]>({
+    key: `everpost.contacts.hidden.${projectId}`,
+    defaultValue: [],
+  });
   const fields = useQuery({
     queryKey: key('contact-fields'),
     queryFn: () => unwrap(client.GET('/contacts/fields')),
@@ -96,11 +101,9 @@ export function ContactsPage() {
             onChange={(text) => change({ search: text || undefined })}
             flex="1 1 14rem"
           />
-          <Select
-            aria-label={t.contacts.subscription}
-            w={190}
-            allowDeselect={false}
-            value={search.subscribed === undefined ? 'any' : String(search.subscribed)}
+          <Choice
+            label={t.contacts.subscription}
+            value={search.subscribed === undefined ? 'any' : search.subscribed ? 'true' : 'false'}
             onChange={(value) => change({ subscribed: value === 'any' ? undefined : value === 'true' })}
             data={[
               { value: 'any', label: t.contacts.anySubscription },
@@ -108,9 +111,25 @@ export function ContactsPage() {
               { value: 'false', label: t.contacts.unsubscribed },
             ]}
           />
-          <FieldFilter fields={custom} onAdd={(name, value) => change({ fields: { ...search.fields, [name]: value } })} />
+          {custom.length > 0 && (
+            <Button
+              variant="default"
+              leftSection={<IconFilterPlus size={16} />}
+              onClick={toggleFilter}
+              aria-expanded={filtering}
+            >
+              {t.contacts.addFilter}
+            </Button>
+          )}
           <ColumnsMenu columns={columns} hidden={hiddenIds} onChange={(next) => setHidden([...next, ''])} />
         </Group>
+        {filtering && (
+          <FieldFilter
+            fields={custom}
+            onClose={closeFilter}
+            onAdd={(name, value) => change({ fields: { ...search.fields, [name]: value } })}
+          />
+        )}
         {search.fields && (
           <Group px="md" pb="sm" gap="xs">
             {Object.entries(search.fields).map(([name, value]) => (
@@ -171,7 +190,11 @@ export function ContactsPage() {
                 text={t.contacts.emptyText}
                 action={
                   write && (
-                    <Button component={Link} to={`/p/${projectId}/contacts/import`} leftSection={<IconUpload size={16} />}>
+                    <Button
+                      component={Link}
+                      to={`/p/${projectId}/contacts/import`}
+                      leftSection={<IconUpload size={16} />}
+                    >
                       {t.contacts.import}
                     </Button>
                   )
@@ -233,77 +256,68 @@ interface ColumnsMenuProps {
 }
 
 function ColumnsMenu({ columns, hidden, onChange }: ColumnsMenuProps) {
+  const items = columns
+    .filter(({ main }) => !main)
+    .map(({ id, header }) => ({
+      key: id,
+      label: header,
+      checked: !hidden.has(id),
+      onClick: () => {
+        const next = new Set(hidden);
+        if (!next.delete(id)) next.add(id);
+        onChange(next);
+      },
+    }));
   return (
-    <Menu closeOnItemClick={false} position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconColumns3 size={16} />}>
+    <MenuButton items={items} keepOpen>
+      {(props) => (
+        <Button variant="default" leftSection={<IconColumns3 size={16} />} {...props}>
           {t.common.columns}
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown mah={360} style={{ overflowY: 'auto' }} aria-label={t.common.chooseColumns}>
-        {columns
-          .filter(({ main }) => !main)
-          .map(({ id, header }) => (
-            <Menu.Item
-              key={id}
-              role="menuitemcheckbox"
-              aria-checked={!hidden.has(id)}
-              onClick={() => {
-                const next = new Set(hidden);
-                if (!next.delete(id)) next.add(id);
-                onChange(next);
-              }}
-            >
-              <Checkbox.Indicator checked={!hidden.has(id)} mr="sm" display="inline-flex" aria-hidden /> {header}
-            </Menu.Item>
-          ))}
-      </Menu.Dropdown>
-    </Menu>
+      )}
+    </MenuButton>
   );
 }
 
-function FieldFilter({ fields, onAdd }: { fields: ContactField[]; onAdd(name: string, value: string): void }) {
-  const [opened, { toggle, close }] = useDisclosure();
-  const [name, setName] = useState<string | null>(null);
+interface FieldFilterProps {
+  fields: ContactField[];
+  onAdd(name: string, value: string): void;
+  onClose(): void;
+}
+
+function FieldFilter({ fields, onAdd, onClose }: FieldFilterProps) {
+  const [name, setName] = useState(fields[0]?.field ?? '');
   const [value, setValue] = useState('');
-  if (fields.length === 0) return null;
   return (
-    <Popover opened={opened} onChange={close} position="bottom-end" width={280} trapFocus withArrow>
-      <Popover.Target>
-        <Button variant="default" leftSection={<IconFilterPlus size={16} />} onClick={toggle}>
-          {t.contacts.addFilter}
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!name || !value) return;
+        onAdd(name, value);
+        onClose();
+      }}
+    >
+      <Group px="md" pb="md" gap="sm" align="flex-end">
+        <Choice
+          label={t.contacts.filterField}
+          visibleLabel
+          value={name}
+          onChange={setName}
+          data={fields.map(({ field }) => ({ value: field, label: field }))}
+        />
+        <TextInput
+          label={t.contacts.filterValue}
+          value={value}
+          autoFocus
+          onChange={(event) => setValue(event.currentTarget.value)}
+        />
+        <Button type="submit" disabled={!name || !value}>
+          {t.contacts.filter}
         </Button>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!name || !value) return;
-            onAdd(name, value);
-            setValue('');
-            close();
-          }}
-        >
-          <Stack gap="sm">
-            <Select
-              label={t.contacts.filterField}
-              data={fields.map(({ field }) => field)}
-              value={name}
-              onChange={setName}
-              searchable
-              comboboxProps={{ withinPortal: false }}
-            />
-            <TextInput
-              label={t.contacts.filterValue}
-              value={value}
-              onChange={(event) => setValue(event.currentTarget.value)}
-            />
-            <Button type="submit" disabled={!name || !value}>
-              {t.contacts.filter}
-            </Button>
-          </Stack>
-        </form>
-      </Popover.Dropdown>
-    </Popover>
+        <Button variant="default" onClick={onClose}>
+          {t.common.cancel}
+        </Button>
+      </Group>
+    </form>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Badge, Box, Button, Code, Collapse, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Alert, Badge, Box, Button, Code, Collapse, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconRefresh, IconTrash, IconWorldCheck } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -9,7 +9,8 @@ import { useLive } from '../../api/live.ts';
 import { messageOf } from '../../api/problem.ts';
 import type { Domain, DomainRecord } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmButton, Copyable, CopyButton, Time } from '../../ui/controls.tsx';
+import { Copyable, CopyButton, Time } from '../../ui/controls.tsx';
+import { ConfirmButton, Dialog } from '../../ui/dialog.tsx';
 import { Empty, Loaded, Page, Panel } from '../../ui/page.tsx';
 
 export function DomainsPage() {
@@ -209,10 +210,13 @@ function RecordBox({ record }: { record: DomainRecord }) {
 
 /** Text records longer than 255 bytes are split into several strings (RFC 1035, 3.3). */
 export function zoneFile(records: DomainRecord[]): string {
-  const strings = (text: string) => (text.match(/.{1,255}/gs) ?? ['']).map((part) => `"${part.replaceAll('"', '\\"')}"`);
+  const strings = (text: string) =>
+    (text.match(/.{1,255}/gs) ?? ['']).map((part) => `"${part.replaceAll('"', '\\"')}"`);
   return records
     .map(({ name, type, value, priority }) =>
-      type === 'MX' ? `${name}. 3600 IN MX ${priority ?? 10} ${value}.` : `${name}. 3600 IN TXT ${strings(value).join(' ')}`,
+      type === 'MX'
+        ? `${name}. 3600 IN MX ${priority ?? 10} ${value}.`
+        : `${name}. 3600 IN TXT ${strings(value).join(' ')}`,
     )
     .join('\n');
 }
@@ -231,12 +235,7 @@ function AddDomainDialog({ opened, onClose }: { opened: boolean; onClose(): void
     },
   });
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t.domains.addTitle}
-      closeButtonProps={{ 'aria-label': t.common.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t.domains.addTitle}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -263,6 +262,6 @@ function AddDomainDialog({ opened, onClose }: { opened: boolean; onClose(): void
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -9,7 +9,8 @@ import { ApiProblem } from '../../api/problem.ts';
 import type { EmailDetail } from '../../api/types.ts';
 import { valueText } from '../../format.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmButton, Copyable, Time } from '../../ui/controls.tsx';
+import { Copyable, Time } from '../../ui/controls.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
 import { previewPath } from '../../ui/mail-editor.tsx';
 import { MailFrame } from '../../ui/mail-frame.tsx';
 import { Loaded, Page, Panel, Placeholder, Problem } from '../../ui/page.tsx';
@@ -22,8 +23,7 @@ export function EmailPage() {
   const email = useQuery({
     queryKey: key('email', id),
     queryFn: () => unwrap(client.GET('/emails/{id}', { params: { path: { id } } })),
-    refetchInterval: ({ state }) =>
-      state.data && ['PENDING', 'SENDING'].includes(state.data.status) ? 3_000 : false,
+    refetchInterval: ({ state }) => (state.data && ['PENDING', 'SENDING'].includes(state.data.status) ? 3_000 : false),
   });
   const resend = useAction({
     run: () => unwrap(client.POST('/emails/{id}/resend', { params: { path: { id } } })),

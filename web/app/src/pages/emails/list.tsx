@@ -1,12 +1,12 @@
-import { Anchor, Badge, Box, Button, CloseButton, Group, Select, Text, TextInput } from '@mantine/core';
+import { Anchor, Badge, Box, Button, CloseButton, Group, Text, TextInput } from '@mantine/core';
 import { IconMailFast, IconSearchOff } from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
 import { useApi, useCursorList } from '../../api/hooks.ts';
-import type { Email, EmailStatus } from '../../api/types.ts';
+import type { Email } from '../../api/types.ts';
 import { type EmailsSearch, emailStatuses } from '../../search.ts';
 import { t } from '../../texts/index.ts';
-import { Time } from '../../ui/controls.tsx';
+import { Choice, Time } from '../../ui/controls.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { EmailStatusBadge } from '../../ui/status.tsx';
 import { CursorTable } from '../../ui/table.tsx';
@@ -40,12 +40,12 @@ export function EmailsPage() {
     <Page title={t.emails.title} description={t.emails.description}>
       <Panel flush>
         <Group p="md" gap="sm" align="flex-end">
-          <Select
+          <Choice
             label={t.common.status}
+            visibleLabel
             w={200}
-            allowDeselect={false}
             value={search.status ?? 'any'}
-            onChange={(value) => change({ status: value === 'any' ? undefined : (value as EmailStatus) })}
+            onChange={(value) => change({ status: value === 'any' ? undefined : value })}
             data={[
               { value: 'any', label: t.emails.anyStatus },
               ...emailStatuses.map((value) => ({ value, label: t.emails.statuses[value] })),

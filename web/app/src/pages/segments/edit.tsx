@@ -1,4 +1,17 @@
-import { Alert, Badge, Button, Code, Grid, Group, Radio, Stack, Switch, Tabs, Textarea, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Badge,
+  Button,
+  Code,
+  Grid,
+  Group,
+  Radio,
+  Stack,
+  Switch,
+  Tabs,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import { IconSend, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -12,7 +25,7 @@ import { Matches, usePreview } from '../../conditions/matches.tsx';
 import { type Condition, isComplete, isCondition, newCondition } from '../../conditions/model.ts';
 import { number } from '../../format.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmButton } from '../../ui/controls.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { MembersTab } from './members.tsx';
 import { UsageTab } from './usage.tsx';

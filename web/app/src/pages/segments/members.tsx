@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Anchor, Button, Checkbox, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { ActionIcon, Alert, Anchor, Button, Checkbox, Group, Stack, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconRefresh, IconUserPlus, IconUsers, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -10,6 +10,7 @@ import type { Contact, Segment } from '../../api/types.ts';
 import { joinList } from '../../format.ts';
 import { t } from '../../texts/index.ts';
 import { Time } from '../../ui/controls.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Panel } from '../../ui/page.tsx';
 import { SubscribedBadge } from '../../ui/status.tsx';
@@ -31,8 +32,8 @@ export function MembersTab({ segment }: { segment: Segment }) {
   );
   const changes = [key('segment', id), key('segments'), key('segment-contacts', id)];
   const refresh = useAction({
-    run: () => unwrap(client.POST('/segments/{id}/compute', { params: { path: { id } } })),
-    done: ({ total }) => t.segments.refreshed(total),
+    run: () => unwrap(client.POST('/segments/{id}/refresh', { params: { path: { id } } })),
+    done: ({ memberCount }) => t.segments.refreshed(memberCount),
     changes,
   });
   const remove = useAction({
@@ -115,9 +116,7 @@ function AddMembersDialog({ segment, opened, onClose }: { segment: Segment; open
   const { id } = segment;
   const add = useAction({
     run: (emails: string[]) =>
-      unwrap(
-        client.POST('/segments/{id}/members', { params: { path: { id } }, body: { emails, createMissing } }),
-      ),
+      unwrap(client.POST('/segments/{id}/members', { params: { path: { id } }, body: { emails, createMissing } })),
     done: ({ added, created }) => t.segments.membersAdded(added, created),
     changes: [key('segment', id), key('segments'), key('segment-contacts', id), key('contacts')],
     quiet: true,
@@ -129,12 +128,7 @@ function AddMembersDialog({ segment, opened, onClose }: { segment: Segment; open
   });
   const notFound = add.data?.notFound ?? [];
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t.segments.addMembers}
-      closeButtonProps={{ 'aria-label': t.common.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t.segments.addMembers}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -174,6 +168,6 @@ function AddMembersDialog({ segment, opened, onClose }: { segment: Segment; open
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

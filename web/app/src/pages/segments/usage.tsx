@@ -27,8 +27,7 @@ export function UsageTab({ segment }: { segment: Segment }) {
           unwrap(client.GET('/workflows/{id}', { params: { path: { id: workflow.id } } })),
         ),
       );
-      const usesSegment = (campaign: Campaign) =>
-        campaign.segmentId === id || refersTo(campaign.audienceCondition, id);
+      const usesSegment = (campaign: Campaign) => campaign.segmentId === id || refersTo(campaign.audienceCondition, id);
       return {
         segments: segments.filter((other) => other.id !== id && refersTo(other.condition, id)),
         campaigns: campaigns.data.filter(usesSegment),

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Collapse, Grid, Menu, Select, Stack, TextInput } from '@mantine/core';
+import { Alert, Badge, Button, Collapse, Grid, Select, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconCopy, IconDeviceFloppy, IconDots, IconSend, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -9,8 +9,9 @@ import { useAction, useApi, useRights } from '../../api/hooks.ts';
 import { messageOf } from '../../api/problem.ts';
 import type { Template } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmDialog } from '../../ui/controls.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { MailEditor } from '../../ui/mail-editor.tsx';
+import { MenuButton } from '../../ui/menu-button.tsx';
 import { Loaded, Page, Panel } from '../../ui/page.tsx';
 import { TestMailButton } from '../../ui/test-mail.tsx';
 import { useWarnBeforeLeaving } from '../campaigns/composer.tsx';
@@ -154,33 +155,34 @@ function ExistingTemplate({ template }: { template: Template }) {
             >
               {t.common.save}
             </Button>
-            <Menu position="bottom-end">
-              <Menu.Target>
-                <Button variant="default" px="sm" aria-label={t.common.moreActions}>
-                  <IconDots size={18} />
-                </Button>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item
-                  leftSection={<IconSend size={16} />}
-                  onClick={() =>
+            <MenuButton
+              items={[
+                {
+                  key: 'campaign',
+                  label: t.templates.useInCampaign,
+                  icon: <IconSend size={16} />,
+                  onClick: () =>
                     void navigate({
                       to: '/p/$projectId/campaigns/new',
                       params: { projectId },
                       search: { templateId: id },
-                    })
-                  }
-                >
-                  {t.templates.useInCampaign}
-                </Menu.Item>
-                <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => duplicate.mutate()}>
-                  {t.common.duplicate}
-                </Menu.Item>
-                <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={open}>
-                  {t.common.delete}
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+                    }),
+                },
+                {
+                  key: 'duplicate',
+                  label: t.common.duplicate,
+                  icon: <IconCopy size={16} />,
+                  onClick: () => duplicate.mutate(),
+                },
+                { key: 'delete', label: t.common.delete, icon: <IconTrash size={16} />, danger: true, onClick: open },
+              ]}
+            >
+              {(props) => (
+                <Button variant="default" px="sm" aria-label={t.common.moreActions} {...props}>
+                  <IconDots size={18} />
+                </Button>
+              )}
+            </MenuButton>
             <ConfirmDialog
               danger
               opened={deleting}

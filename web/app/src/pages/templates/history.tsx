@@ -5,7 +5,8 @@ import { unwrap } from '../../api/client.ts';
 import { useAction, useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { Template } from '../../api/types.ts';
 import { t } from '../../texts/index.ts';
-import { ConfirmButton, Time } from '../../ui/controls.tsx';
+import { Time } from '../../ui/controls.tsx';
+import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Loaded, Panel } from '../../ui/page.tsx';
 
 interface VersionsPanelProps {

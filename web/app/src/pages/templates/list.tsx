@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, Select, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
 import { IconPlus, IconSearchOff, IconTemplate } from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { unwrap } from '../../api/client.ts';
@@ -6,7 +6,7 @@ import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
 import type { Template } from '../../api/types.ts';
 import type { TemplatesSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
-import { SearchField, Time } from '../../ui/controls.tsx';
+import { Choice, SearchField, Time } from '../../ui/controls.tsx';
 import { asCursorPage, pageOf } from '../../ui/offset-list.ts';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { CursorTable } from '../../ui/table.tsx';
@@ -43,12 +43,11 @@ export function TemplatesPage() {
             onChange={(text) => change({ search: text || undefined })}
             flex="1 1 14rem"
           />
-          <Select
-            aria-label={t.templates.type}
+          <Choice
+            label={t.templates.type}
             w={180}
-            allowDeselect={false}
             value={search.type ?? 'any'}
-            onChange={(value) => change({ type: value === 'any' ? undefined : (value as Template['type']) })}
+            onChange={(value) => change({ type: value === 'any' ? undefined : value })}
             data={[
               { value: 'any', label: t.templates.anyType },
               ...types.map((value) => ({ value, label: t.templates.types[value] })),

@@ -31,7 +31,8 @@ export const domains = {
   showZone: 'Show zone file',
   hideZone: 'Hide zone file',
   check: 'Check now',
-  checked: (verified: boolean) => (verified ? 'All required records are there.' : 'Not all required records are there yet.'),
+  checked: (verified: boolean) =>
+    verified ? 'All required records are there.' : 'Not all required records are there yet.',
   lastChecked: 'Last checked',
   watching: 'Checked again every few minutes; this page updates by itself.',
   conflict: 'Another project has verified this domain. Yours can be verified once that one is removed.',

@@ -26,7 +26,12 @@ export const emails = {
   fromDay: 'From day',
   toDay: 'To day',
   contact: 'Contact',
-  onlyOf: { contactId: 'one contact', campaignId: 'one campaign', templateId: 'one template', workflowId: 'one workflow' },
+  onlyOf: {
+    contactId: 'one contact',
+    campaignId: 'one campaign',
+    templateId: 'one template',
+    workflowId: 'one workflow',
+  },
   onlyMailOf: (what: string) => `Only mail of ${what}`,
   removeFilter: 'Remove this filter',
   emptyTitle: 'No mail yet',

@@ -40,8 +40,10 @@ export const home = {
   unknown: (count: number) => `${plural(count, { one: 'mail has', other: 'mails have' })} an unknown outcome`,
   blocked: (count: number) => `${plural(count, { one: 'mail is', other: 'mails are' })} blocked`,
   failed: (count: number) => `${plural(count, { one: 'mail', other: 'mails' })} failed in the last 7 days`,
-  failedExecutions: (count: number) => `${plural(count, { one: 'workflow run has', other: 'workflow runs have' })} failed`,
-  failingWebhooks: (count: number) => `${plural(count, { one: 'webhook endpoint is', other: 'webhook endpoints are' })} failing`,
+  failedExecutions: (count: number) =>
+    `${plural(count, { one: 'workflow run has', other: 'workflow runs have' })} failed`,
+  failingWebhooks: (count: number) =>
+    `${plural(count, { one: 'webhook endpoint is', other: 'webhook endpoints are' })} failing`,
   pausedCampaign: (name: string) => `The campaign ${name} is paused`,
   pendingDomain: (domain: string) => `${domain} is not verified yet`,
   show: 'Show',
