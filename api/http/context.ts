@@ -10,7 +10,11 @@ import type { AddressLimiter } from '../../services/access/address-limiter.ts';
 import type { KeyCache } from '../../services/access/key-cache.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainRef } from '../../services/domains/loop.ts';
+import type { FailedRequests } from '../../services/request-log/failed-requests.ts';
+import type { LiveHub } from '../live/hub.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Caller } from '../middleware/access.ts';
+import type { Access } from './route.ts';
 
 /** The app's dependencies, built by `start.ts`. */
 export interface AppParts {
@@ -31,6 +35,9 @@ export interface AppParts {
   resolver: Resolver;
   /** Renders previews and simulated mail. */
   renderer: Renderer;
+  /** The open streams of this process. */
+  liveHub: LiveHub;
+  failedRequests: FailedRequests;
   /** Addresses of OAuth providers, for tests. */
   oauthAt?: Record<OAuthProvider, OAuthServer> | undefined;
   /** True during shutdown: every response then closes its connection. */
@@ -39,8 +46,13 @@ export interface AppParts {
 
 export interface RequestState {
   id: string;
-  /** The path template, once a route is matched. */
+  /** The path template and the access of a route, once it is matched. */
   route?: string;
+  access?: Access;
+  /** Once it is known. */
+  caller?: Caller;
+  /** Of an error answer. */
+  failure?: { code: string | null; message: string };
 }
 
 export type Context = ParameterizedContext<RequestState>;

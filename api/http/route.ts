@@ -55,7 +55,15 @@ export interface HandlerContext {
   settings: Settings;
   log: Logger;
   /** `name` is the declared method and path; HEAD requests use the routes of GET. */
-  request: { id: string; name: string; method: string; ip: string; headers: IncomingHttpHeaders };
+  request: {
+    id: string;
+    name: string;
+    method: string;
+    ip: string;
+    headers: IncomingHttpHeaders;
+    /** Rejects once the caller may no longer call the route; for answers that last. */
+    authenticate(): Promise<unknown>;
+  };
 }
 
 export type Call<A extends Access, P extends Shape, Q extends Shape, B> = HandlerContext &

@@ -29,7 +29,9 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
 
   return async (ctx, given) => {
     ctx.state.route = path;
+    ctx.state.access = route.access;
     const caller = await authenticate(ctx, given);
+    ctx.state.caller = caller;
     if (caller.project) {
       const limiting = limitRate(ctx, parts, caller.project.projectId, rateCaller(route, caller));
       if (limiting) await limiting;
@@ -40,7 +42,7 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
     const content = read && (await read(ctx));
     try {
       const body = content && checkBody(content);
-      const request = new RequestInfo(ctx, name);
+      const request = new RequestInfo(ctx, name, () => authenticate(ctx, given));
       const call = { db, settings, log, request, ...caller, params, query, body, files: content?.files ?? none };
       const answer =
         heavy && caller.project
@@ -73,11 +75,14 @@ class RequestInfo {
   readonly id: string;
   readonly name: string;
   readonly headers: IncomingHttpHeaders;
+  /** Checks the caller's rights again, for answers that last. */
+  readonly authenticate: () => Promise<unknown>;
   private readonly ctx: Context;
 
-  constructor(ctx: Context, name: string) {
+  constructor(ctx: Context, name: string, authenticate: () => Promise<unknown>) {
     this.id = ctx.state.id;
     this.name = name;
+    this.authenticate = authenticate;
     this.headers = ctx.req.headers;
     this.ctx = ctx;
   }

@@ -124,6 +124,7 @@ async function projectMember(ctx: Context, user: User, route: Declared, parts: P
     throw new ApiError(400, 'BAD_REQUEST', 'A request with a session says by X-Project-Id which project it is about.');
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
   if (!membership) throw new ApiError(403, 'FORBIDDEN', 'You are no member of the project in X-Project-Id.');
+  ctx.state.caller = { user, ...membership };
   requireRole(membership.role, route);
   return { user, ...membership };
 }

@@ -18,12 +18,15 @@ import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
 import { jobs } from './jobs.ts';
+import { live } from './live.ts';
+import { loginLink } from './login-link.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages.ts';
 import { previews } from './previews.ts';
 import { projects } from './projects.ts';
+import { requests } from './requests.ts';
 import { security } from './security.ts';
 import { segments } from './segments.ts';
 import { send } from './send.ts';
@@ -54,6 +57,8 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   contactJobs(parts),
   contactReading,
   jobs,
+  live(parts),
+  requests,
   templates,
   campaigns,
   campaignSending,
@@ -63,6 +68,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   suppressions,
   snsWebhook(),
   auth,
+  loginLink(parts),
   oauth(parts),
   users,
   projects,

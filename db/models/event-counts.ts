@@ -38,7 +38,7 @@ const aggregateText = (condition: string): string => `
     select seen.*, c.last_hour from seen left join event_contacts c using (project_id, name, contact_id)
     where c.last_hour is null or c.last_hour < seen.hour
   ),
-  contacts as (
+  contact_hours as (
     insert into event_contacts as c (project_id, name, contact_id, last_hour)
     select project_id, name, contact_id, hour from moved order by 1, 2, 3
     on conflict (project_id, name, contact_id) do update set last_hour = excluded.last_hour

@@ -129,7 +129,8 @@ async function* parseRows(read: ReadBytes, delimiter: string, after: CsvPosition
     // A quote inside a cell is text, as in 19" or a nickname.
     relax_quotes: true,
     skip_records_with_error: true,
-    on_skip: (error) => void parseErrors.push(error?.message ?? 'cannot be read'),
+    // The line in the message counts from where reading began.
+    on_skip: (error) => void parseErrors.push(error?.message.replace(/ at line \d+$/, '') ?? 'cannot be read'),
   });
   parser.on('error', (error) => parseErrors.push(error.message));
   let { row } = after;

@@ -11,6 +11,9 @@ export interface ProjectResources {
   workflows: string;
   domains: string;
   emails: string;
+  previews: string;
+  /** Of the template. */
+  version: string;
   projects: string;
   jobId: string;
   contactId: string;
@@ -55,6 +58,7 @@ export async function createOneOfEachResource({ db }: TestApi, project: ApiProje
   });
   const mail = await make('/v1/send', { to: email, from, subject: 's', body: 'b' });
   const { jobId } = await make('/contacts/bulk-subscribe', { contactIds: [contact.id] });
+  const preview = (await make('/render', { body: '<p>Hello</p>' })).previewUrl;
   const domain = await make('/domains', { domain: `walk-${projectId.slice(-12)}.example.com` });
   await db.raw(
     `insert into suppressions (id, project_id, address_hash, email, reason)
@@ -63,6 +67,7 @@ export async function createOneOfEachResource({ db }: TestApi, project: ApiProje
   );
   return {
     ...{ contacts: contact.id, templates: template.id, campaigns: campaign.id, segments: segment.id },
+    ...{ previews: new URL(preview).pathname.split('/').at(-1) ?? '', version: '1' },
     ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
     ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
     ...{ userId: project.userId, projectId, email, eventName, field: `data.${key}` },

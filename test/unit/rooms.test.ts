@@ -24,12 +24,12 @@ const compositionRoots = ['api/server.ts', 'api/start.ts'];
 /** The layers of `services/`, lowest first. A folder imports values from lower layers only, never from its own. */
 const serviceLayers = [
   ['conditions', 'idempotency', 'outbox', 'sessions', 'throttle', 'paging.ts', 'range.ts'],
-  ['blocking', 'system'],
+  ['blocking', 'request-log', 'system'],
   ['access', 'users'],
   ['contacts', 'domains', 'members', 'projects', 'segments', 'suppressions', 'uploads'],
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
   ['activity', 'emails', 'workflows'],
-  ['campaigns', 'notices', 'reconciler', 'retention', 'usage'],
+  ['campaigns', 'export', 'notices', 'reconciler', 'retention', 'usage'],
   ['analytics', 'removal'],
   ['jobs'],
 ];
