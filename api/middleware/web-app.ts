@@ -1,5 +1,6 @@
 import { ApiError } from '../../platform/errors.ts';
 import type { Context, Middleware } from '../http/context.ts';
+import { sessionToken } from '../http/session-cookie.ts';
 import { type Encoding, INDEX, type WebAppFile, type WebAppFiles } from '../http/web-app-files.ts';
 
 /** Mail is shown in frames of our own preview URLs; Mantine and CodeMirror need inline styles. */
@@ -25,6 +26,8 @@ const YEAR_SECONDS = 365 * 86_400;
  * application routes by itself.
  */
 export function webApp(files: WebAppFiles | undefined): Middleware {
+  const index = files?.get(INDEX);
+  const signedOutIndex = index && withoutSession(index);
   return (ctx, next) => {
     const { path } = ctx;
     if (path !== '/' && path !== '/app' && !path.startsWith(ROOT)) return next();
@@ -37,7 +40,8 @@ export function webApp(files: WebAppFiles | undefined): Middleware {
     }
     if (!files) throw notBuilt();
     const name = path.slice(ROOT.length);
-    const file = files.get(name) ?? (isFileName(name) ? undefined : files.get(INDEX));
+    const page = sessionToken(ctx.req.headers) === undefined ? signedOutIndex : index;
+    const file = name === INDEX || (!files.has(name) && !isFileName(name)) ? page : files.get(name);
     if (!file) throw new ApiError(404, 'RESOURCE_NOT_FOUND', 'The web application has no such file.');
     send(ctx, file);
   };
@@ -47,6 +51,15 @@ const wantsPage = (ctx: Context): boolean => /\btext\/html\b/i.test(ctx.get('Acc
 
 /** Such a path must not get a page: after an update a browser may ask for a file of the version before. */
 const isFileName = (name: string): boolean => name.startsWith('assets/');
+
+/**
+ * Tells the application that the browser has no session, so that it asks for a log-in at once. The application itself
+ * cannot see the cookie, and would have to find out by a request that fails.
+ */
+function withoutSession(file: WebAppFile): WebAppFile {
+  const content = Buffer.from(file.content.toString('utf8').replace('<html ', '<html data-signed-out '));
+  return { ...file, content, compressed: {} };
+}
 
 function send(ctx: Context, file: WebAppFile): void {
   const isPage = file.contentType.startsWith('text/html');

@@ -38,7 +38,7 @@ const spans: [Intl.RelativeTimeFormatUnit, number][] = [
 export function relative(text: string, now = Date.now()): string {
   const seconds = (new Date(text).getTime() - now) / 1000;
   const [unit, length] = spans.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
-  return relativeFormat.format(Math.trunc(seconds / length), unit);
+  return relativeFormat.format(Math.round(seconds / length), unit);
 }
 
 /** A duration such as "4 min" or "1 h 20 min". */

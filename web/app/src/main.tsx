@@ -1,8 +1,6 @@
 import './mantine.css';
-import '@mantine/notifications/styles.css';
 import './styles.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -10,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './query-client.ts';
 import { router } from './router.tsx';
 import { cssVariables, theme } from './theme.ts';
+import { Notices } from './ui/notices.tsx';
 
 const root = document.getElementById('root');
 if (root)
@@ -17,7 +16,7 @@ if (root)
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
         <QueryClientProvider client={queryClient}>
-          <Notifications position="bottom-right" />
+          <Notices />
           <RouterProvider router={router} />
         </QueryClientProvider>
       </MantineProvider>

@@ -1,6 +1,9 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiProblem } from './api/problem.ts';
 
+/** The server says so when the browser has no session: asking it would be a request that fails. */
+export const session = { absent: document.documentElement.hasAttribute('data-signed-out') };
+
 /** Called when a session has ended; the router sets it. */
 export const onSessionEnd = { call: (): void => {} };
 

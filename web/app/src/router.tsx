@@ -11,7 +11,7 @@ import { projectsQuery } from './api/hooks.ts';
 import { ApiProblem } from './api/problem.ts';
 import { CrashPage, NotFoundPage } from './frame/error-pages.tsx';
 import { Shell } from './frame/shell.tsx';
-import { onSessionEnd, queryClient } from './query-client.ts';
+import { onSessionEnd, queryClient, session } from './query-client.ts';
 import * as search from './search.ts';
 import { Placeholder } from './ui/page.tsx';
 
@@ -50,6 +50,7 @@ const signedIn = createRoute({
   getParentRoute: () => rootRoute,
   id: 'signed-in',
   beforeLoad: async ({ location }) => {
+    if (session.absent) throw redirect({ to: '/sign-in', search: { next: location.href } });
     try {
       await Promise.all([
         queryClient.ensureQueryData(projectsQuery),

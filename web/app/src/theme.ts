@@ -13,11 +13,25 @@ const iris: MantineColorsTuple = [
   '#2b2585',
 ];
 
+/** Mantine's own is a warm grey; ours fits the surfaces. */
+const dark: MantineColorsTuple = [
+  '#d8dce5',
+  '#b9bfcc',
+  '#a6adbb',
+  '#7f8798',
+  '#454c5c',
+  '#353b49',
+  '#262b36',
+  '#1b1e26',
+  '#14161c',
+  '#0f1116',
+];
+
 const controls = { defaultProps: { radius: 'md' } };
 
 export const theme = createTheme({
   primaryColor: 'iris',
-  colors: { iris },
+  colors: { iris, dark },
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   luminanceThreshold: 0.34,

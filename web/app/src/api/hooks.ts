@@ -8,6 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { showDone, showProblem } from '../ui/notify.ts';
 import { type ApiClient, accountApi, projectApi, unwrap } from './client.ts';
 import type { Project } from './types.ts';
@@ -46,6 +47,20 @@ export function useProject(): Project | undefined {
 export function useRights(): { write: boolean; admin: boolean } {
   const role: string | undefined = useProject()?.role;
   return { write: role !== undefined && role !== 'VIEWER', admin: role === 'ADMIN' || role === 'OWNER' };
+}
+
+/** Names of custom fields, without the prefix `data.` that the API gives them. */
+export function useCustomFields(): string[] {
+  const { client, key } = useApi();
+  const { data } = useQuery({
+    queryKey: key('contact-fields'),
+    queryFn: () => unwrap(client.GET('/contacts/fields')),
+    staleTime: 60_000,
+  });
+  return useMemo(
+    () => (data?.fields ?? []).filter(({ isCustom }) => isCustom).map(({ field }) => field.replace(/^data\./, '')),
+    [data],
+  );
 }
 
 export interface CursorPage<T> {

@@ -15,7 +15,6 @@ type Item<Operation extends keyof operations> =
 export type Project = Item<'getUsersMeProjects'>;
 export type User = Answer<'getUsersMe'>;
 export type Contact = Item<'getContacts'>;
-export type ContactField = Answer<'getContactsFields'>['fields'][number];
 export type Segment = Item<'getSegments'>;
 export type Template = Item<'getTemplates'>;
 export type Campaign = Answer<'getCampaignsId'>;

@@ -3,7 +3,7 @@ import { IconPlus, IconTrash, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { unwrap } from '../api/client.ts';
-import { useApi } from '../api/hooks.ts';
+import { useApi, useCustomFields } from '../api/hooks.ts';
 import { t } from '../texts/index.ts';
 import {
   type Condition,
@@ -35,11 +35,7 @@ type FieldOptions = ReturnType<typeof fieldOptions>;
 /** Edits a whole condition tree: groups in groups, every operator with a fitting input. */
 export function ConditionBuilder({ value, onChange, readOnly = false, ownSegmentId }: BuilderProps) {
   const { client, key } = useApi();
-  const fields = useQuery({
-    queryKey: key('contact-fields'),
-    queryFn: () => unwrap(client.GET('/contacts/fields')),
-    staleTime: 60_000,
-  });
+  const fields = useCustomFields();
   const events = useQuery({
     queryKey: key('event-names'),
     queryFn: () => unwrap(client.GET('/events/names')),
@@ -49,12 +45,12 @@ export function ConditionBuilder({ value, onChange, readOnly = false, ownSegment
   const options = useMemo(
     () =>
       fieldOptions(
-        fields.data?.fields ?? [],
+        fields,
         (events.data?.names ?? []).filter(({ reserved }) => !reserved).map(({ name }) => name),
         (segments.data ?? []).filter(({ id }) => id !== ownSegmentId),
         usedFields(value),
       ),
-    [fields.data, events.data, segments.data, value, ownSegmentId],
+    [fields, events.data, segments.data, value, ownSegmentId],
   );
   return <Tree value={value} onChange={onChange} options={options} depth={1} readOnly={readOnly} />;
 }

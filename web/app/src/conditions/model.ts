@@ -1,5 +1,5 @@
 // The condition tree as the builder edits it, and the operators of each kind of field.
-import type { ContactField, Segment } from '../api/types.ts';
+import type { Segment } from '../api/types.ts';
 import { t } from '../texts/index.ts';
 
 export interface Filter {
@@ -133,9 +133,9 @@ export const isCondition = (value: unknown): value is Condition =>
   typeof value === 'object' && value !== null && 'logic' in value && 'groups' in value;
 
 /** The fields to choose from, in groups. */
-export function fieldOptions(fields: ContactField[], events: string[], segments: Segment[], used: string[]) {
+export function fieldOptions(fields: string[], events: string[], segments: Segment[], used: string[]) {
   const { fieldGroups, fields: names, mailEvents } = t.segments;
-  const data = fields.filter(({ isCustom }) => isCustom).map(({ field }) => dataField(field));
+  const data = fields.map(dataField);
   const eventFields = events.map((name) => `event.${name}`);
   const groups = [
     { group: fieldGroups.contact, items: Object.entries(names).map(([value, label]) => ({ value, label })) },

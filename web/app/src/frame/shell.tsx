@@ -15,6 +15,7 @@ import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { accountApi, unwrap } from '../api/client.ts';
 import { useApi, useMe, useProject, useProjects } from '../api/hooks.ts';
+import { session } from '../query-client.ts';
 import { t } from '../texts/index.ts';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { NotFoundPage } from './error-pages.tsx';
@@ -72,18 +73,20 @@ export function Shell() {
         <AccountMenu />
       </header>
       <nav className="shell-nav" id="navigation" aria-label={t.nav.label}>
-        <ProjectSwitcher />
-        {navigation.map(({ title, items }) => (
-          <div key={title ?? 'start'}>
-            {title && <div className="nav-title">{title}</div>}
-            {items.map((item) => (
-              <NavItemLink key={item.to} item={item} projectId={projectId} pathname={pathname} />
-            ))}
-          </div>
-        ))}
-        <a className="nav-link nav-last" href="/docs">
-          <IconBook2 size={18} aria-hidden /> {t.nav.docs}
-        </a>
+        <div className="nav-content">
+          <ProjectSwitcher />
+          {navigation.map(({ title, items }) => (
+            <div key={title ?? 'start'}>
+              {title && <div className="nav-title">{title}</div>}
+              {items.map((item) => (
+                <NavItemLink key={item.to} item={item} projectId={projectId} pathname={pathname} />
+              ))}
+            </div>
+          ))}
+          <a className="nav-link nav-last" href="/docs">
+            <IconBook2 size={18} aria-hidden /> {t.nav.docs}
+          </a>
+        </div>
       </nav>
       <main className="shell-main" id="main" tabIndex={-1}>
         <div className="shell-content">
@@ -146,6 +149,7 @@ function AccountMenu() {
   const cache = useQueryClient();
   const signOut = async () => {
     await unwrap(accountApi.POST('/auth/logout'));
+    session.absent = true;
     cache.clear();
     await navigate({ to: '/sign-in' });
   };

@@ -94,6 +94,7 @@ export function ConfirmButton({ label, icon, variant = 'default', size, disabled
         leftSection={icon}
         onClick={open}
         disabled={disabled}
+        flex="none"
         color={dialog.danger ? 'red' : undefined}
       >
         {label}

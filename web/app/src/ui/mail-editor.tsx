@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { unwrap } from '../api/client.ts';
-import { useApi } from '../api/hooks.ts';
+import { useApi, useCustomFields } from '../api/hooks.ts';
 import { messageOf } from '../api/problem.ts';
 import type { Contact, Template } from '../api/types.ts';
 import { number } from '../format.ts';
@@ -25,13 +25,11 @@ interface MailEditorProps {
   subjectError?: string | undefined;
 }
 
-/** The faces that frames need are paths of this very host; a frame on another host would be blocked. */
-const ownPath = (url: string): string => {
+/** A frame may only show this very host; the API's address may name the host otherwise. */
+export const previewPath = (url: string): string => {
   const { pathname, search } = new URL(url, window.location.origin);
   return pathname + search;
 };
-
-export const previewPath = ownPath;
 
 /** Subject and body with a preview beside them that follows every change. */
 export function MailEditor(props: MailEditorProps) {
@@ -47,12 +45,8 @@ export function MailEditor(props: MailEditorProps) {
     staleTime: 60_000,
     retry: false,
   });
-  const fields = useQuery({
-    queryKey: key('contact-fields'),
-    queryFn: () => unwrap(client.GET('/contacts/fields')),
-    staleTime: 60_000,
-  });
-  const variables = useMemo(() => (fields.data?.fields ?? []).map(({ field }) => field), [fields.data]);
+  const custom = useCustomFields();
+  const variables = useMemo(() => [...custom, 'email'], [custom]);
   const faults = rendered.data?.faults ?? [];
   const bodyFaults = useMemo(
     () => rendered.data?.faults.filter(({ part }) => part === 'body') ?? [],
@@ -121,7 +115,7 @@ export function MailEditor(props: MailEditorProps) {
           )}
           {rendered.data && (
             <MailFrame
-              previewUrl={ownPath(rendered.data.previewUrl)}
+              previewUrl={previewPath(rendered.data.previewUrl)}
               text={rendered.data.text}
               subject={rendered.data.subject}
             />

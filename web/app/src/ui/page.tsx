@@ -63,7 +63,13 @@ export function Panel({ title, description, actions, children, flush, ...paper }
   return (
     <Paper withBorder p={flush ? 0 : { base: 'md', sm: 'lg' }} component="section" {...paper}>
       {(title || actions) && (
-        <Group justify="space-between" align="flex-start" mb="md" px={flush ? 'lg' : 0} pt={flush ? 'lg' : 0}>
+        <Group
+          justify="space-between"
+          align="flex-start"
+          className="panel-head"
+          px={flush ? 'lg' : 0}
+          pt={flush ? 'lg' : 0}
+        >
           <Box miw={0} flex="1 1 12rem">
             {title && (
               <Title order={2} size="h4">

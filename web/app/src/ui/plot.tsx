@@ -1,4 +1,5 @@
 import { Box, Group, Text } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
 import { type PointerEvent, useId, useState } from 'react';
 import { compact, number } from '../format.ts';
 
@@ -17,7 +18,6 @@ interface PlotProps {
   height?: number;
 }
 
-const WIDTH = 800;
 const [LEFT, RIGHT, TOP, BOTTOM] = [44, 8, 10, 24];
 
 /** The next larger of 1, 2, 5 × 10ⁿ: readable steps for the axis. */
@@ -32,21 +32,23 @@ export function niceMaximum(value: number): number {
 export function Plot({ label, points, series, height = 240 }: PlotProps) {
   const [active, setActive] = useState<number>();
   const gradient = useId();
+  const { ref, width: measured } = useElementSize();
+  const width = measured || 800;
   const maximum = niceMaximum(Math.max(0, ...series.flatMap(({ values }) => values)));
-  const x = (index: number) => LEFT + (index / Math.max(1, points.length - 1)) * (WIDTH - LEFT - RIGHT);
+  const x = (index: number) => LEFT + (index / Math.max(1, points.length - 1)) * (width - LEFT - RIGHT);
   const y = (value: number) => TOP + (1 - value / maximum) * (height - TOP - BOTTOM);
   const line = (values: number[]) =>
     values.map((value, index) => `${index ? 'L' : 'M'}${x(index)} ${y(value)}`).join('');
-  const every = Math.ceil(points.length / 6);
+  const every = Math.ceil(points.length / Math.max(2, Math.floor(width / 130)));
   const move = (event: PointerEvent<SVGSVGElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
-    const at = ((event.clientX - box.left) / box.width) * WIDTH;
-    const index = Math.round(((at - LEFT) / (WIDTH - LEFT - RIGHT)) * (points.length - 1));
+    const at = ((event.clientX - box.left) / box.width) * width;
+    const index = Math.round(((at - LEFT) / (width - LEFT - RIGHT)) * (points.length - 1));
     setActive(Math.min(Math.max(index, 0), points.length - 1));
   };
   const first = series[0];
   return (
-    <Box>
+    <Box ref={ref}>
       <Group justify="space-between" gap="xs" mb={4} mih={22}>
         <Group gap="md">
           {series.map(({ label: name, color, values }) => (
@@ -64,7 +66,7 @@ export function Plot({ label, points, series, height = 240 }: PlotProps) {
         </Text>
       </Group>
       <svg
-        viewBox={`0 0 ${WIDTH} ${height}`}
+        viewBox={`0 0 ${width} ${height}`}
         className="plot"
         role="img"
         aria-label={label}
@@ -79,7 +81,7 @@ export function Plot({ label, points, series, height = 240 }: PlotProps) {
         </defs>
         {[0, 0.25, 0.5, 0.75, 1].map((share) => (
           <g key={share}>
-            <line x1={LEFT} x2={WIDTH - RIGHT} y1={y(share * maximum)} y2={y(share * maximum)} className="plot-grid" />
+            <line x1={LEFT} x2={width - RIGHT} y1={y(share * maximum)} y2={y(share * maximum)} className="plot-grid" />
             <text x={LEFT - 8} y={y(share * maximum) + 4} textAnchor="end" className="plot-text">
               {compact(share * maximum)}
             </text>

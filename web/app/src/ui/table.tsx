@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Table, Text, UnstyledButton } from '@mantine/core';
+import { Button, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { columnVisibilityFeature, rowSelectionFeature, tableFeatures, useTable } from '@tanstack/react-table';
 import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react';
@@ -15,7 +15,6 @@ export interface Column<Row> {
   sortable?: boolean;
   /** The column that names the row; it is the row's header for screen readers. */
   main?: boolean;
-  width?: number | string;
 }
 
 export interface Sorting {
@@ -45,6 +44,15 @@ const VirtualRows = lazy(() => import('./virtual-rows.tsx').then(({ VirtualRows 
 
 const features = tableFeatures({ columnVisibilityFeature, rowSelectionFeature });
 const ROW_HEIGHT = 49;
+/** Browsers take elements of a table for plain boxes once CSS lays them out as cards, unless their roles are written. */
+const roles = {
+  table: { role: 'table' },
+  rowgroup: { role: 'rowgroup' },
+  row: { role: 'row' },
+  columnheader: { role: 'columnheader' },
+  rowheader: { role: 'rowheader' },
+  cell: { role: 'cell' },
+};
 /** Below this many rows everything is in the page: searching in the page and printing work. */
 const VIRTUAL_FROM = 200;
 
@@ -83,55 +91,55 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     const row = all[index];
     if (!row) return null;
     return (
-      <Table.Tr role="row" key={row.id} data-selected={selection?.ids.has(row.id) || undefined}>
+      <tr {...roles.row} key={row.id} data-selected={selection?.ids.has(row.id) || undefined}>
         {selection && (
-          <Table.Td role="cell" className="select-cell">
+          <td {...roles.cell} className="select-cell">
             <Checkbox
               aria-label={t.common.selectRow(rowName?.(row.original) ?? row.id)}
               checked={selection.ids.has(row.id)}
               onChange={() => toggle(row.id)}
             />
-          </Table.Td>
+          </td>
         )}
         {visible.map((column) => (
-          <Table.Td
+          <td
             key={column.id}
-            role={column.main ? 'rowheader' : 'cell'}
+            {...(column.main ? roles.rowheader : roles.cell)}
             data-label={column.header}
             data-main={column.main || undefined}
-            ta={column.align}
+            data-align={column.align}
           >
             {column.cell(row.original)}
-          </Table.Td>
+          </td>
         ))}
-      </Table.Tr>
+      </tr>
     );
   };
   return (
-    <Table
+    <table
       className="data-table"
-      role="table"
+      {...roles.table}
       aria-label={label}
       aria-rowcount={isVirtual ? all.length + 1 : undefined}
     >
-      <Table.Thead role="rowgroup">
-        <Table.Tr role="row">
+      <thead {...roles.rowgroup}>
+        <tr {...roles.row}>
           {selection && (
-            <Table.Th role="columnheader" w={44}>
+            <th {...roles.columnheader} className="select-head">
               <Checkbox
                 aria-label={t.common.selectAll}
                 checked={ids.length > 0 && selectedCount === ids.length}
                 indeterminate={selectedCount > 0 && selectedCount < ids.length}
                 onChange={() => selection.onChange(selectedCount === ids.length ? new Set() : new Set(ids))}
               />
-            </Table.Th>
+            </th>
           )}
           {visible.map((column) => (
             <HeaderCell key={column.id} column={column} sorting={sorting} />
           ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody role="rowgroup" ref={body}>
+        </tr>
+      </thead>
+      <tbody {...roles.rowgroup} ref={body}>
         {isVirtual ? (
           <Suspense>
             <VirtualRows
@@ -145,26 +153,25 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         ) : (
           all.map((_, index) => rowAt(index))
         )}
-      </Table.Tbody>
-    </Table>
+      </tbody>
+    </table>
   );
 }
 
 function HeaderCell<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
-  const { id, header, align, sortable, width } = column;
+  const { id, header, align, sortable } = column;
   const current = sorting?.by === id ? sorting.dir : undefined;
   if (!sortable || !sorting)
     return (
-      <Table.Th role="columnheader" ta={align} w={width}>
+      <th {...roles.columnheader} data-align={align}>
         {header}
-      </Table.Th>
+      </th>
     );
   const next = current === 'asc' ? 'desc' : 'asc';
   return (
-    <Table.Th
-      role="columnheader"
-      ta={align}
-      w={width}
+    <th
+      {...roles.columnheader}
+      data-align={align}
       aria-sort={current === undefined ? 'none' : current === 'asc' ? 'ascending' : 'descending'}
     >
       <UnstyledButton className="sort" onClick={() => sorting.onChange(id, next)}>
@@ -172,7 +179,7 @@ function HeaderCell<Row>({ column, sorting }: { column: Column<Row>; sorting: So
         {current === 'asc' && <IconChevronUp size={14} aria-hidden />}
         {current === 'desc' && <IconChevronDown size={14} aria-hidden />}
       </UnstyledButton>
-    </Table.Th>
+    </th>
   );
 }
 

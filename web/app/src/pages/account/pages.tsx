@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { accountApi, unwrap } from '../../api/client.ts';
 import { useAction, useMe } from '../../api/hooks.ts';
 import { ApiProblem, messageOf } from '../../api/problem.ts';
+import { session } from '../../query-client.ts';
 import { t } from '../../texts/index.ts';
 import { AccountLayout, AccountLink } from './layout.tsx';
 
@@ -25,6 +26,7 @@ function useEntry() {
   const navigate = useNavigate();
   const { history } = useRouter();
   return async () => {
+    session.absent = false;
     cache.clear();
     if (next) history.push(next);
     else await navigate({ to: '/' });

@@ -140,8 +140,8 @@ const columnsOf = (projectId: string): Column<Campaign>[] => [
     cell: ({ clickedCount, sentCount }) => (sentCount > 0 ? percent(clickedCount / sentCount) : '—'),
   },
   {
-    id: 'created',
-    header: t.common.created,
+    id: 'date',
+    header: t.campaigns.date,
     cell: ({ createdAt, scheduledFor, status, sentAt }) => (
       <Time at={status === 'SCHEDULED' ? scheduledFor : (sentAt ?? createdAt)} />
     ),

@@ -332,7 +332,7 @@ function DetailTabs({ campaign }: { campaign: Campaign }) {
           {Object.entries(names).map(([value, label]) => (
             <Tabs.Tab key={value} value={value}>
               {label}
-              {value === 'recipients' && campaign.totalRecipients > 0 && (
+              {value === 'recipients' && campaign.status !== 'DRAFT' && campaign.totalRecipients > 0 && (
                 <Badge size="sm" color="gray" ml={6}>
                   {number(campaign.totalRecipients)}
                 </Badge>

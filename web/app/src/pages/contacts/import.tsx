@@ -18,7 +18,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type DragEvent, useState } from 'react';
 import { accountApi, unwrap, upload } from '../../api/client.ts';
-import { useAction, useApi, useRights } from '../../api/hooks.ts';
+import { useAction, useApi, useCustomFields, useRights } from '../../api/hooks.ts';
 import { isOpen, useJob } from '../../api/job.ts';
 import { messageOf } from '../../api/problem.ts';
 import type { Job } from '../../api/types.ts';
@@ -222,13 +222,7 @@ interface ColumnsStepProps {
 
 function ColumnsStep(props: ColumnsStepProps) {
   const { chosen, mapping, onChange, subscribed, onSubscribed, busy, onCheck, onBack } = props;
-  const { client, key } = useApi();
-  const fields = useQuery({
-    queryKey: key('contact-fields'),
-    queryFn: () => unwrap(client.GET('/contacts/fields')),
-    staleTime: 60_000,
-  });
-  const custom = (fields.data?.fields ?? []).filter(({ isCustom }) => isCustom).map(({ field }) => field);
+  const custom = useCustomFields();
   const targets = Object.values(mapping).filter((target): target is string => target !== null);
   const twice = targets.find((target, index) => targets.indexOf(target) !== index);
   const fault = !targets.includes(EMAIL)

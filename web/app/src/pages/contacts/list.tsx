@@ -9,12 +9,11 @@ import {
   IconSearchOff,
   IconUpload,
 } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { unwrap } from '../../api/client.ts';
-import { useApi, useCursorList, useRights } from '../../api/hooks.ts';
-import type { Contact, ContactField } from '../../api/types.ts';
+import { useApi, useCursorList, useCustomFields, useRights } from '../../api/hooks.ts';
+import type { Contact } from '../../api/types.ts';
 import { valueText } from '../../format.ts';
 import type { ContactsSearch } from '../../search.ts';
 import { t } from '../../texts/index.ts';
@@ -23,9 +22,11 @@ import { MenuButton } from '../../ui/menu-button.tsx';
 import { Empty, Page, Panel } from '../../ui/page.tsx';
 import { SubscribedBadge } from '../../ui/status.tsx';
 import { type Column, CursorTable } from '../../ui/table.tsx';
-import { AddContactDialog } from './add.tsx';
 import { BulkBar } from './bulk.tsx';
 
+const AddContactDialog = lazy(() =>
+  import('./add.tsx').then(({ AddContactDialog }) => ({ default: AddContactDialog })),
+);
 const PAGE_SIZE = 50;
 
 export function ContactsPage() {
@@ -40,12 +41,7 @@ export function ContactsPage() {
     key: `everpost.contacts.hidden.${projectId}`,
     defaultValue: [],
   });
-  const fields = useQuery({
-    queryKey: key('contact-fields'),
-    queryFn: () => unwrap(client.GET('/contacts/fields')),
-    staleTime: 60_000,
-  });
-  const custom = useMemo(() => fields.data?.fields.filter(({ isCustom }) => isCustom) ?? [], [fields.data]);
+  const custom = useCustomFields();
   const list = useCursorList(key('contacts', search), (cursor) =>
     unwrap(client.GET('/contacts', { params: { query: contactsQuery(search, cursor) as never } })),
   );
@@ -56,7 +52,7 @@ export function ContactsPage() {
   const columns = useMemo(() => columnsOf(custom, projectId), [custom, projectId]);
   // Many fields make a wide table: the rarest start hidden.
   const hiddenIds = useMemo(
-    () => new Set(hidden.length > 0 ? hidden : custom.slice(3).map(({ field }) => `data.${field}`)),
+    () => new Set(hidden.length > 0 ? hidden : custom.slice(3).map((field) => `data.${field}`)),
     [hidden, custom],
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort' && name !== 'dir');
@@ -204,7 +200,11 @@ export function ContactsPage() {
           }
         />
       </Panel>
-      <AddContactDialog opened={adding} onClose={close} />
+      {adding && (
+        <Suspense>
+          <AddContactDialog opened={adding} onClose={close} />
+        </Suspense>
+      )}
     </Page>
   );
 }
@@ -220,7 +220,7 @@ function contactsQuery({ fields = {}, ...search }: ContactsSearch, cursor: strin
   return { ...search, ...filters, limit: PAGE_SIZE, cursor };
 }
 
-function columnsOf(fields: ContactField[], projectId: string): Column<Contact>[] {
+function columnsOf(fields: string[], projectId: string): Column<Contact>[] {
   return [
     {
       id: 'email',
@@ -239,7 +239,7 @@ function columnsOf(fields: ContactField[], projectId: string): Column<Contact>[]
       cell: ({ subscribed }) => <SubscribedBadge subscribed={subscribed} />,
     },
     ...fields.map(
-      ({ field }): Column<Contact> => ({
+      (field): Column<Contact> => ({
         id: `data.${field}`,
         header: field,
         cell: ({ data }) => valueText(data[field]).slice(0, 200),
@@ -280,13 +280,13 @@ function ColumnsMenu({ columns, hidden, onChange }: ColumnsMenuProps) {
 }
 
 interface FieldFilterProps {
-  fields: ContactField[];
+  fields: string[];
   onAdd(name: string, value: string): void;
   onClose(): void;
 }
 
 function FieldFilter({ fields, onAdd, onClose }: FieldFilterProps) {
-  const [name, setName] = useState(fields[0]?.field ?? '');
+  const [name, setName] = useState(fields[0] ?? '');
   const [value, setValue] = useState('');
   return (
     <form
@@ -303,7 +303,7 @@ function FieldFilter({ fields, onAdd, onClose }: FieldFilterProps) {
           visibleLabel
           value={name}
           onChange={setName}
-          data={fields.map(({ field }) => ({ value: field, label: field }))}
+          data={fields.map((field) => ({ value: field, label: field }))}
         />
         <TextInput
           label={t.contacts.filterValue}

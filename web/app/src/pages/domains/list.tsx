@@ -68,6 +68,8 @@ function DomainPanel({ domain }: { domain: Domain }) {
   const { id, domain: name, verified, records } = domain;
   const params = { params: { path: { id } } };
   const [zone, { toggle }] = useDisclosure();
+  // A domain of the installation itself is verified without any record.
+  const isManaged = verified && records.every(({ required }) => !required);
   const check = useAction({
     run: () => unwrap(client.GET('/domains/{id}/verify', params)),
     done: (checked) => t.domains.checked(checked.verified),
@@ -90,7 +92,7 @@ function DomainPanel({ domain }: { domain: Domain }) {
             <Badge color={verified ? 'teal' : 'yellow'}>{t.domains.statuses[domain.status]}</Badge>
           </Group>
           <Text size="sm" c="dimmed">
-            {records.length === 0 ? (
+            {isManaged ? (
               t.domains.managed
             ) : (
               <>
@@ -102,7 +104,7 @@ function DomainPanel({ domain }: { domain: Domain }) {
         </Box>
         {write && (
           <Group gap="xs">
-            {records.length > 0 && (
+            {!isManaged && (
               <Button
                 variant="default"
                 size="sm"
@@ -133,7 +135,7 @@ function DomainPanel({ domain }: { domain: Domain }) {
           {t.domains.conflict}
         </Alert>
       )}
-      {records.length > 0 && (
+      {!isManaged && (
         <Stack mt="lg" gap="md">
           <Text size="sm" c="dimmed">
             {t.domains.recordsText}

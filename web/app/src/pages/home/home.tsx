@@ -5,7 +5,6 @@ import {
   Button,
   Grid,
   Group,
-  List,
   Paper,
   Progress,
   SimpleGrid,
@@ -239,9 +238,9 @@ function UpcomingPanel() {
           data.length === 0 ? (
             <Text c="dimmed">{t.home.upcomingEmpty}</Text>
           ) : (
-            <List listStyleType="none" spacing="xs">
+            <ul className="plain-list spaced">
               {(data as UpcomingItem[]).map((item) => (
-                <List.Item key={`${item.type}:${item.campaignId ?? item.executionId}:${item.scheduledFor}`}>
+                <li key={`${item.type}:${item.campaignId ?? item.executionId}:${item.scheduledFor}`}>
                   <Group justify="space-between" wrap="nowrap">
                     <Anchor
                       component={Link}
@@ -260,9 +259,9 @@ function UpcomingPanel() {
                       <Time at={item.scheduledFor} />
                     </Text>
                   </Group>
-                </List.Item>
+                </li>
               ))}
-            </List>
+            </ul>
           )
         }
       </Loaded>

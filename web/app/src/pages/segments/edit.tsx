@@ -174,7 +174,7 @@ function ExistingSegment({ segment }: { segment: Segment }) {
         <Tabs.List mb="lg">
           {Object.entries(names).map(([value, label]) => (
             <Tabs.Tab key={value} value={value}>
-              {label}
+              {value === 'conditions' && segment.type === 'STATIC' ? t.segments.settings : label}
             </Tabs.Tab>
           ))}
         </Tabs.List>

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Collapse, Grid, Select, Stack, TextInput } from '@mantine/core';
+import { Alert, Badge, Button, Grid, Select, Stack, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconCopy, IconDeviceFloppy, IconDots, IconSend, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -230,6 +230,9 @@ function TemplateForm({ form, onChange, error, isNew = false, readOnly = false }
       {error && <Alert color="red">{messageOf(error)}</Alert>}
       <Panel
         title={t.templates.settings}
+        description={
+          [form.fromName, form.from, form.description].filter(Boolean).join(' · ') || t.templates.typeHints[form.type]
+        }
         actions={
           !isNew && (
             <Button
@@ -244,7 +247,7 @@ function TemplateForm({ form, onChange, error, isNew = false, readOnly = false }
           )
         }
       >
-        <Collapse expanded={opened}>
+        {opened && (
           <Grid gap="md">
             <Grid.Col span={{ base: 12, sm: 6 }}>
               <TextInput label={t.templates.name} required maxLength={200} {...field('name')} />
@@ -283,7 +286,7 @@ function TemplateForm({ form, onChange, error, isNew = false, readOnly = false }
               <TextInput label={t.common.description} maxLength={500} {...field('description')} />
             </Grid.Col>
           </Grid>
-        </Collapse>
+        )}
       </Panel>
       <Panel title={t.templates.content}>
         <MailEditor

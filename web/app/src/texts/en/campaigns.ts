@@ -18,6 +18,7 @@ export const campaigns = {
   emptyText: 'Choose who gets it, write it, look at it as one of them, and watch it go out.',
   noMatch: 'No campaign matches',
   recipients: 'Recipients',
+  date: 'Date',
   opened: 'Opened',
   clicked: 'Clicked',
   sent: 'Sent',

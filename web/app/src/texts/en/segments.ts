@@ -22,6 +22,7 @@ export const segments = {
   trackHint: 'Records an event when somebody enters or leaves, which can start a workflow.',
   trackEvents: (slug: string) => `segment.${slug}.entry, segment.${slug}.exit`,
   tabs: { conditions: 'Conditions', members: 'Members', usage: 'Where used' },
+  settings: 'Settings',
   conditions: 'Conditions',
   conditionsText: 'Who is in this segment.',
   all: 'all',
