@@ -31,7 +31,7 @@ export async function createSample(stack: StackInfo, { file, secretKeys, report 
     const project = await openProject(stack);
     writeSecretFile(file, { projectId: project.id });
     const domain = await addDomain(stack.databaseUrl, project.id, secretKeys);
-    await fill(new Shop(stack.apiUrl, project), domain);
+    await fillSample(stack.apiUrl, project, domain);
     void readSampleMail(stack).catch(() => {});
   } catch (error) {
     report(`The project "${SAMPLE_PROJECT}" is incomplete: ${error instanceof Error ? error.message : error}`);
@@ -39,19 +39,18 @@ export async function createSample(stack: StackInfo, { file, secretKeys, report 
 }
 
 interface SampleProject {
-  id: string;
   secretKey: string;
   publicKey: string;
 }
 
-async function openProject({ apiUrl, user }: StackInfo): Promise<SampleProject> {
+async function openProject({ apiUrl, user }: StackInfo): Promise<SampleProject & { id: string }> {
   const login = await fetch(`${apiUrl}/auth/login`, json(user));
   if (!login.ok) throw new Error('the demo user has another password now');
   const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
   const created = await fetch(`${apiUrl}/users/@me/projects`, json({ name: SAMPLE_PROJECT }, { cookie }));
   await fetch(`${apiUrl}/auth/logout`, json({}, { cookie }));
   if (!created.ok) throw new Error(`POST /users/@me/projects answered ${created.status}`);
-  return (await created.json()) as SampleProject;
+  return (await created.json()) as SampleProject & { id: string };
 }
 
 async function addDomain(databaseUrl: string, projectId: string, secretKeys?: SigningKeys): Promise<string> {
@@ -99,7 +98,9 @@ interface Created {
   id: string;
 }
 
-async function fill(shop: Shop, domain: string): Promise<void> {
+/** Also fills the project that the tests look at. */
+export async function fillSample(apiUrl: string, project: SampleProject, domain: string): Promise<void> {
+  const shop = new Shop(apiUrl, project);
   const contacts = sampleContacts(Date.now());
   await shop.postAll('/contacts', contacts);
   const from = `hello@${domain}`;

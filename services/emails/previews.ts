@@ -76,13 +76,14 @@ export function withoutTracking(html: string, { baseUrl, secretKeys }: PreviewSe
 const ACTIVE_ELEMENTS = 'script|iframe|frame|object|embed|applet|base|link|meta[^>]*http-equiv';
 
 /**
- * Removes scripts and what loads other documents. The sandbox stops them anyway; without this, the browser's console
- * reports every one of them, and a real fault is hard to find among them.
+ * Removes scripts, what loads other documents, and images of other schemes. The policy stops them anyway; without this,
+ * the browser's console reports every one of them, and a real fault is hard to find among them.
  */
 export function withoutActiveContent(html: string): string {
   return html
     .replace(/<script\b[\s\S]*?(?:<\/script\s*>|$)/gi, '')
     .replace(new RegExp(`</?(?:${ACTIVE_ELEMENTS})\\b[^>]*>`, 'gi'), '')
     .replace(/(<[a-z][^>]*?)\son[a-z]+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, '$1')
-    .replace(/(<[a-z][^>]*?\s(?:href|src|action)\s*=\s*["']?)\s*javascript:/gi, '$1#');
+    .replace(/(<[a-z][^>]*?\s(?:href|action)\s*=\s*["']?)\s*javascript:/gi, '$1#')
+    .replace(/(<img\b[^>]*?)\ssrc\s*=\s*(?!["']?\s*(?:https:|data:))(?:"[^"]*"|'[^']*'|[^\s>]+)/gi, '$1');
 }

@@ -29,7 +29,8 @@ describe('the web application', function () {
   /** A project with an owner who is signed in. */
   const project = () => createProjectWithClients(running().world.db, running().api.url);
 
-  before(async () => {
+  before(async function () {
+    this.timeout(300_000);
     [temporal, dns] = await Promise.all([ownNamespace(), startDns()]);
     stack = await startStack(temporal, {
       ...(await webAppEnv()),
@@ -46,7 +47,9 @@ describe('the web application', function () {
     await temporal?.close();
   });
 
-  afterEach(async () => {
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed')
+      for (const each of visits) console.log(`      ${await each.picture()}`, each.complaints);
     const complaints = visits.flatMap((each) => each.complaints);
     await Promise.all(visits.map((each) => each.close()));
     visits = [];
@@ -70,7 +73,7 @@ describe('the web application', function () {
 
     await page.getByRole('link', { name: 'Domains', exact: true }).click();
     await page.getByRole('button', { name: 'Add domain' }).first().click();
-    await page.getByLabel('Domain').fill('bakery.example');
+    await page.getByRole('textbox', { name: 'Domain' }).fill('bakery.example');
     await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click();
     await page.getByText('Waiting for DNS').waitFor();
     const { records } = await world.db('domains').where({ domain: 'bakery.example' }).first();
@@ -124,8 +127,8 @@ describe('the web application', function () {
     await upload('large.csv', `${text}${'x'.repeat(IMPORT_LIMIT)}`);
     await page.getByText('The file is larger than 256 kB.').waitFor();
     await upload('people.csv', text);
-    await page.getByLabel('What the column full name becomes').waitFor();
-    await page.getByLabel('What the column visits becomes').click();
+    await page.getByRole('combobox', { name: 'What the column full name becomes' }).waitFor();
+    await page.getByRole('combobox', { name: 'What the column visits becomes' }).click();
     await page.getByRole('option', { name: 'Left out' }).click();
     await page.getByRole('button', { name: 'Check without importing' }).click();
     await page.getByText('This would happen').waitFor(SLOW);

@@ -1,6 +1,9 @@
 // Chromium for the tests of the web application. Whatever the browser complains about fails the test.
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type Browser,
   type BrowserContext,
@@ -52,6 +55,8 @@ export interface Visit {
   /** What the browser complained about: errors in the console, violations of the policy, requests to other hosts. */
   complaints: string[];
   close(): Promise<void>;
+  /** Saves what the page looks like, and returns the path. */
+  picture(): Promise<string>;
 }
 
 export interface VisitOptions {
@@ -63,10 +68,6 @@ export interface VisitOptions {
   /** Answers that the test provokes; the browser logs them as errors. */
   expected?: RegExp;
 }
-
-// The tests are compiled without the types of a browser, so its scripts are texts here.
-const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
-  console.error('policy violation: ' + violatedDirective + ' ' + blockedURI))`;
 
 export async function visit(options: VisitOptions): Promise<Visit> {
   const { url, cookie, width = 1280, colorScheme = 'light', expected } = options;
@@ -84,7 +85,6 @@ export async function visit(options: VisitOptions): Promise<Visit> {
   const complain = (text: string) => {
     if (!expected?.test(text)) complaints.push(text);
   };
-  await page.addInitScript({ content: REPORT_VIOLATIONS });
   page.on('console', (message: ConsoleMessage) => {
     if (message.type() === 'error') complain(`${message.text()} (${message.location().url})`);
   });
@@ -98,7 +98,12 @@ export async function visit(options: VisitOptions): Promise<Visit> {
     const target = new URL(request.url());
     if (target.protocol.startsWith('http') && target.origin !== origin) complain(`foreign request: ${request.url()}`);
   });
-  return { page, context, complaints, close: () => context.close() };
+  const picture = async () => {
+    const path = join(tmpdir(), `everpost-${randomUUID()}.png`);
+    await page.screenshot({ path, fullPage: true });
+    return `${path} (${page.url()})`;
+  };
+  return { page, context, complaints, close: () => context.close(), picture };
 }
 
 const require = createRequire(import.meta.url);
@@ -108,7 +113,7 @@ interface AxeResults {
   violations: { id: string; help: string; nodes: { target: unknown[]; failureSummary?: string }[] }[];
 }
 
-// Mail in frames is not ours.
+// The tests are compiled without the types of a browser, so its scripts are texts. Mail in frames is not ours.
 const RUN_AXE = `axe.run({ exclude: [['iframe']] }, {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 })`;

@@ -27,6 +27,8 @@ const dark: MantineColorsTuple = [
   '#0f1116',
 ];
 
+/** A closed list is not in the page: it would have the same label as its field. */
+const lists = { defaultProps: { comboboxProps: { keepMounted: false } } };
 const controls = { defaultProps: { radius: 'md' } };
 
 export const theme = createTheme({
@@ -43,6 +45,9 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Button: controls,
+    Select: lists,
+    Autocomplete: lists,
+    TagsInput: lists,
     Paper: { defaultProps: { radius: 'lg' } },
     Modal: { defaultProps: { radius: 'lg', centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
     Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },

@@ -199,7 +199,7 @@ export function CursorTable<Row extends object>({ list, empty, ...table }: Curso
       <DataTable {...table} rows={rows} />
       <Group justify="space-between" p="md">
         <Text size="sm" c="dimmed" aria-live="polite">
-          {t.common.shown(rows.length, Math.max(list.data.pages.at(-1)?.total ?? 0, rows.length))}
+          {t.common.shown(rows.length, Math.max(list.data.pages[0]?.total ?? 0, rows.length))}
         </Text>
         {list.hasNextPage && (
           <Button

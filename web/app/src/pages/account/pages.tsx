@@ -82,6 +82,7 @@ export function SignInPage() {
           <PasswordInput
             label={t.account.password}
             autoComplete="current-password"
+            visibilityToggleButtonProps={{ 'aria-label': t.account.showTyped }}
             required
             {...form.getInputProps('password')}
           />
@@ -167,6 +168,7 @@ export function SignUpPage() {
           <PasswordInput
             label={t.account.newPassword}
             autoComplete="new-password"
+            visibilityToggleButtonProps={{ 'aria-label': t.account.showTyped }}
             required
             {...form.getInputProps('password')}
           />

@@ -56,7 +56,7 @@ export function ContactsPage() {
     [hidden, custom],
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort' && name !== 'dir');
-  const total = list.data?.pages.at(-1)?.total ?? 0;
+  const total = list.data?.pages[0]?.total ?? 0;
   return (
     <Page
       title={t.contacts.title}

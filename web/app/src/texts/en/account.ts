@@ -5,6 +5,7 @@ export const account = {
   signUpTitle: 'Create your account',
   email: 'E-mail',
   password: 'Password',
+  showTyped: 'Show what is typed',
   newPassword: 'Password, at least 8 characters',
   code: 'Code of your authenticator app',
   codeHint: 'Six digits, or a recovery code.',
