@@ -1,5 +1,10 @@
 import { Context } from '@temporalio/activity';
-import { type AdvanceDeps, advanceCampaign, type NextStep, type Run } from '../services/campaigns/advance.ts';
+import {
+  advanceCampaign,
+  type CampaignAdvanceDeps,
+  type CampaignRun,
+  type NextStep,
+} from '../services/campaigns/advance.ts';
 import { describeCampaign } from '../services/campaigns/details.ts';
 import { CampaignSender, type SliceDeps } from '../services/campaigns/sender.ts';
 import { retryLater } from './retry-later.ts';
@@ -7,8 +12,8 @@ import { retryLater } from './retry-later.ts';
 const HEARTBEAT_MS = 3_000;
 const SLICE_MS = 30_000;
 
-export const campaignActivities = (deps: AdvanceDeps) => ({
-  async advanceCampaign(run: Run): Promise<NextStep> {
+export const campaignActivities = (deps: CampaignAdvanceDeps) => ({
+  async advanceCampaign(run: CampaignRun): Promise<NextStep> {
     // Freezing a million recipients takes longer than the heartbeat time-out.
     const heartbeats = setInterval(Context.current().heartbeat, HEARTBEAT_MS);
     try {

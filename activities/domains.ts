@@ -1,7 +1,7 @@
-import { type CheckDeps, type Checked, checkDomain } from '../services/domains/check.ts';
+import { type CheckDeps, checkDomain, type DomainCheck } from '../services/domains/check.ts';
 
 export const domainActivities = (deps: CheckDeps) => ({
-  async checkDomain(domainId: string, generation: number): Promise<Checked> {
+  async checkDomain(domainId: string, generation: number): Promise<DomainCheck> {
     return checkDomain(deps, domainId, generation);
   },
 });

@@ -5,8 +5,8 @@ import type { SigningKeys } from '../platform/crypto/signed-token.ts';
 import type { OutboundHttp } from '../platform/http/outbound-http.ts';
 import { webhookSecret } from '../services/projects/webhook-secret.ts';
 import {
-  type AdvanceDeps,
   advance,
+  type ExecutionAdvanceDeps,
   type ExecutionRef,
   failExecution,
   type Next,
@@ -32,7 +32,7 @@ export type Advanced = { details: string } & (
 const INTERNAL_FAILURE = `the step failed ${MAX_FAILURES} times for a reason that lies with the service`;
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 
-export const executionActivities = (deps: AdvanceDeps) => {
+export const executionActivities = (deps: ExecutionAdvanceDeps) => {
   const failures = new FailureCounter();
   return {
     async advanceExecution(ref: ExecutionRef): Promise<Advanced> {

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Db } from '../db/connect.ts';
-import { type Reconciled, reconcile, type TemporalSide } from '../services/reconciler/reconcile.ts';
+import { type Reconciled, reconcileTemporal, type TemporalSide } from '../services/reconciler/reconcile.ts';
 
 export interface ReconcilerDeps {
   db: Db;
@@ -10,7 +10,7 @@ export interface ReconcilerDeps {
 export const reconcilerActivities = ({ db, temporalSide }: ReconcilerDeps) => ({
   async reconcileAll(): Promise<Reconciled> {
     const { heartbeat } = Context.current();
-    return reconcile(db, temporalSide, heartbeat);
+    return reconcileTemporal(db, temporalSide, heartbeat);
   },
 });
 

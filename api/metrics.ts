@@ -7,7 +7,7 @@ export interface Metrics {
   observe(method: string, route: string, status: number, seconds: number): void;
 }
 
-export function createMetrics(db: Db): Metrics {
+export function createApiMetrics(db: Db): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({

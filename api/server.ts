@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { readSettings, SettingsError } from '../platform/settings.ts';
-import { checkDomainNow } from '../temporal/check-domain.ts';
+import { requestDomainCheck } from '../temporal/check-domain.ts';
 import { createTemporal } from '../temporal/connection.ts';
 import { type Api, startApi } from './start.ts';
 
@@ -21,7 +21,7 @@ async function run(): Promise<void> {
     settings,
     log,
     checkTemporal,
-    checkByWorkflow: async (loop) => (temporal ? checkDomainNow(temporal, loop) : 'away'),
+    checkByWorkflow: async (loop) => (temporal ? requestDomainCheck(temporal, loop) : 'unavailable'),
   });
   shutDownOnSignal(api, log, async () => temporal?.close());
 }

@@ -18,7 +18,7 @@ import type { AppParts } from './http/context.ts';
 import { listen } from './http/listen.ts';
 import type { RouteGroup } from './http/route.ts';
 import { LiveHub } from './live/hub.ts';
-import { createMetrics } from './metrics.ts';
+import { createApiMetrics } from './metrics.ts';
 
 export interface Api {
   port: number;
@@ -79,7 +79,7 @@ export async function startApi({
     await listener.start();
 
     let closing = false;
-    const metrics = createMetrics(db);
+    const metrics = createApiMetrics(db);
     if (metricsPort !== undefined) {
       const probes = await startProbes({ port: metricsPort, host, registry: metrics.registry });
       opened.push(() => probes.stop());

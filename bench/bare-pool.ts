@@ -1,7 +1,7 @@
 // The baseline of `delivery`: nodemailer's own pool, which builds each message, and nothing else: no database, no
 // template, no text part from HTML, no tracking.
 import { createTransport } from 'nodemailer';
-import { html, text } from './mail-text.ts';
+import { receiptHtml, receiptText } from './mail-text.ts';
 
 export interface PoolOrder {
   url: string;
@@ -22,8 +22,8 @@ async function send({ url, connections, mails, dkim }: PoolOrder): Promise<void>
         from: { name: 'Shop', address: 'shop@bench.example' },
         to: `user${n}@example.com`,
         subject: `Your receipt ${n}`,
-        html: html(`Ann ${n}`),
-        text: text(`Ann ${n}`),
+        html: receiptHtml(`Ann ${n}`),
+        text: receiptText(`Ann ${n}`),
       });
   };
   // Enough that the pool never waits for the next mail.

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createTransport } from 'nodemailer';
 import { cachedBundle } from '../worker/bundle.ts';
-import { html, text } from './mail-text.ts';
+import { receiptHtml, receiptText } from './mail-text.ts';
 
 const { ADDRESS: address = '', NAMESPACE: namespace = '', SMTP: url = '' } = process.env;
 const pool = createTransport({ pool: true, url, maxMessages: Number.POSITIVE_INFINITY } as never);
@@ -16,7 +16,13 @@ const worker = await Worker.create({
   workflowBundle: await cachedBundle(resolve(import.meta.dirname, 'bare-workflow-code.ts')),
   activities: {
     send: async (to: string): Promise<void> => {
-      const mail = { from: 'shop@bench.example', to, subject: 'Your receipt', html: html('Ann'), text: text('Ann') };
+      const mail = {
+        from: 'shop@bench.example',
+        to,
+        subject: 'Your receipt',
+        html: receiptHtml('Ann'),
+        text: receiptText('Ann'),
+      };
       await pool.sendMail(mail);
     },
   },

@@ -12,11 +12,11 @@ export async function bare(): Promise<void> {
   await nothing();
 }
 
-export const resume = defineSignal('resume');
+export const resumeBareWait = defineSignal('resume');
 
 export async function bareWait(): Promise<void> {
   let resumed = false;
-  setHandler(resume, () => {
+  setHandler(resumeBareWait, () => {
     resumed = true;
   });
   await condition(() => resumed);

@@ -1,7 +1,7 @@
 import type { Db } from '../db/connect.ts';
 import { freezeAudience } from '../services/campaigns/freeze.ts';
 import { createCampaign } from '../services/campaigns/save.ts';
-import { makeProject } from '../test/support/world.ts';
+import { makeProject } from '../test/support/connected-database.ts';
 import { type Measure, measure, median } from './bench.ts';
 
 const ROUNDS = 3;

@@ -14,12 +14,12 @@ import { sendCampaign } from '../services/campaigns/send.ts';
 import { addSigningKey, makeDomainKey } from '../services/domains/keys.ts';
 import { addManagedDomain } from '../services/domains/managed.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
+import { makeProject, type TestProject } from '../test/support/connected-database.ts';
 import { type Env, type ServiceProcess, startWorker } from '../test/support/processes.ts';
 import { ownNamespace } from '../test/support/temporal-work.ts';
-import { makeProject, type TestProject } from '../test/support/world.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 import { freezing } from './campaigns-freeze.ts';
-import { template } from './newsletter.ts';
+import { newsletterTemplate } from './newsletter.ts';
 import type { PrebuiltOrder } from './prebuilt-pool.ts';
 import { startSink } from './sink.ts';
 
@@ -139,7 +139,7 @@ export async function ours(
   recipients: number,
 ): Promise<Round> {
   const { campaign } = await createCampaign(db, project.access, {
-    ...{ name: 'Spring', subject: 'News', body: template, audienceType: 'ALL', type: 'HEADLESS' },
+    ...{ name: 'Spring', subject: 'News', body: newsletterTemplate, audienceType: 'ALL', type: 'HEADLESS' },
     from: { email: `news@${project.senderDomain}`, name: 'News' },
   });
   const before = await sink.count();

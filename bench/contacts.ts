@@ -10,7 +10,7 @@ import { listFieldValues } from '../services/contacts/field-values.ts';
 import { listFields } from '../services/contacts/fields.ts';
 import { type ContactsQuery, listContacts } from '../services/contacts/list.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
-import { makeProject } from '../test/support/world.ts';
+import { makeProject } from '../test/support/connected-database.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 
 const SMALL = 10_000;

@@ -10,12 +10,12 @@ import { readSettings } from '../platform/settings.ts';
 import { addSigningKey, makeDomainKey } from '../services/domains/keys.ts';
 import { addManagedDomain } from '../services/domains/managed.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
+import { makeProject } from '../test/support/connected-database.ts';
 import { type Env, type ServiceProcess, startWorker } from '../test/support/processes.ts';
 import { ownNamespace } from '../test/support/temporal-work.ts';
-import { makeProject } from '../test/support/world.ts';
 import type { PoolOrder } from './bare-pool.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
-import { template } from './mail-text.ts';
+import { receiptTemplate } from './mail-text.ts';
 import { forked, type Sink, startSink, until } from './sink.ts';
 
 const MAILS = Math.round(20_000 * Number(process.env.EVERPOST_BENCH_SCALE ?? 1));
@@ -108,7 +108,7 @@ async function ours(db: Db, projectId: string, sink: Sink, worker: ServiceProces
        select id, ?, contact_id || ${RECIPIENT_DOMAIN}, 'shop@${DOMAIN}', 'Shop', 'Your receipt ' || n, ? from mail
      )
      insert into emails (id, project_id, contact_id) select id, ?, contact_id from mail`,
-    [mails, projectId, projectId, template, projectId],
+    [mails, projectId, projectId, receiptTemplate, projectId],
   );
   const started = performance.timeOrigin + performance.now();
   wake(db, 'mail');

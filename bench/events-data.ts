@@ -1,5 +1,5 @@
 import type { Db } from '../db/connect.ts';
-import { makeProject, type TestProject } from '../test/support/world.ts';
+import { makeProject, type TestProject } from '../test/support/connected-database.ts';
 
 const BATCH = 500_000;
 const DAYS = 365;

@@ -8,7 +8,7 @@ import { newId } from '../platform/ids.ts';
 import { createImport } from '../services/jobs/create.ts';
 import { runSlice } from '../services/jobs/run.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
-import { makeProject } from '../test/support/world.ts';
+import { makeProject } from '../test/support/connected-database.ts';
 import { type Bench, measure, median } from './bench.ts';
 
 const FILE_BYTES = 5 * 1024 * 1024;

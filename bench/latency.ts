@@ -7,12 +7,12 @@ import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { newId } from '../platform/ids.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
+import { makeProject } from '../test/support/connected-database.ts';
 import { startApi, startWorker } from '../test/support/processes.ts';
 import { type OwnNamespace, ownNamespace } from '../test/support/temporal-work.ts';
-import { makeProject } from '../test/support/world.ts';
 import { startBare } from './accept.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
-import { html } from './mail-text.ts';
+import { receiptHtml } from './mail-text.ts';
 import { forked, type Sink, startSink, until } from './sink.ts';
 
 const PER_SECOND = 100;
@@ -88,7 +88,7 @@ async function post({ url, key, from }: Target, to: string): Promise<void> {
   const answer = await fetch(`${url}/v1/send`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify({ to, from, subject: 'Your receipt', body: html('Ann') }),
+    body: JSON.stringify({ to, from, subject: 'Your receipt', body: receiptHtml('Ann') }),
   });
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
   await answer.arrayBuffer();
@@ -140,5 +140,9 @@ async function bareWorkflows({ address, namespace, client }: OwnNamespace, sink:
   atEnd(() => void child.kill());
   await once(child, 'message');
   return async () =>
-    void (await client.workflow.start('bare', { taskQueue: 'bare', workflowId: newId(), args: ['ann@example.com'] }));
+    void (await client.workflow.start('bareSend', {
+      taskQueue: 'bare',
+      workflowId: newId(),
+      args: ['ann@example.com'],
+    }));
 }

@@ -4,7 +4,7 @@ const row = (n: number) =>
 
 const rows = Array.from({ length: 12 }, (_, n) => row(n)).join('\n');
 
-export const template = `<!doctype html>
+export const receiptTemplate = `<!doctype html>
 <html><body style="font-family: sans-serif">
 <h1>Thank you, {{ name }}</h1>
 <p>We have received your order and will let you know as soon as it is on its way. This is your receipt.</p>
@@ -12,10 +12,10 @@ export const template = `<!doctype html>
 <p><a href="https://shop.example/orders?for={{ name }}">See your order</a></p>
 </body></html>`;
 
-export const html = (name: string): string => template.replaceAll('{{ name }}', name);
+export const receiptHtml = (name: string): string => receiptTemplate.replaceAll('{{ name }}', name);
 
 const lines = Array.from({ length: 12 }, (_, n) => `Item ${n}, in blue & green ${n}.99 EUR`).join('\n');
 
-export const text = (name: string): string =>
+export const receiptText = (name: string): string =>
   `Thank you, ${name}\n\nWe have received your order and will let you know as soon as it is on its way. ` +
   `This is your receipt.\n\n${lines}\n\nSee your order [https://shop.example/orders?for=${name}]`;

@@ -5,14 +5,14 @@ const paragraph = (n: number) =>
 
 const paragraphs = Array.from({ length: 18 }, (_, n) => paragraph(n)).join('\n');
 
-export const template = `<!doctype html>
+export const newsletterTemplate = `<!doctype html>
 <html><body style="margin:0;padding:24px">
 <h1>Hello {{ name }}</h1>
 ${paragraphs}
 <p><a href="https://shop.example/spring">See the collection</a></p>
 </body></html>`;
 
-export const newsletter = (name: string): string => template.replaceAll('{{ name }}', name);
+export const newsletter = (name: string): string => newsletterTemplate.replaceAll('{{ name }}', name);
 
 export const plainNewsletter = (name: string): string =>
   newsletter(name)

@@ -4,7 +4,7 @@ import { migrate } from '../db/migrate.ts';
 import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
-import { makeProject, type TestProject } from '../test/support/world.ts';
+import { makeProject, type TestProject } from '../test/support/connected-database.ts';
 import { withoutIndexes } from './events-data.ts';
 
 /** For a quick run: EVERPOST_BENCH_SCALE=0.1 */

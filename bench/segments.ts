@@ -9,7 +9,7 @@ import { countMembers } from '../services/segments/count.ts';
 import { createSegment } from '../services/segments/create.ts';
 import { guarded } from '../services/segments/guard.ts';
 import { membersOf } from '../services/segments/matching.ts';
-import type { TestProject } from '../test/support/world.ts';
+import type { TestProject } from '../test/support/connected-database.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 import { startWithContacts } from './segments-data.ts';
 import { type HandWritten, questions, tree } from './segments-questions.ts';

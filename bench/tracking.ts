@@ -10,7 +10,7 @@ import { type DressedMail, dressHeaders, dressHtml } from '../services/emails/dr
 import { MailLinks } from '../services/emails/links.ts';
 import { recordNotices } from '../services/emails/notices.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
-import { makeProject } from '../test/support/world.ts';
+import { makeProject } from '../test/support/connected-database.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
 
 const ROUNDS = 5;

@@ -12,13 +12,13 @@ import type { Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
-import { draw } from '../test/support/executions.ts';
+import { makeProject, type TestProject } from '../test/support/connected-database.ts';
+import { insertWorkflow } from '../test/support/executions.ts';
 import { testKeys } from '../test/support/keys.ts';
 import { testLinks } from '../test/support/links.ts';
 import { testRenderer } from '../test/support/renderer.ts';
 import { ownNamespace, silent, temporalSettings } from '../test/support/temporal-work.ts';
 import { eventually } from '../test/support/waiting.ts';
-import { makeProject, type TestProject } from '../test/support/world.ts';
 import { cachedBundle } from '../worker/bundle.ts';
 import { Relay } from '../worker/relay.ts';
 import { executionsQueueOptions, workflowsQueueOptions } from '../worker/task-queue-options.ts';
@@ -126,7 +126,7 @@ async function throughput(engine: Engine, progress: (line: string) => void): Pro
     type: 'MARKETING',
     from: { email: `bench@${project.senderDomain}` },
   });
-  const workflow = await draw(db, project, {
+  const workflow = await insertWorkflow(db, project, {
     steps: {
       change: ['UPDATE_CONTACT', { data: { seen: true } }],
       ask: ['CONDITION', { field: 'data.seen', operator: 'equals', value: true }],
@@ -226,7 +226,7 @@ async function resume(
   name: string,
   progress: (line: string) => void,
 ): Promise<number> {
-  const workflow = await draw(db, project, {
+  const workflow = await insertWorkflow(db, project, {
     steps: { wait: ['WAIT_FOR_EVENT', { eventName: `returned ${name}` }] },
     workflow: { triggerConfig: JSON.stringify({ eventName: `left ${name}` }) },
   });
@@ -255,7 +255,7 @@ async function triggering({ db, project }: Engine, progress: (line: string) => v
       runConcurrently(TRACKED, (n) => trackEvent(db, project.access, { email: `many${n}@example.com`, event })),
     );
   for (let n = 0; n < 200; n++)
-    await draw(db, project, {
+    await insertWorkflow(db, project, {
       steps: { out: ['EXIT'] },
       workflow: { triggerConfig: JSON.stringify({ eventName: `triggered ${n}` }), description: MANY },
     });

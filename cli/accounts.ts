@@ -8,12 +8,12 @@ import { createProject } from '../services/projects/create.ts';
 import { disableProject, enableProject } from '../services/projects/disable.ts';
 import { createUser } from '../services/users/create.ts';
 import { withDb } from './environment.ts';
-import type { Outcome } from './output.ts';
+import type { CommandResult } from './output.ts';
 
 const MIN_PASSWORD = 8;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-export async function userCreate({ email, password }: { email: string; password?: string }): Promise<Outcome> {
+export async function userCreate({ email, password }: { email: string; password?: string }): Promise<CommandResult> {
   const address = parseAddress(email);
   if (!address) throw new Error(`"${email}" is no e-mail address.`);
   if (password !== undefined && password.length < MIN_PASSWORD)
@@ -34,7 +34,7 @@ export async function userCreate({ email, password }: { email: string; password?
   });
 }
 
-export async function projectCreate({ name, owner }: { name: string; owner: string }): Promise<Outcome> {
+export async function projectCreate({ name, owner }: { name: string; owner: string }): Promise<CommandResult> {
   const plain = normalizeName(name);
   const violation = nameViolation(name) ?? nameViolation(plain);
   if (violation) throw new Error(`The name ${violation}.`);
@@ -51,14 +51,14 @@ export async function projectCreate({ name, owner }: { name: string; owner: stri
   });
 }
 
-export async function keysRotate(id: string): Promise<Outcome> {
+export async function keysRotate(id: string): Promise<CommandResult> {
   return withDb(async (db) => {
     const keys = await regenerateKeys(db, requireId(id));
     return { lines: ['The old keys have ended.', ...keyLines(keys)], json: { project: { id, ...keys } } };
   });
 }
 
-export async function projectDisable(id: string, reason: string): Promise<Outcome> {
+export async function projectDisable(id: string, reason: string): Promise<CommandResult> {
   return withDb(async (db) => {
     const changed = await disableProject(db, requireId(id), { reason });
     return {
@@ -68,7 +68,7 @@ export async function projectDisable(id: string, reason: string): Promise<Outcom
   });
 }
 
-export async function projectEnable(id: string): Promise<Outcome> {
+export async function projectEnable(id: string): Promise<CommandResult> {
   return withDb(async (db) => {
     const changed = await enableProject(db, requireId(id));
     return {

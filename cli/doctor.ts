@@ -8,7 +8,7 @@ import { readSettings, type Settings } from '../platform/settings.ts';
 import { createMailer } from '../platform/smtp/mailer.ts';
 import { createTemporal } from '../temporal/connection.ts';
 import { environment } from './environment.ts';
-import { messageOf, type Outcome } from './output.ts';
+import { type CommandResult, messageOf } from './output.ts';
 
 export interface Finding {
   part: string;
@@ -30,7 +30,7 @@ const warning = (part: string, message: string, advice: string): Finding => ({
 const fault = (part: string, message: string, advice: string): Finding => ({ part, state: 'fault', message, advice });
 
 /** Checks everything that the service depends on and advises how to fix what fails. */
-export async function doctor(): Promise<Outcome> {
+export async function doctor(): Promise<CommandResult> {
   const findings = await examine();
   const failed = findings.some(({ state }) => state === 'fault');
   return { lines: findings.flatMap(linesOf), json: { findings }, failed };

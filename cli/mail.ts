@@ -1,9 +1,9 @@
 import { type BlockedMail, listBlockedMail } from '../services/blocking/list.ts';
 import { withDb } from './environment.ts';
-import type { Outcome } from './output.ts';
+import type { CommandResult } from './output.ts';
 
 /** Lists the mail that policy keeps from being sent, by project and reason. */
-export async function mailBlocked(): Promise<Outcome> {
+export async function mailBlocked(): Promise<CommandResult> {
   return withDb(async (db) => {
     const blocked = await listBlockedMail(db);
     return { lines: blocked.length > 0 ? blocked.map(lineOf) : ['No mail is blocked.'], json: { blocked } };

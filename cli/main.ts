@@ -8,14 +8,14 @@ import { doctor } from './doctor.ts';
 import { environment } from './environment.ts';
 import { mailBlocked } from './mail.ts';
 import { outboxParked, outboxRetry } from './outbox.ts';
-import { type Outcome, printOutcome } from './output.ts';
+import { type CommandResult, printOutcome } from './output.ts';
 
 interface Json {
   json?: boolean;
 }
 
 /** Builds the command tree. Every command takes `--json`. */
-export function program(): Command {
+export function buildProgram(): Command {
   const everpost = new Command('everpost').description('Administers an Everpost installation.').showHelpAfterError();
   const command = (parent: Command, name: string, description: string) =>
     parent.command(name).description(description).option('--json', 'answer with one JSON object');
@@ -75,7 +75,7 @@ export function program(): Command {
   return everpost;
 }
 
-async function runMigrations(): Promise<Outcome> {
+async function runMigrations(): Promise<CommandResult> {
   const { databaseUrl = '' } = readSettings(environment(), ['DATABASE_URL']);
   const applied = await migrate(databaseUrl);
   return {
@@ -85,7 +85,7 @@ async function runMigrations(): Promise<Outcome> {
 }
 
 export async function main(argv: string[]): Promise<void> {
-  await program().parseAsync(argv);
+  await buildProgram().parseAsync(argv);
 }
 
 /** Runs the program when started as `node dist/cli/main.js`; everpost.mjs calls `main` itself. */

@@ -1,6 +1,6 @@
 import { unparkOutboxMessages } from '../services/outbox/resolve.ts';
 import { withDb } from './environment.ts';
-import type { Outcome } from './output.ts';
+import type { CommandResult } from './output.ts';
 
 interface ParkedMessage {
   id: string;
@@ -13,7 +13,7 @@ interface ParkedMessage {
 }
 
 /** Lists the outbox messages that failed too often and wait for an operator. */
-export async function outboxParked(): Promise<Outcome> {
+export async function outboxParked(): Promise<CommandResult> {
   return withDb(async (db) => {
     const messages = await db('outbox')
       .whereNotNull('parkedAt')
@@ -32,7 +32,7 @@ const linesOf = ({ id, queue, workflowId, action, attempts, lastError, parkedAt 
 ];
 
 /** Gives one parked message, or all of them, another full round of attempts. */
-export async function outboxRetry(id: string | undefined, { all = false }: { all?: boolean }): Promise<Outcome> {
+export async function outboxRetry(id: string | undefined, { all = false }: { all?: boolean }): Promise<CommandResult> {
   if ((id === undefined) === !all) throw new Error('Name the id of one message, or --all.');
   if (id !== undefined && !/^[0-9]{1,18}$/.test(id)) throw new Error(`"${id}" is no id of a message.`);
   return withDb(async (db) => {

@@ -1,5 +1,5 @@
 /** The result of a command: lines for people, or one JSON object. */
-export interface Outcome {
+export interface CommandResult {
   lines: string[];
   json: object;
   /** The command ran and found a problem: the process exits with 1. */
@@ -7,7 +7,7 @@ export interface Outcome {
 }
 
 /** Runs a command and prints its result. Errors are printed without a stack and set exit code 1. */
-export async function printOutcome(asJson: boolean | undefined, work: () => Promise<Outcome>): Promise<void> {
+export async function printOutcome(asJson: boolean | undefined, work: () => Promise<CommandResult>): Promise<void> {
   try {
     const { lines, json, failed } = await work();
     console.log(asJson ? JSON.stringify({ ok: !failed, ...json }) : lines.join('\n'));

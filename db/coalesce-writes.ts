@@ -1,12 +1,12 @@
 import { type CoalesceOptions, coalesced } from '../platform/coalesce.ts';
-import { isStatementRefused } from '../platform/database-errors.ts';
+import { isOutcomeUnknown, isStatementRefused } from '../platform/database-errors.ts';
 import type { Db } from './db.ts';
 
 /** Writes the items of one group, all or none of them. */
 type WriteAll<Group, In, Out> = (db: Db, group: Group, items: In[]) => Promise<Out[]>;
 type WriteOne<Group, In, Out> = (db: Db, group: Group, item: In) => Promise<Out>;
 
-export interface TogetherOptions<Group> extends CoalesceOptions {
+interface CoalesceWritesOptions<Group> extends CoalesceOptions {
   key: (group: Group) => string;
 }
 
@@ -22,9 +22,9 @@ interface GroupQueue<In, Out> {
  * each is written on its own. After any other error none is retried: the server may have committed them all. Inside a
  * transaction every write is on its own.
  */
-export function together<Group, In, Out>(
+export function coalesceWrites<Group, In, Out>(
   write: WriteAll<Group, In, Out>,
-  { key, ...options }: TogetherOptions<Group>,
+  { key, ...options }: CoalesceWritesOptions<Group>,
 ): WriteOne<Group, In, Out> {
   // A transaction shares its pool's config object.
   const pools = new WeakMap<object, Map<string, GroupQueue<In, Out>>>();
@@ -66,4 +66,21 @@ export function together<Group, In, Out>(
       if (--queue.open === 0) queues.delete(name);
     }
   };
+}
+
+/**
+ * Runs a write that must not be repeated. When the connection breaks before its result arrives, `find` reads what it wrote:
+ * a row means committed. No row proves nothing, because the server may still be committing on the lost connection; then the
+ * error is thrown, and the API answers that the outcome is unknown.
+ */
+export async function confirmed<T>(db: Db, write: () => Promise<T>, find: () => Promise<T | undefined>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    // Inside a transaction nothing is committed yet.
+    if (db.isTransaction || !isOutcomeUnknown(error)) throw error;
+    const found = await find().catch(() => undefined);
+    if (found === undefined) throw error;
+    return found;
+  }
 }

@@ -1,28 +1,19 @@
 import knex, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import type { Client } from 'pg';
+import type { DatabaseTimeouts } from '../platform/settings.ts';
 import { declaredTimeoutOf, limitStatements, registerWatch, SilenceWatch } from './bounds.ts';
 import type { Db } from './db.ts';
 import { statement } from './statement.ts';
 
 export type { Db } from './db.ts';
 
-import { Waker } from './waker.ts';
-
 export interface ConnectOptions {
   databaseUrl: string;
   poolSize?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
-  timeouts?: DatabaseTimeouts;
-}
-
-export interface DatabaseTimeouts {
-  /** `statement_timeout`; also limits how long the client waits for a silent server. Undefined: no limit. */
-  statementMs?: number;
-  /** `idle_in_transaction_session_timeout`: frees the locks of a process that hangs in the middle of a transaction. */
-  idleInTransactionMs?: number;
-  connectMs?: number;
+  timeouts?: Partial<DatabaseTimeouts>;
 }
 
 const CONNECT_MS = 5_000;
@@ -97,4 +88,38 @@ export function wake(db: Db, queue: string): void {
   if (!waker) return;
   if (db.isTransaction) (db as Knex.Transaction).executionPromise.then(() => waker.wake(queue), ignore);
   else waker.wake(queue);
+}
+
+/** The least time between two NOTIFYs. A relay that is awake polls for more work by itself. */
+const INTERVAL_MS = 10;
+
+/** Coalesces the wake-ups of one process into few NOTIFYs. */
+class Waker {
+  private readonly queues = new Set<string>();
+  private busy = false;
+  private readonly notify: (queues: string) => PromiseLike<unknown>;
+
+  constructor(notify: (queues: string) => PromiseLike<unknown>) {
+    this.notify = notify;
+  }
+
+  wake(queue: string): void {
+    this.queues.add(queue);
+    if (!this.busy) void this.flush();
+  }
+
+  private async flush(): Promise<void> {
+    this.busy = true;
+    while (this.queues.size > 0) {
+      const queues = [...this.queues].join(',');
+      this.queues.clear();
+      try {
+        await this.notify(queues);
+      } catch {
+        // The relays poll as well: a lost wake-up only delays work.
+      }
+      await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS).unref());
+    }
+    this.busy = false;
+  }
 }

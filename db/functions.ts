@@ -40,3 +40,7 @@ export function changedFunctions(
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
   return functions.filter(({ name, checksum }) => checksums.get(name) !== checksum);
 }
+
+/** Returns those that the database has and this program does not. */
+export const deletedFunctions = <Applied extends { name: string }>(applied: Applied[]): Applied[] =>
+  applied.filter(({ name }) => !all.some((databaseFunction) => databaseFunction.name === name));

@@ -7,7 +7,7 @@ import type { AppParts } from '../api/http/context.ts';
 import { openApiOf } from '../api/http/openapi.ts';
 import { routeGroups } from '../api/routes/index.ts';
 import { readSettings } from '../platform/settings.ts';
-import { run } from './run.ts';
+import { runCommand } from './run.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const tool = join(root, 'dev/openapi-types');
@@ -15,13 +15,13 @@ const target = join(root, 'web/app/src/api/schema.ts');
 
 async function generate(): Promise<string> {
   if (!existsSync(join(tool, 'node_modules/openapi-typescript')))
-    await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: tool });
+    await runCommand('npm', ['ci', '--no-audit', '--no-fund'], { cwd: tool });
   const folder = mkdtempSync(join(tmpdir(), 'everpost-types-'));
   try {
     const [input, output] = [join(folder, 'openapi.json'), join(folder, 'schema.ts')];
     writeFileSync(input, JSON.stringify(document()));
     const cli = join(tool, 'node_modules/openapi-typescript/bin/cli.js');
-    await run(
+    await runCommand(
       process.execPath,
       [cli, input, '--output', output, '--default-non-nullable=false', '--empty-objects-unknown'],
       { cwd: tool },

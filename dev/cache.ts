@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { lock } from './lock.ts';
-import { type Report, seconds } from './report.ts';
+import { type ReportProgress, seconds } from './report.ts';
 
 const ABANDONED_AFTER_MS = 24 * 3600 * 1000;
 
@@ -17,7 +17,11 @@ export function cacheDir(): string {
  * Returns the cache directory `name` and runs `build` first when it is missing. The build runs in a temporary directory
  * and is renamed into place, so an existing entry is complete. A second process waits for the first one's build.
  */
-export async function cached(name: string, report: Report, build: (dir: string) => Promise<void>): Promise<string> {
+export async function cached(
+  name: string,
+  report: ReportProgress,
+  build: (dir: string) => Promise<void>,
+): Promise<string> {
   const final = join(cacheDir(), name);
   if (existsSync(final)) return final;
   const cacheLock = await lock(join(cacheDir(), 'locks', `${name.replaceAll('/', '-')}.lock`), (owner, waitedMs) => {
@@ -34,7 +38,7 @@ export async function cached(name: string, report: Report, build: (dir: string) 
   }
 }
 
-async function buildInto(final: string, report: Report, build: (dir: string) => Promise<void>): Promise<void> {
+async function buildInto(final: string, report: ReportProgress, build: (dir: string) => Promise<void>): Promise<void> {
   const started = Date.now();
   const tempDir = join(cacheDir(), 'tmp');
   mkdirSync(tempDir, { recursive: true });

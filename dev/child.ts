@@ -19,7 +19,7 @@ export interface ChildOptions {
   onSpawn?: (child: Child) => void;
 }
 
-export interface Exit {
+export interface ProcessExit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
@@ -28,11 +28,11 @@ export interface Child {
   name: string;
   pid: number;
   logFile: string;
-  exited: Promise<Exit>;
+  exited: Promise<ProcessExit>;
   hasExited(): boolean;
   /** Sends each signal in order, and SIGKILL at the end, until the child has exited. */
-  stop(steps: StopStep[]): Promise<Exit>;
-  kill(): Promise<Exit>;
+  stop(steps: StopStep[]): Promise<ProcessExit>;
+  kill(): Promise<ProcessExit>;
   lastLines(count?: number): string;
 }
 
@@ -69,14 +69,14 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 }
 
 function childHandle({ name, logFile }: ChildOptions, child: ChildProcess): Child {
-  const exited = new Promise<Exit>((resolve) => {
+  const exited = new Promise<ProcessExit>((resolve) => {
     child.once('exit', (code, signal) => {
       runningChildren.delete(child);
       resolve({ code, signal });
     });
   });
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;
-  const stop = async (steps: StopStep[]): Promise<Exit> => {
+  const stop = async (steps: StopStep[]): Promise<ProcessExit> => {
     for (const { signal, waitMs } of steps) {
       if (hasExited()) break;
       child.kill(signal);
@@ -115,19 +115,20 @@ export function lastLines(file: string, count: number): string {
   }
 }
 
-export const exitText = ({ code, signal }: Exit): string => (signal ? `killed by ${signal}` : `exit code ${code}`);
+export const exitText = ({ code, signal }: ProcessExit): string =>
+  signal ? `killed by ${signal}` : `exit code ${code}`;
 
 /** Polls `ready` until it returns true. Throws when the child exits meanwhile or the timeout passes. */
 export async function waitUntilReady(child: Child, timeoutMs: number, ready: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (let delayMs = 20; ; delayMs = Math.min(delayMs * 1.5, 250)) {
-    if (child.hasExited()) throw new Error(failure(child, `ended at once (${exitText(await child.exited)})`));
+    if (child.hasExited()) throw new Error(childFailure(child, `ended at once (${exitText(await child.exited)})`));
     if (await ready().catch(() => false)) return;
-    if (Date.now() > deadline) throw new Error(failure(child, `is not ready after ${timeoutMs / 1000} s`));
+    if (Date.now() > deadline) throw new Error(childFailure(child, `is not ready after ${timeoutMs / 1000} s`));
     await sleep(delayMs);
   }
 }
 
-export function failure(child: Child, what: string): string {
+export function childFailure(child: Child, what: string): string {
   return `${child.name} ${what}. Its last lines (${child.logFile}):\n${child.lastLines()}`;
 }

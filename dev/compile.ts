@@ -1,7 +1,7 @@
 // Compiles the program to JavaScript. The caller adds the workflow code, bundled for Temporal's sandbox.
 import { cpSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { run } from './run.ts';
+import { runCommand } from './run.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -15,7 +15,7 @@ const isReadAtRunTime = (file: string): boolean => !file.endsWith('.ts') && !fil
 export async function compile(target: string, flags: string[] = []): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target, ...flags], { cwd: root });
+  await runCommand(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', target, ...flags], { cwd: root });
   // Templates and SQL files are read at run time.
   for (const folder of ['web', 'db'])
     cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isReadAtRunTime });

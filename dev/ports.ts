@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Report } from './report.ts';
+import type { ReportProgress } from './report.ts';
 
 /** Returns a port that is not in use. */
 export async function freePort(): Promise<number> {
@@ -19,7 +19,7 @@ async function isFree(port: number): Promise<boolean> {
 export async function portOrFree(
   what: string,
   wanted: number,
-  report: Report,
+  report: ReportProgress,
   taken: Set<number> = new Set(),
 ): Promise<number> {
   let port = wanted > 0 && !taken.has(wanted) && (await isFree(wanted)) ? wanted : await freePort();

@@ -24,7 +24,7 @@ const MAX_AGE_MS = 24 * 3600 * 1000;
 let programDir: Promise<string> | undefined;
 
 /** Returns a directory with the content of `dist/`. */
-export function program(): Promise<string> {
+export function compiledProgram(): Promise<string> {
   programDir ??= findOrCompile();
   return programDir;
 }

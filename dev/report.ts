@@ -1,7 +1,7 @@
 /** Prints one line of progress. */
-export type Report = (line: string) => void;
+export type ReportProgress = (line: string) => void;
 
-export const toStderr: Report = (line) => {
+export const toStderr: ReportProgress = (line) => {
   process.stderr.write(`${line}\n`);
 };
 
@@ -15,7 +15,7 @@ const everyMs = (): number => (process.stderr.isTTY && !process.env.CI ? 5_000 :
  * `detail` is called for each line: a download returns its megabytes, a build its last line.
  */
 export async function withProgress<T>(
-  report: Report,
+  report: ReportProgress,
   what: string,
   work: () => Promise<T>,
   detail?: () => string | undefined,

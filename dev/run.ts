@@ -22,7 +22,7 @@ process.on('exit', () => {
 });
 
 /** Runs a command until it exits. The error of a failed one contains the last lines of its output. */
-export async function run(command: string, args: string[], options: RunOptions = {}): Promise<void> {
+export async function runCommand(command: string, args: string[], options: RunOptions = {}): Promise<void> {
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: options.env,

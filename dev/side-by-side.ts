@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Exit } from './child.ts';
+import type { ProcessExit } from './child.ts';
 
 export interface Program {
   args: string[];
@@ -23,7 +23,7 @@ export async function runSideBySide(
   first: Program,
   second: Program,
   { file, stopSignal, write }: Options,
-): Promise<{ exits: [Exit, Exit]; endedBy: NodeJS.Signals | undefined }> {
+): Promise<{ exits: [ProcessExit, ProcessExit]; endedBy: NodeJS.Signals | undefined }> {
   const outputFile = openSync(file, 'a');
   const children = [
     start(first, ['inherit', 'inherit', 'inherit']),
@@ -46,7 +46,7 @@ type Stdio = 'inherit' | 'ignore' | number;
 const start = ({ args, env, cwd }: Program, stdio: [Stdio, Stdio, Stdio]): ChildProcess =>
   spawn(process.execPath, args, { cwd, env, stdio });
 
-function exitOf(child: ChildProcess): Promise<Exit> {
+function exitOf(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((done) => {
     child.once('error', () => done({ code: 1, signal: null }));
     child.once('exit', (code, signal) => done({ code, signal }));

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { readSettings } from '../platform/settings.ts';
-import type { Report } from './report.ts';
+import type { ReportProgress } from './report.ts';
 import { banner } from './stack/banner.ts';
 import { Home } from './stack/home.ts';
 import { launcherGone } from './stack/launcher.ts';
@@ -13,7 +13,7 @@ import { ProcessGroup } from './stack/process-group.ts';
 import { removeStackFile, signInLink, stackFile, startStack } from './stack/stack.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const print: Report = (line) => console.log(line);
+const print: ReportProgress = (line) => console.log(line);
 
 async function main(args: string[]): Promise<number> {
   const unknown = args.filter((arg) => arg !== '--fresh' && arg !== '--no-sample');

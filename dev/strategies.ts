@@ -1,5 +1,5 @@
 // Tries several strategies for the same result, in order, and reports why each one failed.
-import type { Report } from './report.ts';
+import type { ReportProgress } from './report.ts';
 
 export interface Strategy {
   name: string;
@@ -7,7 +7,11 @@ export interface Strategy {
   run(): Promise<void>;
 }
 
-export async function firstWorkingStrategy(strategies: Strategy[], report: Report, help: string): Promise<void> {
+export async function firstWorkingStrategy(
+  strategies: Strategy[],
+  report: ReportProgress,
+  help: string,
+): Promise<void> {
   const reasons: string[] = [];
   for (const strategy of strategies) {
     try {

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, cached } from './cache.ts';
-import { type Report, withProgress } from './report.ts';
-import { execute, isExecutable, onPath, run } from './run.ts';
+import { type ReportProgress, withProgress } from './report.ts';
+import { execute, isExecutable, onPath, runCommand } from './run.ts';
 import { firstWorkingStrategy } from './strategies.ts';
 import { sdkDownload } from './temporal-sdk-download.ts';
 
@@ -17,7 +17,7 @@ const HELP = `There is no Temporal dev server on this machine, and none could be
   - install Go (https://go.dev/dl), then this command builds the server by itself, once
   - point TEMPORAL_ADDRESS at a Temporal server that is running already`;
 
-export async function findTemporalCli(report: Report): Promise<string> {
+export async function findTemporalCli(report: ReportProgress): Promise<string> {
   const named = process.env.TEMPORAL_CLI_PATH;
   if (named) {
     if (!isExecutable(named)) throw new Error(`TEMPORAL_CLI_PATH names ${named}, which is not an executable file.`);
@@ -39,7 +39,7 @@ export async function findTemporalCli(report: Report): Promise<string> {
   return file;
 }
 
-async function fetchCli(target: string, dir: string, report: Report): Promise<void> {
+async function fetchCli(target: string, dir: string, report: ReportProgress): Promise<void> {
   const strategies = [
     { name: "the SDK's download", run: () => sdkDownload('dev-server', target, report, VERSION) },
     { name: 'a build with go', run: () => buildWithGo(dir, report) },
@@ -48,7 +48,7 @@ async function fetchCli(target: string, dir: string, report: Report): Promise<vo
   await execute(target, ['--version']);
 }
 
-async function buildWithGo(dir: string, report: Report): Promise<void> {
+async function buildWithGo(dir: string, report: ReportProgress): Promise<void> {
   const go = onPath('go');
   if (!go) throw new Error('go is not on the PATH');
   // With another GOOS or GOARCH, go rejects GOBIN.
@@ -58,7 +58,7 @@ async function buildWithGo(dir: string, report: Report): Promise<void> {
     report,
     `  building ${PACKAGE} with go (once; 6 to 12 minutes on two cores)`,
     () =>
-      run(go, ['install', '-v', PACKAGE], {
+      runCommand(go, ['install', '-v', PACKAGE], {
         env: { ...env, CGO_ENABLED: '0', GOBIN: dir },
         onLine: (line) => {
           current = line;

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Report, withProgress } from './report.ts';
-import { isExecutable, run } from './run.ts';
+import { type ReportProgress, withProgress } from './report.ts';
+import { isExecutable, runCommand } from './run.ts';
 
 const GIVE_UP_AFTER_MS = 20_000;
 
@@ -10,7 +10,7 @@ const GIVE_UP_AFTER_MS = 20_000;
 export async function sdkDownload(
   kind: 'dev-server' | 'test-server',
   target: string,
-  report: Report,
+  report: ReportProgress,
   version = 'default',
 ): Promise<void> {
   const dir = `${target}.download`;
@@ -28,7 +28,7 @@ export async function sdkDownload(
     await withProgress(
       report,
       `  trying the SDK's own download of the ${kind}`,
-      () => run(process.execPath, args, { signal: stalled.signal }),
+      () => runCommand(process.execPath, args, { signal: stalled.signal }),
       () => `${(bytes / 1e6).toFixed(0)} MB`,
     );
     renameSync(binaryIn(dir), target);

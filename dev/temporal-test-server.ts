@@ -5,8 +5,8 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, cached } from './cache.ts';
 import { accepts, freePort } from './ports.ts';
-import { type Report, withProgress } from './report.ts';
-import { isExecutable, onPath, run } from './run.ts';
+import { type ReportProgress, withProgress } from './report.ts';
+import { isExecutable, onPath, runCommand } from './run.ts';
 import { firstWorkingStrategy } from './strategies.ts';
 import { sdkDownload } from './temporal-sdk-download.ts';
 
@@ -19,7 +19,7 @@ const HELP = `There is no time-skipping Temporal test server on this machine, an
   - let this machine reach https://temporal.download (x86_64 only)
   - name the binary in TEMPORAL_TEST_SERVER_PATH`;
 
-export async function findTestServer(report: Report): Promise<string> {
+export async function findTestServer(report: ReportProgress): Promise<string> {
   const named = process.env.TEMPORAL_TEST_SERVER_PATH;
   if (named) {
     if (!isExecutable(named)) {
@@ -39,7 +39,7 @@ export async function findTestServer(report: Report): Promise<string> {
   return file;
 }
 
-async function fetchTestServer(dir: string, report: Report): Promise<void> {
+async function fetchTestServer(dir: string, report: ReportProgress): Promise<void> {
   const target = join(dir, FILE_NAME);
   const download = async () => {
     if (process.arch !== 'x64') throw new Error('it is offered for x86_64 only');
@@ -53,7 +53,7 @@ async function fetchTestServer(dir: string, report: Report): Promise<void> {
   await warmUp(target);
 }
 
-async function fetchWithMaven(dir: string, target: string, report: Report): Promise<void> {
+async function fetchWithMaven(dir: string, target: string, report: ReportProgress): Promise<void> {
   const mvn = onPath('mvn');
   if (!mvn || !onPath('java')) throw new Error(`${mvn ? 'java' : 'mvn'} is not on the PATH`);
   const pom = join(dir, 'pom.xml');
@@ -64,7 +64,7 @@ async function fetchWithMaven(dir: string, target: string, report: Report): Prom
     report,
     `  fetching io.temporal:temporal-test-server:${VERSION} with Maven (once; 38 MB)`,
     () =>
-      run(mvn, ['-B', '-f', pom, ...goals], {
+      runCommand(mvn, ['-B', '-f', pom, ...goals], {
         cwd: dir,
         onLine: (line) => {
           current = line.trim().slice(0, 100);

@@ -1,21 +1,21 @@
 // Splits the tests into two parts that run side by side, and sums up their results.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Exit, exitText } from './child.ts';
+import { exitText, type ProcessExit } from './child.ts';
 
 /** Written by the reporter after the last test of a part. */
-export interface Counts {
+export interface TestCounts {
   passed: number;
   failed: number;
   /** The full titles of the failed tests. */
   failures: string[];
 }
 
-export interface Outcome {
+export interface TestPartOutcome {
   name: string;
-  exit: Exit;
+  exit: ProcessExit;
   /** Missing when the process exited before its tests finished. */
-  counts?: Counts;
+  counts?: TestCounts;
 }
 
 /**
@@ -31,14 +31,14 @@ export function testFiles(root: string): string[] {
     .sort();
 }
 
-export interface Part {
+export interface TestPart {
   name: string;
   files: string[];
 }
 
-export function inTwoParts(files: string[]): [Part, Part] {
+export function inTwoParts(files: string[]): [TestPart, TestPart] {
   const folderOf = (file: string) => file.split('/')[1] ?? '';
-  const part = (isIn: (file: string) => boolean): Part => {
+  const part = (isIn: (file: string) => boolean): TestPart => {
     const own = files.filter(isIn);
     return { name: `test/{${[...new Set(own.map(folderOf))]}}`, files: own };
   };
@@ -47,7 +47,7 @@ export function inTwoParts(files: string[]): [Part, Part] {
 }
 
 /** Returns the last lines of the output. The very last one is the sum, for CI. */
-export function summary(outcomes: Outcome[]): { lines: string[]; passed: number; failed: number } {
+export function summary(outcomes: TestPartOutcome[]): { lines: string[]; passed: number; failed: number } {
   const lines: string[] = [];
   let [passed, failed] = [0, 0];
   for (const outcome of outcomes) {
@@ -64,7 +64,7 @@ export function summary(outcomes: Outcome[]): { lines: string[]; passed: number;
   return { lines, passed, failed };
 }
 
-function crashOf({ exit, counts }: Outcome): string | undefined {
+function crashOf({ exit, counts }: TestPartOutcome): string | undefined {
   if (!counts) return `it ended before its tests did (${exitText(exit)})`;
   if (counts.passed + counts.failed === 0) return 'it ran no test at all';
   if (counts.failed === 0 && exit.code !== 0) return `its tests passed, but it did not end well (${exitText(exit)})`;

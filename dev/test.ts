@@ -5,13 +5,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Exit } from './child.ts';
-import { program } from './program.ts';
+import type { ProcessExit } from './child.ts';
+import { compiledProgram } from './program.ts';
 import { toStderr, withProgress } from './report.ts';
 import { type Program, runSideBySide } from './side-by-side.ts';
 import { launcherGone } from './stack/launcher.ts';
 import { findTemporalCli, findTestServer } from './temporal-server.ts';
-import { type Counts, inTwoParts, summary, testFiles } from './test-parts.ts';
+import { inTwoParts, summary, type TestCounts, testFiles } from './test-parts.ts';
 import { webAppDir } from './web-app.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -46,7 +46,7 @@ function runSome(args: string[], folder: string, env: NodeJS.ProcessEnv): Promis
 
 async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
   // Compiled before any test timeout runs, and before both parts need it at once.
-  await withProgress(toStderr, 'Compiling the program', program);
+  await withProgress(toStderr, 'Compiling the program', compiledProgram);
   await webAppDir(toStderr);
   const parts = inTwoParts(testFiles(root));
   const resultOf = (n: number) => join(folder, `result-${n}.json`);
@@ -64,7 +64,11 @@ async function runAll(folder: string, env: NodeJS.ProcessEnv): Promise<number> {
     write,
   });
   if (endedBy) return exitCodeOf(endedBy);
-  const outcomes = parts.map(({ name }, n) => ({ name, exit: exits[n] as Exit, counts: readCounts(resultOf(n)) }));
+  const outcomes = parts.map(({ name }, n) => ({
+    name,
+    exit: exits[n] as ProcessExit,
+    counts: readCounts(resultOf(n)),
+  }));
   const { lines, failed } = summary(outcomes);
   console.log(`\n${lines.join('\n')}`);
   return failed > 0 ? 1 : 0;
@@ -86,9 +90,9 @@ function configuration(file: string, changes: { spec?: string[] }): string[] {
   return ['--import', loader, mocha, '--config', file];
 }
 
-function readCounts(file: string): Counts | undefined {
+function readCounts(file: string): TestCounts | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Counts;
+    return JSON.parse(readFileSync(file, 'utf8')) as TestCounts;
   } catch {
     return undefined;
   }

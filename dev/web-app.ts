@@ -15,8 +15,8 @@ import { extname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import { lock } from './lock.ts';
-import { type Report, withProgress } from './report.ts';
-import { run } from './run.ts';
+import { type ReportProgress, withProgress } from './report.ts';
+import { runCommand } from './run.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'web/app');
@@ -27,7 +27,7 @@ const MIN_BYTES = 1_000;
 const MAX_AGE_MS = 7 * 24 * 3600 * 1000;
 
 /** Returns the directory of the built application, and builds it when its source has changed since. */
-export async function webAppDir(report: Report): Promise<string> {
+export async function webAppDir(report: ReportProgress): Promise<string> {
   const dir = join(cacheDir, `web-app-${fingerprint()}`);
   if (existsSync(dir)) return dir;
   mkdirSync(cacheDir, { recursive: true });
@@ -41,7 +41,7 @@ export async function webAppDir(report: Report): Promise<string> {
 }
 
 /** Copies the built application for `npm run build`. */
-export async function writeWebApp(target: string, report: Report): Promise<void> {
+export async function writeWebApp(target: string, report: ReportProgress): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   cpSync(await webAppDir(report), target, { recursive: true });
 }
@@ -53,7 +53,7 @@ async function buildInto(dir: string): Promise<void> {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   // NODE_ENV decides which build of React is used; a test run has its own.
   const env = { ...process.env, NODE_ENV: 'production' };
-  await run(process.execPath, [vite, 'build', source, '--outDir', draft, '--emptyOutDir'], { cwd: root, env });
+  await runCommand(process.execPath, [vite, 'build', source, '--outDir', draft, '--emptyOutDir'], { cwd: root, env });
   await compress(draft);
   renameSync(draft, dir);
 }

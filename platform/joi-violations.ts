@@ -44,7 +44,7 @@ function codeOf(type: string): Violation['code'] {
 export function faultsOf(error: joi.ValidationError): Violation[] {
   const violations = new Map<string, Violation>();
   for (const { type, path, message, context } of error.details.slice(0, MAX_VIOLATIONS)) {
-    const violation: Violation = { field: fieldOf(path), message, code: codeOf(type) };
+    const violation: Violation = { field: fieldPath(path), message, code: codeOf(type) };
     const received = context?.value;
     if (isShort(received) && !SECRET.test(violation.field)) violation.received = received;
     // Removes duplicates: both rules of an address reject a line break.
@@ -53,7 +53,7 @@ export function faultsOf(error: joi.ValidationError): Violation[] {
   return [...violations.values()];
 }
 
-export function fieldOf(path: readonly (string | number)[]): string {
+export function fieldPath(path: readonly (string | number)[]): string {
   const field = path.join('.');
   return field.length > MAX_FIELD_LENGTH ? `${field.slice(0, MAX_FIELD_LENGTH)}...` : field;
 }

@@ -194,7 +194,9 @@ export interface Settings {
 }
 
 export interface DatabaseTimeouts {
+  /** `statement_timeout`; also limits how long the client waits for a silent server. */
   statementMs: number;
+  /** `idle_in_transaction_session_timeout`: frees the locks of a process that hangs in the middle of a transaction. */
   idleInTransactionMs: number;
   connectMs: number;
 }

@@ -7,7 +7,7 @@ interface Waiter {
 }
 
 /** A rate limit on taking slots. */
-export interface Pace {
+export interface SlotPace {
   /** Resolves when the next slot may be taken. `waiting` is the number of waiting callers. */
   next(waiting: number): Promise<void>;
 }
@@ -25,11 +25,11 @@ export class Slots {
   private free: number;
   private readonly waiters: Waiter[] = [];
   private readonly shares: DomainShares;
-  private readonly pace: Pace | undefined;
+  private readonly pace: SlotPace | undefined;
   private isAwaitingPermit = false;
   private permitAt = Number.NEGATIVE_INFINITY;
 
-  constructor(size: number, pace?: Pace) {
+  constructor(size: number, pace?: SlotPace) {
     this.size = size;
     this.free = size;
     this.pace = pace;
@@ -102,7 +102,7 @@ export class Slots {
     return false;
   }
 
-  private async awaitPermit(pace: Pace): Promise<void> {
+  private async awaitPermit(pace: SlotPace): Promise<void> {
     this.isAwaitingPermit = true;
     await pace.next(this.waiters.length);
     this.isAwaitingPermit = false;
@@ -172,5 +172,54 @@ class DomainShares {
     const now = performance.now();
     if (now - this.lastFastAt > FAST_WINDOW_MS) return false;
     return averageMs > SLOW_MS || (oldest !== undefined && now - oldest > SLOW_MS);
+  }
+}
+
+interface KeyState {
+  slots: Slots;
+  /** The number of calls that have a slot or wait for one. */
+  users: number;
+}
+
+/**
+ * A fixed number of slots, of which one key, such as a project, gets at most `perKey`. A call takes a slot of its key
+ * first, so that a key occupies at most `perKey` places in the queue that all keys share.
+ */
+export class KeyedSlots {
+  private readonly shared: Slots;
+  private readonly perKey: number;
+  private readonly keys = new Map<string, KeyState>();
+
+  constructor(size: number, perKey: number) {
+    this.shared = new Slots(size);
+    this.perKey = perKey;
+  }
+
+  /** Resolves with false when the signal aborts before a slot is free. */
+  async take(key: string, signal?: AbortSignal): Promise<boolean> {
+    const state = this.keys.get(key) ?? { slots: new Slots(this.perKey), users: 0 };
+    this.keys.set(key, state);
+    state.users++;
+    if (!(await state.slots.take(0, signal))) {
+      this.leave(key, state);
+      return false;
+    }
+    if (await this.shared.take(0, signal)) return true;
+    state.slots.give();
+    this.leave(key, state);
+    return false;
+  }
+
+  give(key: string): void {
+    const state = this.keys.get(key);
+    if (!state) return;
+    this.shared.give();
+    state.slots.give();
+    this.leave(key, state);
+  }
+
+  private leave(key: string, state: KeyState): void {
+    state.users--;
+    if (state.users === 0) this.keys.delete(key);
   }
 }

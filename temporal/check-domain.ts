@@ -18,15 +18,15 @@ const CHECK_DOMAIN: UpdateNames['checkDomain'] = 'checkNow';
 
 /**
  * Asks the Temporal workflow of a domain for a check, and starts the workflow if it is not running. The only API call that
- * waits for Temporal. `late`: the check is still running. `away`: Temporal is unavailable.
+ * waits for Temporal. `running`: the check is still running. `unavailable`: Temporal is unavailable.
  */
-export async function checkDomainNow(
+export async function requestDomainCheck(
   { client, connection, check }: Temporal,
   { workflowType, workflowId, args, ...ids }: DomainLoop,
   deadlineMs = DEADLINE_MS,
-): Promise<'checked' | 'late' | 'away'> {
+): Promise<'checked' | 'running' | 'unavailable'> {
   // Checks first, because a call to an unavailable server waits for its whole deadline.
-  if (!(await check())) return 'away';
+  if (!(await check())) return 'unavailable';
   const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, {
     workflowId,
     args,
@@ -43,6 +43,6 @@ export async function checkDomainNow(
     );
     return 'checked';
   } catch {
-    return Date.now() >= deadline ? 'late' : 'away';
+    return Date.now() >= deadline ? 'running' : 'unavailable';
   }
 }

@@ -1,13 +1,8 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import type { OpenRun } from '../services/reconciler/reconcile.ts';
 import type { Temporal } from './connection.ts';
 import { removeSchedule } from './cron-schedules.ts';
-
-export interface OpenRun {
-  workflowId: string;
-  workflowType: string;
-  startedAt: Date;
-}
 
 type Named = Pick<OpenRun, 'workflowId' | 'workflowType'>;
 

@@ -18,7 +18,7 @@ import { deleteOldRequests } from '../services/request-log/failed-requests.ts';
 import { addMonths } from '../services/retention/partitions.ts';
 import { resealSecrets } from '../services/sealing/reseal.ts';
 import { disableCriticalProjects } from '../services/security/auto-disable.ts';
-import { applyAllContactChanges } from '../services/segments/follow.ts';
+import { applyAllContactChanges } from '../services/segments/changes.ts';
 import { reconcileDue } from '../services/segments/sweep.ts';
 import { scrubSystemMail } from '../services/system/remove-links.ts';
 import { removeUploads } from '../services/uploads/remove.ts';

@@ -20,10 +20,10 @@ import { ensureSchedules } from '../temporal/schedules.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Loop } from './loop.ts';
-import { createMetrics, type WorkerMetrics } from './metrics.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { Relay } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
-import { parseRoles, type Role } from './roles.ts';
+import { parseRoles, type WorkerRole } from './roles.ts';
 import {
   bulkQueueOptions,
   campaignsQueueOptions,
@@ -38,7 +38,7 @@ import { type QueueOptions, TemporalWorkers } from './temporal-workers.ts';
 
 interface WorkerDeps {
   settings: Settings;
-  roles: Set<Role>;
+  roles: Set<WorkerRole>;
   databaseUrl: string;
   db: Db;
   temporal: Temporal;
@@ -81,7 +81,7 @@ async function run(): Promise<void> {
   await refusePendingMigrations(db);
   installRuntime(log);
   const temporal = createTemporal(settings.temporal);
-  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics: createMetrics(db), log };
+  const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics: createWorkerMetrics(db), log };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
   stops.push(await startWork(deps));

@@ -12,7 +12,7 @@ export interface WorkerMetrics {
 }
 
 /** Backlogs are read from the database on each scrape, so every worker reports the same values. */
-export function createMetrics(db: Db): WorkerMetrics {
+export function createWorkerMetrics(db: Db): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   outboxGauges(

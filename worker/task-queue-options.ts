@@ -8,11 +8,11 @@ import { type ReconcilerDeps, reconcilerActivities } from '../activities/reconci
 import { type RetentionDeps, retentionActivities } from '../activities/retention.ts';
 import { segmentActivities } from '../activities/segments.ts';
 import { tickActivities } from '../activities/ticks.ts';
-import type { AdvanceDeps } from '../services/campaigns/advance.ts';
+import type { CampaignAdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
 import type { DeliveryDeps } from '../services/emails/deliver.ts';
 import { MAX_WITH_NEWCOMERS } from '../services/emails/fold.ts';
-import type { AdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
+import type { ExecutionAdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workflowBundle } from './bundle.ts';
 import type { QueueOptions } from './temporal-workers.ts';
@@ -53,7 +53,7 @@ export function campaignsQueueOptions(deps: SendingDeps): QueueOptions {
 }
 
 /** Few slots: each keeps a database connection busy, and none is urgent. */
-export function bulkQueueOptions(deps: JobActivityDeps & AdvanceDeps & RetentionDeps): QueueOptions {
+export function bulkQueueOptions(deps: JobActivityDeps & CampaignAdvanceDeps & RetentionDeps): QueueOptions {
   return {
     taskQueue: taskQueues.bulk,
     activities: {

@@ -56,7 +56,7 @@ export async function domain({ domainId, generation, restSeconds }: DomainInput)
       latest = undefined;
       if (checked.gone) break;
       rest = checked.nextSeconds;
-      setCurrentDetails(`${checked.status.toLowerCase()}; the last check ${checked.verdict}`);
+      setCurrentDetails(`${checked.status.toLowerCase()}; the last check ${checked.outcome}`);
       if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
         await continueAsNew<typeof domain>({ domainId, generation, restSeconds: rest });
     }

@@ -1,8 +1,8 @@
 import type { Violation } from '../../platform/errors.ts';
-import { fieldOf } from './violations.ts';
+import { fieldPath } from './violations.ts';
 
 /** A condition tree at its limit of 10 nested groups takes 34 levels. */
-export const MAX_DEPTH = 64;
+export const MAX_BODY_DEPTH = 64;
 const MAX_VIOLATIONS = 20;
 
 /** A lone surrogate is not a character: Postgres and mail clients reject it. */
@@ -32,8 +32,8 @@ export function findRefusedParts(body: object, mayContainBadText = true): Violat
   const stack: Container[] = [{ value: body, path: ROOT }];
   for (let container = stack.pop(); container && violations.length < MAX_VIOLATIONS; container = stack.pop()) {
     const { value, path } = container;
-    if (path.depth >= MAX_DEPTH)
-      violations.push(violationAt(path, `is nested deeper than ${MAX_DEPTH} levels`, 'custom'));
+    if (path.depth >= MAX_BODY_DEPTH)
+      violations.push(violationAt(path, `is nested deeper than ${MAX_BODY_DEPTH} levels`, 'custom'));
     else if (Array.isArray(value))
       for (let index = 0; index < value.length; index++) {
         const item: unknown = value[index];
@@ -79,6 +79,6 @@ function violationAt(path: Path, reason: string, code: Violation['code']): Viola
   const keys: (string | number)[] = [];
   for (let at: Path | undefined = path; at?.parent; at = at.parent) keys.unshift(at.key);
   // Refused characters are not echoed.
-  const field = fieldOf(keys).replace(/\0|\p{Surrogate}/gu, '\ufffd');
+  const field = fieldPath(keys).replace(/\0|\p{Surrogate}/gu, '\ufffd');
   return { field, message: `"${field}" ${reason}`, code };
 }

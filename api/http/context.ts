@@ -1,5 +1,7 @@
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { Db } from '../../db/connect.ts';
+import type { Role } from '../../db/models/membership.ts';
+import type { User } from '../../db/models/user.ts';
 import type { Resolver } from '../../platform/http/resolver.ts';
 import type { OAuthProvider, OAuthServer } from '../../platform/integrations/oauth.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -8,12 +10,12 @@ import type { Settings } from '../../platform/settings.ts';
 import type { Renderer } from '../../platform/templates/index.ts';
 import type { AddressLimiter } from '../../services/access/address-limiter.ts';
 import type { KeyCache } from '../../services/access/key-cache.ts';
+import type { ProjectAccess } from '../../services/access/keys.ts';
 import type { RateLimiter } from '../../services/access/rate-limiter.ts';
 import type { DomainRef } from '../../services/domains/loop.ts';
 import type { FailedRequests } from '../../services/request-log/failed-requests.ts';
 import type { LiveHub } from '../live/hub.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Caller } from '../middleware/access.ts';
 import type { Access } from './route.ts';
 
 /** The app's dependencies, built by `start.ts`. */
@@ -42,6 +44,13 @@ export interface AppParts {
   oauthAt?: Record<OAuthProvider, OAuthServer> | undefined;
   /** True during shutdown: every response then closes its connection. */
   isClosing(): boolean;
+}
+
+/** Who has called, as far as the route's access tells. */
+export interface Caller {
+  project?: ProjectAccess;
+  role?: Role;
+  user?: User;
 }
 
 export interface RequestState {

@@ -28,4 +28,4 @@ const isReal = (at: Date, text: string): boolean => {
 };
 
 /** Query parameters of routes with a time range. */
-export const range = () => ({ startDate: optional(moment()), endDate: optional(moment()) });
+export const rangeQuery = () => ({ startDate: optional(moment()), endDate: optional(moment()) });

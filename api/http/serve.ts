@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { heavyWork } from '../../services/access/heavy-work.ts';
 import type { RateCaller } from '../../services/access/rate-limiter.ts';
-import { authenticatorOf, type Caller, refuseIfDisabled } from '../middleware/access.ts';
-import { limitRate } from '../middleware/rate-limit.ts';
+import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/access.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
-import type { AppParts, Context } from './context.ts';
+import type { AppParts, Caller, Context } from './context.ts';
 import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 

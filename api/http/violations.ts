@@ -1,1 +1,1 @@
-export { faultsOf, fieldOf, refuse } from '../../platform/joi-violations.ts';
+export { faultsOf, fieldPath, refuse } from '../../platform/joi-violations.ts';

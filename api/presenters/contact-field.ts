@@ -1,6 +1,6 @@
 import joi from 'joi';
 import type { FieldValues } from '../../services/contacts/field-values.ts';
-import { type Field, fieldTypes } from '../../services/contacts/fields.ts';
+import { type ContactField, fieldTypes } from '../../services/contacts/fields.ts';
 import { flag, list, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
 
 const count = () => wholeNumber({ min: 0 });
@@ -17,7 +17,7 @@ export const fieldsSchema = object({
   count: count(),
 });
 
-export const presentFields = (fields: Field[]) => ({ fields, count: fields.length });
+export const presentFields = (fields: ContactField[]) => ({ fields, count: fields.length });
 
 export const fieldValuesSchema = object({
   field: text(),

@@ -1,4 +1,4 @@
-import type { Attempt } from '../../services/emails/attempts.ts';
+import type { DeliveryAttempt } from '../../services/emails/attempts.ts';
 import type { EmailRecord } from '../../services/emails/email-record.ts';
 import type { EmailWithAttempts } from '../../services/emails/find.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -103,7 +103,7 @@ export const presentEmailStory = ({ attempts, ...email }: EmailWithAttempts) => 
   attempts: attempts.map(presentAttempt),
 });
 
-const presentAttempt = ({ startedAt, endedAt, ...attempt }: Attempt) => ({
+const presentAttempt = ({ startedAt, endedAt, ...attempt }: DeliveryAttempt) => ({
   ...attempt,
   startedAt: startedAt.toISOString(),
   endedAt: endedAt.toISOString(),

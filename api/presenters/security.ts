@@ -1,6 +1,5 @@
 import joi from 'joi';
-import { levels, MINIMUM_MAILS, thresholds } from '../../services/security/levels.ts';
-import type { SecurityState } from '../../services/security/state.ts';
+import { levels, MINIMUM_MAILS, type SecurityState, thresholds } from '../../services/security/state.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 

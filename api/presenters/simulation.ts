@@ -70,7 +70,7 @@ export const simulationSchema = object({
   webhooks: list(object({ ...visitFields, method: text(), url: text(), headers: record(), body: nullableText() })),
 });
 
-export function presentSimulation({ status, reason, truncated, path, world }: Simulation, startedAt: Date) {
+export function presentSimulation({ status, reason, truncated, path, state: world }: Simulation, startedAt: Date) {
   const at = ({ step, visit, enteredAt }: SimulatedStep) => ({
     stepId: step.id,
     visit,

@@ -1,9 +1,9 @@
 import joi from 'joi';
 import type { Workflow, WorkflowStep, WorkflowTransition } from '../../db/models/workflow.ts';
 import { asStep } from '../../services/workflows/find.ts';
-import { branches, type Step, stepTypeNames } from '../../services/workflows/graph.ts';
+import { branches, stepTypeNames } from '../../services/workflows/graph.ts';
 import type { ListedWorkflow } from '../../services/workflows/list.ts';
-import { type SendEmailConfig, templateOf } from '../../services/workflows/steps/send-email.ts';
+import { stepTypeOf } from '../../services/workflows/steps/index.ts';
 import { triggerTypes } from '../../services/workflows/trigger.ts';
 import type { WorkflowDetails } from '../../services/workflows/workflow-details.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -71,8 +71,7 @@ export const presentStep = (step: WorkflowStep) => ({
   name: step.name,
   position: step.position,
   config: step.config,
-  templateId:
-    (step.type === 'SEND_EMAIL' ? templateOf(asStep(step) as Step<SendEmailConfig>) : step.templateId) ?? null,
+  templateId: stepTypeOf(step).uses?.(asStep(step)).templates?.[0] ?? step.templateId,
   createdAt: step.createdAt.toISOString(),
   updatedAt: step.updatedAt.toISOString(),
 });

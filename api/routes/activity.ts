@@ -4,7 +4,7 @@ import { activityStats, countRecentActivity } from '../../services/activity/stat
 import { type ActivityType, activityTypes } from '../../services/activity/types.ts';
 import { listUpcoming } from '../../services/activity/upcoming.ts';
 import { answer, ok } from '../http/answers.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, limit, list, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
@@ -41,7 +41,7 @@ export const activity = routes('Activity', [
     heavy: 'read',
     summary: 'List activity, newest first',
     access: 'secretKey',
-    query: { ...cursorPage(), ...range(), types: optional(types()), contactId: optional(uuid()) },
+    query: { ...cursorPage(), ...rangeQuery(), types: optional(types()), contactId: optional(uuid()) },
     answers: { 200: answer('A page of the feed.', cursorListSchema(activityItemSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(presentCursorList(await listActivity(db, project.projectId, settings.secretKeys, query), presentActivityItem)),
@@ -52,7 +52,7 @@ export const activity = routes('Activity', [
     heavy: 'read',
     summary: 'Get activity totals over whole hours; the last 30 days by default',
     access: 'secretKey',
-    query: range(),
+    query: rangeQuery(),
     answers: { 200: answer('The totals.', activityStatsSchema) },
     handle: async ({ db, project, query }) => ok(await activityStats(db, project.projectId, query)),
   }),

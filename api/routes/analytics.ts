@@ -4,7 +4,7 @@ import { byDomain, byTemplate } from '../../services/analytics/mails.ts';
 import { timeseries } from '../../services/analytics/timeseries.ts';
 import { topEvents } from '../../services/analytics/top-events.ts';
 import { answer, ok } from '../http/answers.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { limit, list, nullable, object, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { presentTimeseries, timeseriesSchema } from '../presenters/activity.ts';
@@ -25,7 +25,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'Get mail results per UTC day or hour, counted once per mail',
     access: 'secretKey',
-    query: { ...range(), granularity: optional(oneOf('hour', 'day')) },
+    query: { ...rangeQuery(), granularity: optional(oneOf('hour', 'day')) },
     answers: { 200: answer('A point for every day or hour.', timeseriesSchema) },
     handle: async ({ db, project, query: { granularity = 'day', ...query } }) =>
       ok(presentTimeseries(await timeseries(db, project.projectId, { ...query, granularity }), granularity)),
@@ -36,7 +36,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List campaigns that started in the range, the best first',
     access: 'secretKey',
-    query: { ...range(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
+    query: { ...rangeQuery(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
     answers: { 200: answer('The campaigns.', list(ratedCampaignSchema)) },
     handle: async ({ db, project, query: { metric = 'opens', ...query } }) =>
       ok((await topCampaigns(db, project.projectId, { ...query, metric })).map(presentRatedCampaign)),
@@ -47,7 +47,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'Get totals and figures of the campaigns that started in the range',
     access: 'secretKey',
-    query: range(),
+    query: rangeQuery(),
     answers: { 200: answer('The totals and the campaigns.', campaignTotalsSchema) },
     handle: async ({ db, project, query }) =>
       ok(presentCampaignTotals(await campaignTotals(db, project.projectId, query))),
@@ -58,7 +58,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List the most frequent tracked events with their growth',
     access: 'secretKey',
-    query: { ...range(), limit: limit({ fallback: 10 }) },
+    query: { ...rangeQuery(), limit: limit({ fallback: 10 }) },
     answers: {
       200: answer(
         'The events.',
@@ -73,7 +73,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List mail results by template, in whole days of UTC, counted once per mail',
     access: 'secretKey',
-    query: { ...range(), limit: limit() },
+    query: { ...rangeQuery(), limit: limit() },
     answers: {
       200: answer(
         'The templates with most mail first. `name` is null once the template is deleted.',
@@ -88,7 +88,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List mail results by the domain of the recipient, in whole days of UTC, counted once per mail',
     access: 'secretKey',
-    query: { ...range(), limit: limit() },
+    query: { ...rangeQuery(), limit: limit() },
     answers: {
       200: answer('The domains with most mail first.', list(object({ domain: text(), ...mailCounts() }))),
     },

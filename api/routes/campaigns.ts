@@ -1,11 +1,11 @@
 import joi from 'joi';
 import type { Settings } from '../../platform/settings.ts';
 import { listCampaigns } from '../../services/campaigns/list.ts';
-import { deleteCampaign } from '../../services/campaigns/remove.ts';
 import {
   audienceTypes,
   campaignStatuses,
   createCampaign,
+  deleteCampaign,
   duplicateCampaign,
   replaceCampaign,
   templateTypes,

@@ -5,7 +5,7 @@ import { listEmails } from '../../services/emails/list.ts';
 import { storePreview } from '../../services/emails/previews.ts';
 import { answer, failure, missing, ok, overCap } from '../http/answers.ts';
 import type { AppParts } from '../http/context.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { cursorPage, oneOf, optional, uuid } from '../http/schemas.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
@@ -29,7 +29,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
       access: 'secretKey',
       query: {
         ...cursorPage(),
-        ...range(),
+        ...rangeQuery(),
         status: optional(oneOf(...emailStatuses)),
         contactId: optional(uuid()),
         campaignId: optional(uuid()),

@@ -9,7 +9,7 @@ import { findEventUsage } from '../../services/usage/event.ts';
 import { answer, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { keyReused, onceByKey } from '../http/idempotency.ts';
-import { range } from '../http/range.ts';
+import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
 import { cursorPage, flag, nullable, object, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
@@ -77,7 +77,7 @@ export const events = routes('Events', [
     path: '/events',
     summary: 'List events, newest first',
     access: 'secretKey',
-    query: { ...cursorPage(), ...range(), eventName: optional(text({ max: MAX_EVENT_NAME })) },
+    query: { ...cursorPage(), ...rangeQuery(), eventName: optional(text({ max: MAX_EVENT_NAME })) },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)) },
     handle: async ({ db, project, settings, query }) =>
       ok(presentCursorList(await listEvents(db, project.projectId, settings.secretKeys, query), presentEvent)),
@@ -88,7 +88,7 @@ export const events = routes('Events', [
     heavy: 'read',
     summary: 'Count events and contacts per event name; the last 30 days by default',
     access: 'secretKey',
-    query: range(),
+    query: rangeQuery(),
     answers: { 200: answer('The most frequent first.', eventStatsSchema) },
     handle: async ({ db, project, query }) => ok(presentEventStats(await eventStats(db, project.projectId, query))),
   }),
@@ -106,7 +106,7 @@ export const events = routes('Events', [
     summary: 'List the events of a contact, newest first',
     access: 'secretKey',
     params: { contactId: uuid() },
-    query: { ...cursorPage(), ...range() },
+    query: { ...cursorPage(), ...rangeQuery() },
     answers: { 200: answer('A page of events.', cursorListSchema(eventSchema)), 404: contactNotFound },
     handle: async ({ db, project, settings, params, query }) =>
       ok(

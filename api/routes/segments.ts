@@ -4,7 +4,7 @@ import { computeSegment } from '../../services/segments/compute.ts';
 import { refreshSegment } from '../../services/segments/count.ts';
 import { createSegment } from '../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../services/segments/find.ts';
-import { listMembers } from '../../services/segments/members.ts';
+import { listSegmentMembers } from '../../services/segments/members.ts';
 import { previewSegment } from '../../services/segments/preview.ts';
 import { addMembers, removeMembers } from '../../services/segments/static-members.ts';
 import { updateSegment } from '../../services/segments/update.ts';
@@ -152,7 +152,7 @@ export const segments = routes('Segments', [
       404: notFound,
     },
     handle: async ({ db, project, params, query }) =>
-      ok(presentOffsetList(await listMembers(db, project.projectId, params.id, query), presentContact)),
+      ok(presentOffsetList(await listSegmentMembers(db, project.projectId, params.id, query), presentContact)),
   }),
   route({
     method: 'POST',

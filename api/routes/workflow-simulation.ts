@@ -2,7 +2,7 @@ import joi from 'joi';
 import { validationError } from '../../platform/errors.ts';
 import { branches, stepTypeNames } from '../../services/workflows/graph.ts';
 import { type SimulatedContact, simulateWorkflow } from '../../services/workflows/simulation/index.ts';
-import { type Span, spanKeys } from '../../services/workflows/spans.ts';
+import { spanKeys, type WaitSpan } from '../../services/workflows/spans.ts';
 import { answer, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import type { AppParts } from '../http/context.ts';
@@ -33,7 +33,7 @@ const any = <T>(item: Typed<T>, max: number): Typed<T[]> => list(item.optional()
 const branch = () => nullable(oneOf(...branches));
 const id = () => text({ max: 100 });
 const seconds = (): Typed<number> => joi.number().min(0).max(3_155_760_000).required();
-const span = (): Typed<Span> =>
+const span = (): Typed<WaitSpan> =>
   joi.object({ amount: spanKeys.amount.required(), unit: spanKeys.unit.required() }).required();
 
 /** Limited to four-digit years: later date arithmetic may fail for others. */

@@ -1,10 +1,7 @@
 -- A contact that moves to a suppressed address is unsubscribed, with its event.
 create or replace function unsubscribe_changed_address() returns trigger language plpgsql as $$
 begin
-  if exists (
-    select 1 from suppressions s
-    where s.project_id = new.project_id and s.address_hash = address_hash(new.project_id, new.email)
-  ) then
+  if address_suppression(new.project_id, new.email) is not null then
     new.subscribed := false;
     perform record_event(uuidv7(), new.project_id, new.id, 'contact.unsubscribed', '{"reason": "suppressed"}', null, 0);
   end if;

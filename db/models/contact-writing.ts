@@ -16,7 +16,7 @@ export interface ContactWrite {
  * SQL: a call of `write_contact` with the eight parameters from `$first` on (`contactValues`). Returns one row
  * `(id, subscribed, is_new, is_changed)`.
  */
-export const writeContact = (projectId: string, first: number): string =>
+export const writeContactSql = (projectId: string, first: number): string =>
   `write_contact(${projectId}, $${first}::text, $${first + 1}::uuid, $${first + 2}::boolean, $${first + 3}::boolean,
      $${first + 4}::jsonb, $${first + 5}::jsonb, $${first + 6}::jsonb, $${first + 7}::uuid)`;
 
@@ -26,7 +26,7 @@ export const writeContact = (projectId: string, first: number): string =>
  * rows of `contact`: Postgres does not write what is not read. Inserts new contacts at once, which is cheaper than a call
  * each, and calls `write_contact` for existing ones.
  */
-export const writeContacts = (first: number): string => `
+export const writeContactsSql = (first: number): string => `
   given as materialized (
     select given.* from project, unnest(
       $${first}::text[], $${first + 1}::uuid[], $${first + 2}::boolean[], $${first + 3}::boolean[],

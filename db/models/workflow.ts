@@ -37,7 +37,8 @@ export class WorkflowStep extends BaseModel {
   declare id: string;
   declare projectId: string;
   declare workflowId: string;
-  declare type: 'SEND_EMAIL' | 'DELAY' | 'WAIT_FOR_EVENT' | 'CONDITION' | 'WEBHOOK' | 'UPDATE_CONTACT' | 'EXIT';
+  /** A key of the table in `services/workflows/steps/index.ts`. */
+  declare type: string;
   declare name: string;
   declare position: { x: number; y: number };
   declare config: Record<string, unknown>;

@@ -1,6 +1,6 @@
 // The part of Mailpit's API that scripts use, with Mailpit's JSON.
 import { headersByName, headersOf } from './headers.ts';
-import { contentOf, parseMail } from './message.ts';
+import { attachmentContent, parseMail } from './message.ts';
 import type { CaughtMail, MailStore } from './store.ts';
 
 export interface Reply {
@@ -23,7 +23,7 @@ export const json = (body: unknown, status = 200): Reply => ({
   type: 'application/json',
   body: JSON.stringify(body),
 });
-export const plain = (body: string | Buffer, status = 200): Reply => ({
+export const plainReply = (body: string | Buffer, status = 200): Reply => ({
   status,
   type: 'text/plain; charset=utf-8',
   body,
@@ -41,10 +41,10 @@ export const apiRoutes: [method: string, path: RegExp, handler: Handler][] = [
     /^\/api\/v1\/message\/([\w-]+)\/headers$/,
     withMail((store, mail) => json(headersByName(headersOf(store.raw(mail))))),
   ],
-  ['GET', /^\/api\/v1\/message\/([\w-]+)\/raw$/, withMail((store, mail) => plain(store.raw(mail)))],
+  ['GET', /^\/api\/v1\/message\/([\w-]+)\/raw$/, withMail((store, mail) => plainReply(store.raw(mail)))],
   ['GET', /^\/api\/v1\/message\/([\w-]+)\/part\/(\d+)$/, withMail(part)],
   ['DELETE', /^\/api\/v1\/messages$/, remove],
-  ['GET', /^\/(livez|readyz)$/, () => plain('ok')],
+  ['GET', /^\/(livez|readyz)$/, () => plainReply('ok')],
 ];
 
 function withMail(handle: (store: MailStore, mail: CaughtMail, ...path: string[]) => Reply | Promise<Reply>): Handler {
@@ -92,7 +92,12 @@ async function part(store: MailStore, mail: CaughtMail, partId = ''): Promise<Re
   // Not shown inline: an attached HTML page would run in this origin.
   const isImage = /^image\/(png|jpeg|gif|webp)$/.test(found.mimeType);
   const disposition = `${isImage ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(found.filename ?? 'part')}`;
-  return { status: 200, type: found.mimeType, body: contentOf(found), headers: { 'content-disposition': disposition } };
+  return {
+    status: 200,
+    type: found.mimeType,
+    body: attachmentContent(found),
+    headers: { 'content-disposition': disposition },
+  };
 }
 
 function remove(store: MailStore, { body }: CatcherRequest): Reply {
@@ -106,5 +111,5 @@ function remove(store: MailStore, { body }: CatcherRequest): Reply {
   }
   if (ids !== undefined && !Array.isArray(ids)) return json({ Error: 'IDs must be a list' }, 400);
   store.delete(ids === undefined || ids.length === 0 ? undefined : ids.map(String));
-  return plain('ok');
+  return plainReply('ok');
 }

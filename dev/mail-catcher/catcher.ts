@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { apiRoutes, json, plain, type Reply } from './api.ts';
+import { apiRoutes, json, plainReply, type Reply } from './api.ts';
 import { pageRoutes } from './pages.ts';
 import { startSmtpServer } from './smtp.ts';
 import { MailStore } from './store.ts';
@@ -64,5 +64,5 @@ async function respond(store: MailStore, request: IncomingMessage): Promise<Repl
     const match = routeMethod === method ? path.exec(url.pathname) : undefined;
     if (match) return handler(store, { method, url, body }, ...match.slice(1));
   }
-  return plain('There is nothing here.', 404);
+  return plainReply('There is nothing here.', 404);
 }

@@ -26,7 +26,8 @@ export function headersOf(raw: Buffer): HeaderList {
 export const headerValue = (headers: HeaderList, name: string): string | undefined =>
   headers.find(([one]) => one.toLowerCase() === name)?.[1];
 
-export const textOf = (headers: HeaderList, name: string): string => decodeWords(headerValue(headers, name) ?? '');
+export const decodedHeader = (headers: HeaderList, name: string): string =>
+  decodeWords(headerValue(headers, name) ?? '');
 
 export const mailboxesOf = (headers: HeaderList, name: string): Mailbox[] =>
   addressParser(headerValue(headers, name) ?? '', { flatten: true }).map(({ name: shown, address }) => ({

@@ -1,6 +1,6 @@
 // Converts a caught mail to the JSON of Mailpit's API.
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
-import { type HeaderList, headersOf, headerValue, type Mailbox, mailboxesOf, textOf } from './headers.ts';
+import { decodedHeader, type HeaderList, headersOf, headerValue, type Mailbox, mailboxesOf } from './headers.ts';
 import type { MailRecord } from './segments.ts';
 import { textOfHtml } from './text.ts';
 
@@ -26,7 +26,7 @@ export interface Preview {
   text: string;
 }
 
-export interface Part {
+export interface MessagePart {
   PartID: string;
   FileName: string;
   ContentType: string;
@@ -39,8 +39,8 @@ export interface Message extends Omit<Summary, 'Read' | 'Created'> {
   Date: string;
   Text: string;
   HTML: string;
-  Inline: Part[];
-  Attachments: Part[];
+  Inline: MessagePart[];
+  Attachments: MessagePart[];
 }
 
 const SNIPPET_LENGTH = 250;
@@ -57,7 +57,7 @@ export function summarize(record: MailRecord, raw: Buffer): Summary {
     Cc,
     Bcc: hiddenRecipients(record, headers, [...To, ...Cc]),
     ReplyTo: mailboxesOf(headers, 'reply-to'),
-    Subject: textOf(headers, 'subject'),
+    Subject: decodedHeader(headers, 'subject'),
     Created: record.created,
     Tags: [],
     Size: record.size,
@@ -106,13 +106,13 @@ export async function describeMail(record: MailRecord, raw: Buffer): Promise<Mes
 const isInline = ({ related, disposition, contentId }: Attachment): boolean =>
   related === true || (disposition === 'inline' && contentId !== undefined);
 
-export const contentOf = ({ content }: Attachment): Buffer =>
+export const attachmentContent = ({ content }: Attachment): Buffer =>
   typeof content === 'string' ? Buffer.from(content) : Buffer.from(content as Uint8Array);
 
-const describePart = (part: Attachment, index: number): Part => ({
+const describePart = (part: Attachment, index: number): MessagePart => ({
   PartID: String(index + 1),
   FileName: part.filename ?? '',
   ContentType: part.mimeType,
   ContentID: (part.contentId ?? '').replace(/^<|>$/g, ''),
-  Size: contentOf(part).length,
+  Size: attachmentContent(part).length,
 });

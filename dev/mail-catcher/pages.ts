@@ -1,6 +1,6 @@
 // Web pages: a list, and a mail. Content of a mail is untrusted: escaped, or shown in a sandboxed frame.
 import nunjucks from 'nunjucks';
-import { type CatcherRequest, plain, type Reply } from './api.ts';
+import { type CatcherRequest, plainReply, type Reply } from './api.ts';
 import type { Message } from './message.ts';
 import type { MailStore } from './store.ts';
 
@@ -47,14 +47,14 @@ async function listPage(store: MailStore, { url }: CatcherRequest): Promise<Repl
 
 async function messagePage(store: MailStore, _request: CatcherRequest, id = ''): Promise<Reply> {
   const mail = store.get(id);
-  if (!mail) return plain('There is no such mail.', 404);
+  if (!mail) return plainReply('There is no such mail.', 404);
   const message = await store.describe(mail);
   return page('message.njk', { message, sandbox: FRAME });
 }
 
 async function bodyPage(store: MailStore, _request: CatcherRequest, id = ''): Promise<Reply> {
   const mail = store.get(id);
-  if (!mail) return plain('There is no such mail.', 404);
+  if (!mail) return plainReply('There is no such mail.', 404);
   return {
     status: 200,
     type: 'text/html; charset=utf-8',

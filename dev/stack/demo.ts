@@ -12,7 +12,7 @@ import { findByKey, regenerateKeys } from '../../services/access/keys.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { createProject } from '../../services/projects/create.ts';
 import { createUser } from '../../services/users/create.ts';
-import type { Report } from '../report.ts';
+import type { ReportProgress } from '../report.ts';
 import { writeSecretFile } from './secret-file.ts';
 
 export interface Credentials {
@@ -29,7 +29,7 @@ export interface DemoOptions {
   file: string;
   /** The database is not our own: a demo project of another stack is left alone, and a second one is created. */
   shared: boolean;
-  report: Report;
+  report: ReportProgress;
   /** Encrypts the demo domain's DKIM key. */
   secretKeys?: SigningKeys;
 }

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identityOf, isIdentity, isRunning, type ProcessIdentity } from '../process-identity.ts';
-import type { Report } from '../report.ts';
+import type { ReportProgress } from '../report.ts';
 import { type PartName, SHUTDOWN_ORDER, SHUTDOWN_STEPS } from './shutdown.ts';
 
 const fileOf = (runDir: string, part: PartName): string => join(runDir, `${part}.json`);
@@ -17,13 +17,13 @@ export function forgetProcess(runDir: string, part: PartName): void {
   rmSync(fileOf(runDir, part), { force: true });
 }
 
-export async function stopOrphans(runDir: string, report: Report): Promise<void> {
+export async function stopOrphans(runDir: string, report: ReportProgress): Promise<void> {
   for (const parts of SHUTDOWN_ORDER) {
     await Promise.all(parts.map((part) => stopOrphan(runDir, part, report)));
   }
 }
 
-async function stopOrphan(runDir: string, part: PartName, report: Report): Promise<void> {
+async function stopOrphan(runDir: string, part: PartName, report: ReportProgress): Promise<void> {
   const orphan = readProcess(runDir, part);
   if (orphan && isRunning(orphan)) {
     report(`Ending what an earlier stack left behind: ${part} (pid ${orphan.pid})`);

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { type Child, type ChildOptions, startChild, waitUntilReady } from '../child.ts';
 import { startPostgres } from '../postgres.ts';
-import type { Report } from '../report.ts';
+import type { ReportProgress } from '../report.ts';
 import { findTemporalCli, startDevServer } from '../temporal-server.ts';
 import type { Home } from './home.ts';
 import type { ProcessGroup } from './process-group.ts';
@@ -55,7 +55,7 @@ export async function temporalPart(
   return server;
 }
 
-export const findTemporal = (report: Report): Promise<string> => findTemporalCli(report);
+export const findTemporal = (report: ReportProgress): Promise<string> => findTemporalCli(report);
 
 export async function mailPart(context: StackContext): Promise<{ smtpUrl: string; mailUrl: string }> {
   const { home, ports } = context;

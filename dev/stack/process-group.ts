@@ -1,4 +1,4 @@
-import { type Child, exitText, failure } from '../child.ts';
+import { type Child, childFailure, exitText } from '../child.ts';
 import { forgetProcess, recordProcess } from './orphans.ts';
 import { type PartName, SHUTDOWN_ORDER, SHUTDOWN_STEPS } from './shutdown.ts';
 
@@ -30,7 +30,7 @@ export class ProcessGroup {
   watch(part: PartName): void {
     const child = this.#children.get(part);
     void child?.exited.then((exit) => {
-      if (!this.#stopping) this.#onUnexpectedExit(failure(child, `has died (${exitText(exit)})`));
+      if (!this.#stopping) this.#onUnexpectedExit(childFailure(child, `has died (${exitText(exit)})`));
     });
   }
 

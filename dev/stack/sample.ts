@@ -5,7 +5,7 @@ import { Domain } from '../../db/models/domain.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { randomText } from '../../platform/ids.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
-import type { Report } from '../report.ts';
+import type { ReportProgress } from '../report.ts';
 import type { StackInfo } from './banner.ts';
 import { SAMPLE_CAMPAIGN, SAMPLE_EVENT, sampleContacts, sampleSegments, sampleTemplates } from './sample-content.ts';
 import { readSampleMail } from './sample-readers.ts';
@@ -19,7 +19,7 @@ export interface SampleOptions {
   /** Remembers that the project was made: one that the user has deleted does not come back. */
   file: string;
   secretKeys?: SigningKeys | undefined;
-  report: Report;
+  report: ReportProgress;
 }
 
 /** A failure leaves the stack running: the sample is only something to look at. */

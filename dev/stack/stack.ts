@@ -3,7 +3,7 @@ import { connectDb } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { portOrFree } from '../ports.ts';
-import type { Report } from '../report.ts';
+import type { ReportProgress } from '../report.ts';
 import { webAppDir } from '../web-app.ts';
 import type { StackInfo } from './banner.ts';
 import { type Credentials, demoCredentials } from './demo.ts';
@@ -24,7 +24,7 @@ import { writeSecretFile } from './secret-file.ts';
 export async function startStack(
   context: Omit<StackContext, 'ports'>,
   settings: Settings,
-  report: Report,
+  report: ReportProgress,
   { sample }: { sample: boolean },
 ): Promise<StackInfo> {
   const cli = settings.temporal.address ? undefined : await findTemporal(report);
@@ -79,7 +79,7 @@ export const stackFile = ({ home }: Pick<StackContext, 'home'>): string => home.
 export const removeStackFile = (context: Pick<StackContext, 'home'>): void =>
   rmSync(stackFile(context), { force: true });
 
-async function choosePorts(settings: Settings, report: Report): Promise<Ports> {
+async function choosePorts(settings: Settings, report: ReportProgress): Promise<Ports> {
   const taken = new Set<number>();
   const choose = (what: string, wanted: number) => portOrFree(what, wanted, report, taken);
   return {
@@ -96,7 +96,7 @@ async function choosePorts(settings: Settings, report: Report): Promise<Ports> {
 async function databaseFor(
   context: StackContext,
   settings: Settings,
-  report: Report,
+  report: ReportProgress,
 ): Promise<{ url: string; credentials: Credentials }> {
   const url = settings.databaseUrl ?? (await postgresPart(context));
   const applied = await migrate(url);

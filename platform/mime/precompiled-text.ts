@@ -1,9 +1,9 @@
 import { isShorterInBase64, type MimeBuffer, quotedPrintable } from './encoding.ts';
 
 /** Returns the text of one placeholder for one mail, with whole characters and whole line ends. */
-export type Placeholder<Values> = (values: Values) => string;
+export type PlaceholderText<Values> = (values: Values) => string;
 
-export type PrecompiledPiece<Values> = string | Placeholder<Values>;
+export type PrecompiledPiece<Values> = string | PlaceholderText<Values>;
 
 /** Ends a line of the encoding without a line end in the text (RFC 2045, 6.7). */
 const SOFT_BREAK = '=\r\n';
@@ -18,9 +18,9 @@ const LINE_WIDTH = 75;
 export class PrecompiledText<Values> {
   /** The fixed texts around the placeholders: one more than there are placeholders. */
   private readonly segments: Buffer[];
-  private readonly placeholders: Placeholder<Values>[];
+  private readonly placeholders: PlaceholderText<Values>[];
 
-  private constructor(segments: Buffer[], placeholders: Placeholder<Values>[]) {
+  private constructor(segments: Buffer[], placeholders: PlaceholderText<Values>[]) {
     this.segments = segments;
     this.placeholders = placeholders;
   }
@@ -28,7 +28,7 @@ export class PrecompiledText<Values> {
   /** Returns undefined for a text that is shorter in base64. */
   static of<Values>(pieces: PrecompiledPiece<Values>[]): PrecompiledText<Values> | undefined {
     const texts = [''];
-    const placeholders: Placeholder<Values>[] = [];
+    const placeholders: PlaceholderText<Values>[] = [];
     for (const piece of pieces)
       if (typeof piece === 'string') texts[placeholders.length] += piece;
       else texts[placeholders.push(piece)] = '';

@@ -1,6 +1,6 @@
 import { composeMail, type OutgoingMail } from '../mime/compose.ts';
 import type { SmtpMessage } from '../mime/smtp-message.ts';
-import { type Pace, Slots } from '../slots.ts';
+import { type SlotPace, Slots } from '../slots.ts';
 import { answerText, outcomeOfFailure, providerIdOf, type SendOutcome } from './outcome.ts';
 import { SmtpSession, type SmtpTarget, type SmtpTimeouts, smtpTarget } from './session.ts';
 
@@ -45,7 +45,7 @@ export interface MailerOptions {
   url: string;
   maxConnections: number;
   /** Limits the rate of all mail that leaves. */
-  pace?: Pace | undefined;
+  pace?: SlotPace | undefined;
   /** Whether credentials may be sent without TLS to another machine. */
   allowPlainAuth?: boolean;
   timeouts?: Partial<SmtpTimeouts>;

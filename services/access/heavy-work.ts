@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { KeyedSlots } from '../../platform/keyed-slots.ts';
+import { KeyedSlots } from '../../platform/slots.ts';
 
 // Limits work whose cost depends on the caller's input, so that it takes neither all connections of the process nor all
 // slots from other projects.

@@ -34,7 +34,7 @@ export interface LeaseRequest {
 }
 
 /** `window` is a bigint as text, `msLeft` an interval in milliseconds. */
-export interface Lease {
+export interface RateLimitLease {
   window: string;
   /** Granted to this request. */
   grant: PerKey;
@@ -47,7 +47,7 @@ export interface Lease {
   msLeft: number;
 }
 
-interface LeaseRow extends Omit<Lease, 'grant'> {
+interface LeaseRow extends Omit<RateLimitLease, 'grant'> {
   publicGrant: number;
   secretGrant: number;
 }
@@ -121,7 +121,7 @@ const returnIn = (table: string) =>
 const lease = { keys: leaseIn('rate_windows'), sessions: leaseIn('session_rate_windows') };
 const giveBack = { keys: returnIn('rate_windows'), sessions: returnIn('session_rate_windows') };
 
-export async function leaseTokens(db: Db, request: LeaseRequest): Promise<Lease> {
+export async function leaseTokens(db: Db, request: LeaseRequest): Promise<RateLimitLease> {
   const { bucket, projectId, limit, ceiling, waiting, spareAtMost, window, spent, writeOffPublic } = request;
   const [row] = await lease[bucket](db, [
     ...[projectId, limit, ceiling, waiting.public, waiting.secret, spareAtMost],

@@ -4,11 +4,11 @@ import type { Db } from '../../db/connect.ts';
 import type { KeyKind } from './keys.ts';
 import {
   type Bucket,
-  type Lease,
   type LeaseRequest,
   leaseTokens,
   type PerKey,
   RATE_CHANNEL,
+  type RateLimitLease,
   requestReturns,
   returnTokens,
   type TokenReturn,
@@ -42,7 +42,7 @@ interface Notifications {
 
 /** The limiter's access to the database. */
 export interface RateStore {
-  lease(request: LeaseRequest): Promise<Lease>;
+  lease(request: LeaseRequest): Promise<RateLimitLease>;
   returnTokens(tokens: TokenReturn): Promise<void>;
   requestReturns(projectId: string): Promise<void>;
 }

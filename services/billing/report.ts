@@ -3,7 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import type { Logger } from '../../platform/logger.ts';
 
-export interface Report {
+export interface UsageReport {
   id: string;
   customer_id: string;
   count: string;
@@ -13,7 +13,7 @@ export interface Report {
 const BATCH = 50;
 const CLAIM_SECONDS = 120;
 
-const claim = statement<Report>(
+const claim = statement<UsageReport>(
   'billing-claim',
   `update billing_reports set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
    where id in (
@@ -68,7 +68,7 @@ export async function reportUsage(db: Db, stripe: Stripe, priceId: string, log: 
 async function sendReport(
   stripe: Stripe,
   name: string,
-  { id, customer_id: customer, count, at }: Report,
+  { id, customer_id: customer, count, at }: UsageReport,
 ): Promise<void> {
   try {
     await stripe.billing.meterEvents.create({

@@ -1,13 +1,11 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
-import type { AutoPauseLimits } from './auto-pause.ts';
+import { type AutoPauseLimits, checkProgress, resumeUnblockedCampaign } from './auto-pause.ts';
 import { batchesLeft, regroupDue } from './batches.ts';
 import { closeCampaign, closeCancelled } from './close.ts';
 import { describeCampaign } from './details.ts';
 import { freezeAudience } from './freeze.ts';
 import { nextSendAt } from './pace.ts';
-import { resumeUnblockedCampaign } from './pause-itself.ts';
-import { checkProgress } from './progress.ts';
 
 /** What the Temporal workflow of a campaign does next. */
 export type NextStep = { details: string } & (
@@ -30,19 +28,22 @@ const RECHECK_MS = 1_000;
 const BATCHES_PER_SLICE = 5;
 const MAX_SLICES = 4;
 
-export interface AdvanceDeps {
+export interface CampaignAdvanceDeps {
   db: Db;
   limits: AutoPauseLimits;
   now: () => Date | Promise<Date>;
 }
 
-export interface Run {
+export interface CampaignRun {
   campaignId: string;
   generation: number;
 }
 
 /** Carries out every state change of a campaign that is due except sending, and returns what comes next. */
-export async function advanceCampaign(deps: AdvanceDeps, { campaignId, generation }: Run): Promise<NextStep> {
+export async function advanceCampaign(
+  deps: CampaignAdvanceDeps,
+  { campaignId, generation }: CampaignRun,
+): Promise<NextStep> {
   for (;;) {
     const campaign = await Campaign.query(deps.db).findById(campaignId);
     // The campaign was deleted, or a workflow of a later generation runs it.
@@ -55,7 +56,7 @@ export async function advanceCampaign(deps: AdvanceDeps, { campaignId, generatio
   }
 }
 
-async function decide(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> {
+async function decide(deps: CampaignAdvanceDeps, campaign: Campaign): Promise<Decision> {
   const { db } = deps;
   switch (campaign.status) {
     case 'DRAFT':
@@ -70,7 +71,7 @@ async function decide(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> 
   }
 }
 
-async function startWhenDue({ db, now }: AdvanceDeps, { id, scheduledFor }: Campaign): Promise<Decision> {
+async function startWhenDue({ db, now }: CampaignAdvanceDeps, { id, scheduledFor }: Campaign): Promise<Decision> {
   if (scheduledFor && scheduledFor > (await now())) return { kind: 'wait', until: scheduledFor };
   // Matches no row if the campaign was rescheduled meanwhile.
   await Campaign.query(db)
@@ -80,12 +81,12 @@ async function startWhenDue({ db, now }: AdvanceDeps, { id, scheduledFor }: Camp
   return { kind: 'again' };
 }
 
-async function recheckPaused(deps: AdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
+async function recheckPaused(deps: CampaignAdvanceDeps, { id, pausedBy }: Campaign): Promise<Decision> {
   if (pausedBy !== 'BLOCKED') return { kind: 'wait' };
   return (await resumeUnblockedCampaign(deps.db, id)) ? { kind: 'again' } : waitFor(deps, BLOCKED_RECHECK_MS);
 }
 
-async function continueSending(deps: AdvanceDeps, campaign: Campaign): Promise<Decision> {
+async function continueSending(deps: CampaignAdvanceDeps, campaign: Campaign): Promise<Decision> {
   const { db, limits } = deps;
   const { id } = campaign;
   if (!campaign.frozenAt) {
@@ -105,7 +106,7 @@ async function continueSending(deps: AdvanceDeps, campaign: Campaign): Promise<D
   return (await closeCampaign(db, id)) ? { kind: 'end' } : waitFor(deps, RECHECK_MS);
 }
 
-const waitFor = async ({ now }: AdvanceDeps, ms: number): Promise<Decision> => ({
+const waitFor = async ({ now }: CampaignAdvanceDeps, ms: number): Promise<Decision> => ({
   kind: 'wait',
   until: new Date((await now()).getTime() + ms),
 });

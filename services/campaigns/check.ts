@@ -5,7 +5,7 @@ import { ApiError, badRequest, notFound, type Violation, validationError } from 
 import { isUuid } from '../../platform/ids.ts';
 import { parseCondition } from '../conditions/parse.ts';
 import type { ParsedCondition } from '../conditions/types.ts';
-import { referenceViolations } from '../segments/references.ts';
+import { referenceViolations } from '../segments/graph.ts';
 import { asViolation, faultsIn, type TemplateTexts } from '../templates/check.ts';
 
 export interface AudienceInput {

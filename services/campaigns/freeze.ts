@@ -6,8 +6,8 @@ import { joined, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import { prepare } from '../segments/guard.ts';
 import { audienceOf } from './audience.ts';
+import { pauseCampaignItself } from './auto-pause.ts';
 import { CAMPAIGN_PRIORITY, RECIPIENTS_PER_BATCH } from './batches.ts';
-import { pauseCampaignItself } from './pause-itself.ts';
 
 /** Bounds the selection of the recipients, because customers write the condition. */
 const TIMEOUT_MS = 15 * 60_000;

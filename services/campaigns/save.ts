@@ -151,3 +151,13 @@ async function countAndView(db: Db, campaign: Campaign): Promise<CampaignView> {
   campaign.audienceCount = audienceCount;
   return viewCampaign(db, campaign);
 }
+
+/** Deletes a campaign. One that was sent keeps its row, because its mails in the ledger take sender and subject from it. */
+export async function deleteCampaign(db: Db, project: ProjectAccess, id: string): Promise<void> {
+  await writing(db, project, async (trx) => {
+    const campaign = await lockCampaign(trx, project.projectId, id);
+    if (campaign.status === 'SCHEDULED' || campaign.status === 'SENDING') throw stateConflict(campaign, 'be deleted');
+    if (campaign.frozenAt) await campaign.$query(trx).patch({ body: '', deletedAt: new Date() });
+    else await campaign.$query(trx).delete();
+  });
+}

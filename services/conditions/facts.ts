@@ -1,6 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { type ContactRow, contactRecord } from '../../db/models/contact.ts';
 import { statement } from '../../db/statement.ts';
+import type { Data } from '../contacts/data.ts';
+import { decides } from './evaluate.ts';
+import { type ResolvedCondition, staticSegmentsOf } from './resolve.ts';
 import type { Subject, Uses } from './types.ts';
 
 /** The stored facts about one contact that conditions evaluate. */
@@ -54,3 +57,25 @@ const factsOf = ({ events, segment_ids, ...contact }: Row): Facts => ({
   events: (events ?? []).map(([name, milliseconds]) => ({ name, createdAt: new Date(milliseconds) })),
   staticSegments: new Set(segment_ids),
 });
+
+/** One evaluation: which contact, at what time. */
+export interface ContactEvaluation {
+  projectId: string;
+  contactId: string;
+  now: Date;
+  /** The context of the execution that evaluates the condition. */
+  context?: Data;
+}
+
+/** Whether one stored contact matches. A contact that does not exist does not match. */
+export async function evaluateForContact(
+  db: Db,
+  resolved: ResolvedCondition,
+  evaluation: ContactEvaluation,
+): Promise<boolean> {
+  const { projectId, contactId, now, context = {} } = evaluation;
+  const { condition, uses, segments } = resolved;
+  const wanted = { projectId, contactIds: [contactId], uses, segmentIds: staticSegmentsOf(resolved) };
+  const facts = (await loadFacts(db, wanted)).get(contactId);
+  return facts !== undefined && decides(condition, { ...facts, segments, context, now });
+}

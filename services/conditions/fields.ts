@@ -27,14 +27,18 @@ const mailEventNames = new Map([
 ]);
 
 /** A valid field: its operators, and what a filter on it depends on. */
-export interface Field {
+export interface FieldDefinition {
   operators: string[];
   /** Returns undefined for an unknown operator. */
   find(operator: string): ((filter: RawFilter) => Predicate) | undefined;
   recordUse(uses: Uses, path: string, filter: RawFilter, predicate: Predicate): void;
 }
 
-function field<Target>(target: Target, operators: Operators<Target>, recordUse: Field['recordUse']): Field {
+function field<Target>(
+  target: Target,
+  operators: Operators<Target>,
+  recordUse: FieldDefinition['recordUse'],
+): FieldDefinition {
   return {
     operators: Object.keys(operators),
     find(name) {
@@ -46,11 +50,11 @@ function field<Target>(target: Target, operators: Operators<Target>, recordUse: 
 }
 
 const recordField =
-  (name: string): Field['recordUse'] =>
+  (name: string): FieldDefinition['recordUse'] =>
   ({ fields }) =>
     void fields.add(name);
 
-const standard = new Map<string, Field>([
+const standard = new Map<string, FieldDefinition>([
   ['email', field(undefined, emailOperators, recordField('email'))],
   ['subscribed', field(undefined, subscribedOperators, recordField('subscribed'))],
   ['createdAt', field('createdAt', dateOperators, recordField('createdAt'))],
@@ -61,7 +65,7 @@ const standard = new Map<string, Field>([
  * Resolves a field name, which depends on the operator too. With an event operator, a name without prefix is an event.
  * With other operators, `event.<key>` is a value in the context of an execution (`inExecution`).
  */
-export function fieldOf(name: string, operator: string, inExecution: boolean): Field {
+export function resolveField(name: string, operator: string, inExecution: boolean): FieldDefinition {
   if (name.length > MAX_LENGTH) throw fieldViolation(`must be at most ${MAX_LENGTH} characters long`);
   if (/\0|\p{Surrogate}/u.test(name)) throw fieldViolation('has a character that cannot be stored');
   const known = standard.get(name) ?? dataField(name) ?? segmentField(name, operator);
@@ -76,13 +80,13 @@ export function fieldOf(name: string, operator: string, inExecution: boolean): F
   );
 }
 
-function dataField(name: string): Field | undefined {
+function dataField(name: string): FieldDefinition | undefined {
   if (!/^data[.[]/.test(name)) return undefined;
   const keys = keysAfter('data', name);
   return field({ root: 'data' as const, keys }, dataOperators, (uses) => void uses.keys.add(keys[0] ?? ''));
 }
 
-function contextField(name: string): Field {
+function contextField(name: string): FieldDefinition {
   return field({ root: 'context' as const, keys: keysAfter('event', name) }, dataOperators, () => {});
 }
 
@@ -93,7 +97,7 @@ function keysAfter(root: string, name: string): string[] {
 }
 
 /** Returns undefined for event names such as `segment.<slug>.entry`. */
-function segmentField(name: string, operator: string): Field | undefined {
+function segmentField(name: string, operator: string): FieldDefinition | undefined {
   if (!name.startsWith('segment.')) return undefined;
   const id = name.slice('segment.'.length).toLowerCase();
   if (UUID.test(id))
@@ -104,7 +108,7 @@ function segmentField(name: string, operator: string): Field | undefined {
   throw fieldViolation('names no segment: write segment.<id>');
 }
 
-function eventField(given: string): Field {
+function eventField(given: string): FieldDefinition {
   if (given === '') throw fieldViolation('names no event: write event.<name>');
   const name = mailEventNames.get(given) ?? given;
   return field(name, eventOperators, (uses, _, { count }, { needsOldest }) => {

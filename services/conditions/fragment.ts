@@ -36,7 +36,7 @@ export const joined = (parts: Fragment[], separator: string): Fragment =>
   );
 
 /** Returns rows with the column names of the database (snake_case). */
-export async function run<Row>(db: Db, { text, bindings }: Fragment): Promise<Row[]> {
+export async function queryFragment<Row>(db: Db, { text, bindings }: Fragment): Promise<Row[]> {
   const { rows } = await db.raw<{ rows: Row[] }>(text, bindings as Knex.RawBinding[]);
   return rows;
 }

@@ -45,12 +45,12 @@ export const momentSql = (text: Fragment): Fragment =>
 
 export const timestamp = (milliseconds: number): Fragment => sql`${new Date(milliseconds).toISOString()}::timestamptz`;
 
-export const units = ['minutes', 'hours', 'days', 'weeks', 'months'] as const;
-export type Unit = (typeof units)[number];
+export const timeUnits = ['minutes', 'hours', 'days', 'weeks', 'months'] as const;
+export type TimeUnit = (typeof timeUnits)[number];
 
 export interface TimeSpan {
   amount: number;
-  unit: Unit;
+  unit: TimeUnit;
 }
 
 const unitMs = { minutes: 60_000, hours: 3_600_000, days: DAY_MS, weeks: 7 * DAY_MS };

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { type ContactRecord, type ContactRow, contactRecord } from '../../db/models/contact.ts';
 import { toSql } from './evaluate.ts';
-import { type Fragment, run, sql } from './fragment.ts';
+import { type Fragment, queryFragment, sql } from './fragment.ts';
 import type { ResolvedCondition } from './resolve.ts';
 import { projectContacts, scopeOf } from './scope.ts';
 
@@ -34,11 +34,14 @@ export const contactsWhere = ({ scope, condition }: Matching): Fragment =>
   sql`from contacts c where ${scope} and ${condition}`;
 
 export async function countMatching(db: Db, matching: Matching): Promise<number> {
-  const [row] = await run<{ count: number }>(db, sql`select count(*)::integer as count ${contactsWhere(matching)}`);
+  const [row] = await queryFragment<{ count: number }>(
+    db,
+    sql`select count(*)::integer as count ${contactsWhere(matching)}`,
+  );
   return row?.count ?? 0;
 }
 
-export interface PageQuery {
+export interface MatchingPageQuery {
   /** How many contacts match in total. */
   total: number;
   offset: number;
@@ -46,7 +49,7 @@ export interface PageQuery {
 }
 
 /** Returns a page of matching contacts, the newest first. */
-export async function pageOfMatching(db: Db, matching: Matching, page: PageQuery): Promise<ContactRecord[]> {
+export async function pageOfMatching(db: Db, matching: Matching, page: MatchingPageQuery): Promise<ContactRecord[]> {
   const { total, offset, limit } = page;
   if (offset >= total) return [];
   if (total > SMALL_RESULT && offset + limit <= total / 100) {
@@ -59,8 +62,12 @@ export async function pageOfMatching(db: Db, matching: Matching, page: PageQuery
 const newestFirst = sql`order by c.created_at desc, c.id desc`;
 
 /** Finds all matches, then cuts the page. MATERIALIZED keeps the planner from choosing a plan for the small LIMIT. */
-async function pageBySearch(db: Db, matching: Matching, { offset, limit }: PageQuery): Promise<ContactRecord[]> {
-  const rows = await run<ContactRow>(
+async function pageBySearch(
+  db: Db,
+  matching: Matching,
+  { offset, limit }: MatchingPageQuery,
+): Promise<ContactRecord[]> {
+  const rows = await queryFragment<ContactRow>(
     db,
     sql`with found as materialized (select c.id, c.created_at ${contactsWhere(matching)}),
       page as (select c.id from found c ${newestFirst} limit ${limit} offset ${offset})
@@ -70,11 +77,11 @@ async function pageBySearch(db: Db, matching: Matching, { offset, limit }: PageQ
 }
 
 /** Scans the newest contacts, because with many matches a first page is near. The time index leads with `subscribed`. */
-async function pageByScan(db: Db, matching: Matching, { offset, limit }: PageQuery): Promise<ContactRecord[]> {
+async function pageByScan(db: Db, matching: Matching, { offset, limit }: MatchingPageQuery): Promise<ContactRecord[]> {
   const { projectId, condition } = matching;
   const newest = (subscribed: boolean) =>
     sql`(select * from contacts c where c.project_id = ${projectId} and c.subscribed = ${subscribed} ${newestFirst} limit ${MAX_SCAN})`;
-  const rows = await run<ContactRow>(
+  const rows = await queryFragment<ContactRow>(
     db,
     sql`select c.* from (
         select c.* from (${newest(true)} union all ${newest(false)}) c ${newestFirst} limit ${MAX_SCAN}

@@ -1,9 +1,9 @@
 import { badRequest, type Violation } from '../../platform/errors.ts';
-import { fieldOf } from './fields.ts';
+import { resolveField } from './fields.ts';
 import { FilterViolation, type RawFilter } from './operators/operator.ts';
 import type { Condition, Group, ParsedCondition, ParseResult, Predicate, Uses } from './types.ts';
 
-export const MAX_DEPTH = 10;
+export const MAX_GROUP_DEPTH = 10;
 export const MAX_FILTERS = 200;
 /** The most violations that are reported. */
 const MAX_VIOLATIONS = 20;
@@ -56,7 +56,7 @@ export const invalidCondition = (errors: Violation[]) =>
 
 function readCondition(state: ParseState, tree: unknown, at: string, depth: number): Condition | undefined {
   if (!isTree(tree)) return report(state, at, 'must be an object with "logic" and "groups"', 'invalid_type');
-  if (depth > MAX_DEPTH) return report(state, at, `is nested deeper than ${MAX_DEPTH} levels`, 'too_big');
+  if (depth > MAX_GROUP_DEPTH) return report(state, at, `is nested deeper than ${MAX_GROUP_DEPTH} levels`, 'too_big');
   const { logic, groups } = tree;
   if (logic !== 'AND' && logic !== 'OR') report(state, joinPath(at, 'logic'), 'must be AND or OR', 'invalid_enum');
   if (!Array.isArray(groups)) return report(state, joinPath(at, 'groups'), 'must be a list of groups', 'invalid_type');
@@ -106,7 +106,7 @@ function readFilter(state: ParseState, filter: unknown, at: string): Predicate |
 }
 
 function readParts({ inExecution, uses }: ParseState, name: string, operator: string, filter: RawFilter, at: string) {
-  const field = fieldOf(name, operator, inExecution);
+  const field = resolveField(name, operator, inExecution);
   const bind = field.find(operator);
   if (!bind)
     throw new FilterViolation(

@@ -38,7 +38,7 @@ export async function resolveWith(
       const parsed = segment.condition ? requireCondition(segment.condition) : undefined;
       segments.set(segment.id, { condition: parsed?.condition });
       if (!parsed) continue;
-      uses = together(uses, parsed.uses);
+      uses = mergeUses(uses, parsed.uses);
       for (const id of parsed.uses.segments.keys()) if (!seen.has(id)) next.add(id);
     }
     wanted = [...next];
@@ -46,7 +46,7 @@ export async function resolveWith(
   return { condition, uses, segments };
 }
 
-export const together = (one: Uses, two: Uses): Uses => ({
+export const mergeUses = (one: Uses, two: Uses): Uses => ({
   fields: new Set([...one.fields, ...two.fields]),
   keys: new Set([...one.keys, ...two.keys]),
   events: new Set([...one.events, ...two.events]),

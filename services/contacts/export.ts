@@ -5,7 +5,7 @@ import { csvLines } from '../../platform/csv-lines.ts';
 import { heavyWork } from '../access/heavy-work.ts';
 import { projectContacts } from '../conditions/scope.ts';
 import { listKeys } from './fields.ts';
-import { type PageQuery, pageByScan } from './list-query.ts';
+import { type ContactPageQuery, pageByScan } from './list-query.ts';
 
 const MAX_ROWS = 1_000;
 /** Limits the size of a page, because formatting one blocks the event loop. */
@@ -43,7 +43,7 @@ const columnOf = (key: string): Column => ({
 async function* pages(db: Db, projectId: string, columns: Column[]): AsyncGenerator<string> {
   yield csvLines([columns.map(({ header }) => header)]);
   const limit = Math.max(1, Math.min(MAX_ROWS, Math.floor(MAX_CELLS / columns.length)));
-  const query: PageQuery = {
+  const query: ContactPageQuery = {
     projectId,
     scope: projectContacts(projectId),
     filter: { data: [] },

@@ -4,7 +4,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import { badRequest } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
-import { type Fragment, run, sql } from '../conditions/fragment.ts';
+import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
 import { scopeOf } from '../conditions/scope.ts';
 import { countField, readFieldName } from './fields.ts';
 
@@ -65,7 +65,7 @@ interface Chunk {
 async function removeFromChunk(db: Db, key: string, source: Fragment): Promise<Chunk> {
   const [chunk] = await retryDeadlocks(db, () =>
     inTransaction(db, (trx) =>
-      run<Chunk>(
+      queryFragment<Chunk>(
         trx,
         sql`with chunk as materialized (${source}),
         locked as materialized (

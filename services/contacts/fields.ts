@@ -5,7 +5,7 @@ export { fieldTypes } from '../../db/models/contact-counts.ts';
 
 import { aggregateContactBacklog, countContacts } from './counts.ts';
 
-export interface Field {
+export interface ContactField {
   /** A standard field by its name, a custom one as `data.<key>`. */
   field: string;
   type: FieldType;
@@ -36,7 +36,7 @@ export async function listKeys(db: Db, projectId: string): Promise<FieldCount[]>
   return fields.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-export async function listFields(db: Db, projectId: string): Promise<Field[]> {
+export async function listFields(db: Db, projectId: string): Promise<ContactField[]> {
   const [total, keys] = await Promise.all([countContacts(db, projectId), listKeys(db, projectId)]);
   // At most 1: a contact may have been added between the two reads.
   const share = (contacts: number) => (total === 0 ? 0 : Math.min(1, contacts / total));

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { ContactRow } from '../../db/models/contact.ts';
-import { type Fragment, joined, run, sql } from '../conditions/fragment.ts';
+import { type Fragment, joined, queryFragment, sql } from '../conditions/fragment.ts';
 
 export type ContactSort = 'createdAt' | 'email';
 export type Direction = 'asc' | 'desc';
@@ -25,7 +25,7 @@ export interface RowKey {
   id: string;
 }
 
-export interface PageQuery {
+export interface ContactPageQuery {
   projectId: string;
   /** Limits searches by index to the project, see `scopeOf`. */
   scope: Fragment;
@@ -41,8 +41,11 @@ export type PageRow = ContactRow & { sort_key: string };
 const MAX_SCANNED = 10_000;
 
 /** Counts the contacts that match the filter. */
-export async function countMatches(db: Db, { scope, filter }: Pick<PageQuery, 'scope' | 'filter'>): Promise<number> {
-  const [row] = await run<{ count: string }>(
+export async function countMatches(
+  db: Db,
+  { scope, filter }: Pick<ContactPageQuery, 'scope' | 'filter'>,
+): Promise<number> {
+  const [row] = await queryFragment<{ count: string }>(
     db,
     sql`select count(*) as count from contacts where ${scope} and ${indexed(filter)}`,
   );
@@ -55,13 +58,13 @@ export async function countMatches(db: Db, { scope, filter }: Pick<PageQuery, 's
  */
 export function pageByIndex(
   db: Db,
-  { scope, filter, order, after, limit }: PageQuery,
+  { scope, filter, order, after, limit }: ContactPageQuery,
   most?: number,
 ): Promise<(PageRow & { found: number })[]> {
   const limitMatches = most === undefined ? sql`` : sql`limit ${most}`;
   const matches = sql`select id, email, created_at from contacts where ${scope} and ${indexed(filter)} ${limitMatches}`;
   const page = sql`select id from matches where ${isAfter(order, after)} ${ordered(order)} limit ${limit}`;
-  return run(
+  return queryFragment(
     db,
     sql`with matches as materialized (${matches})
       select c.*, ${sortKeyOf(order)} as sort_key, (select count(*)::integer from matches) as found
@@ -70,7 +73,7 @@ export function pageByIndex(
 }
 
 /** Scans contacts in list order and keeps the matches. With fewer rows than the limit, matches may follow unscanned. */
-export function pageByScan(db: Db, { projectId, filter, order, after, limit }: PageQuery): Promise<PageRow[]> {
+export function pageByScan(db: Db, { projectId, filter, order, after, limit }: ContactPageQuery): Promise<PageRow[]> {
   const indexPrefixes = order.sort === 'email' ? [sql`true`] : subscriptionStates(filter);
   const match = notIndexed(order.sort === 'email' ? filter : { ...filter, subscribed: undefined });
   const maxRows = match ? MAX_SCANNED : limit;
@@ -79,7 +82,7 @@ export function pageByScan(db: Db, { projectId, filter, order, after, limit }: P
       ${ordered(order)} limit ${maxRows})`,
   );
   const scanned = sql`select * from (${joined(scans, ' union all ')}) scans ${ordered(order)} limit ${maxRows}`;
-  return run(
+  return queryFragment(
     db,
     sql`select *, ${sortKeyOf(order)} as sort_key from (${scanned}) scanned
       where ${match ?? sql`true`} ${ordered(order)} limit ${limit}`,

@@ -7,9 +7,9 @@ import { type CursorPage, cutPage } from '../paging.ts';
 import { countContacts } from './counts.ts';
 import {
   type ContactFilter,
+  type ContactPageQuery,
   countMatches,
   type ListOrder,
-  type PageQuery,
   type PageRow,
   pageByIndex,
   pageByScan,
@@ -59,7 +59,7 @@ interface Found {
   few: boolean;
 }
 
-async function firstPage(db: Db, query: PageQuery): Promise<Found> {
+async function firstPage(db: Db, query: ContactPageQuery): Promise<Found> {
   const { projectId, filter } = query;
   if (!isSearch(filter)) {
     const total = await countContacts(db, projectId, filter);
@@ -72,7 +72,7 @@ async function firstPage(db: Db, query: PageQuery): Promise<Found> {
   return { rows: await pageOf(db, query, false), total: await countMatches(db, query), few: false };
 }
 
-async function nextPage(db: Db, query: PageQuery, { few }: CursorContent): Promise<Found> {
+async function nextPage(db: Db, query: ContactPageQuery, { few }: CursorContent): Promise<Found> {
   return { rows: await pageOf(db, query, few), total: 0, few };
 }
 
@@ -83,7 +83,7 @@ function filterOf({ search, subscribed, data }: ContactsQuery): ContactFilter {
 
 const isSearch = ({ search, data }: ContactFilter): boolean => Boolean(search) || data.length > 0;
 
-async function pageOf(db: Db, query: PageQuery, few: boolean): Promise<PageRow[]> {
+async function pageOf(db: Db, query: ContactPageQuery, few: boolean): Promise<PageRow[]> {
   const { filter, order, limit } = query;
   const isOrderIndexed = !isSearch(filter) && (order.sort === 'createdAt' || filter.subscribed === undefined);
   if (few && !isOrderIndexed) return pageByIndex(db, query);

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { type ContactRecord, type ContactRow, contactRecord } from '../../db/models/contact.ts';
-import { contactValues, writeContact } from '../../db/models/contact-writing.ts';
+import { contactValues, writeContactSql } from '../../db/models/contact-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { notFound } from '../../platform/errors.ts';
@@ -26,7 +26,7 @@ export interface SavedContact {
 const save = statement<ContactRow & { is_new: boolean }>(
   'contact-save',
   `select written.is_new, saved.*
-   from ${openProject()} as project, ${writeContact('project.id', 3)} as written, current_contact(written.id) as saved`,
+   from ${openProject()} as project, ${writeContactSql('project.id', 3)} as written, current_contact(written.id) as saved`,
 );
 
 /** Creates the contact with this address, or changes it. */

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { type ContactWrite, contactArrays, writeContacts as writing } from '../../db/models/contact-writing.ts';
+import { type ContactWrite, contactArrays, writeContactsSql as writing } from '../../db/models/contact-writing.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
 import { mergedTooLarge } from './data.ts';

@@ -12,8 +12,8 @@ import { notifyDomainsChanged } from './notify.ts';
 import {
   type CheckOutcome,
   checkKey,
-  judge,
-  outcomeOf,
+  checkOutcomeOf,
+  evaluateRecord,
   type WantedRecord,
   wantedRecords,
   withChecks,
@@ -26,9 +26,9 @@ export interface CheckDeps {
 }
 
 /** The result of a check. `gone`: the domain was removed, or the caller's loop was replaced. */
-export type Checked =
+export type DomainCheck =
   | { gone: true }
-  | { gone: false; status: Domain['status']; verdict: CheckOutcome; nextSeconds: number };
+  | { gone: false; status: Domain['status']; outcome: CheckOutcome; nextSeconds: number };
 
 /** A verified domain becomes pending after so many failed checks in a row. */
 const MAX_FAILED_CHECKS = 3;
@@ -39,7 +39,7 @@ const WITH_PRIVATE_SUFFIXES = { allowPrivateDomains: true };
  * Looks up the records of a domain and stores the result. `generation` is that of the calling loop; a loop that was
  * replaced by a newer one does nothing. The lookups run outside the transaction.
  */
-export async function checkDomain(deps: CheckDeps, domainId: string, generation?: number): Promise<Checked> {
+export async function checkDomain(deps: CheckDeps, domainId: string, generation?: number): Promise<DomainCheck> {
   const { db, resolver, settings } = deps;
   const before = await Domain.query(db).findById(domainId);
   if (!before || before.managed || isOutdated(before, generation)) return { gone: true };
@@ -57,14 +57,14 @@ async function record(
   generation: number | undefined,
   wanted: WantedRecord[],
   answers: Answers,
-): Promise<Checked> {
+): Promise<DomainCheck> {
   return inTransaction(deps.db, async (trx) => {
     const domain = await Domain.query(trx).findById(domainId).forNoKeyUpdate();
     if (!domain || isOutdated(domain, generation)) return { gone: true };
     const checks: Record<string, RecordCheck> = {};
     wanted.forEach((record, index) => {
       const [key, answer] = [checkKey(record), answers[index]];
-      if (answer) checks[key] = judge(record, answer, domain.checks[key]);
+      if (answer) checks[key] = evaluateRecord(record, answer, domain.checks[key]);
     });
     return write(trx, deps, domain, wanted, checks);
   });
@@ -98,9 +98,9 @@ async function write(
   domain: Domain,
   wanted: WantedRecord[],
   checks: Record<string, RecordCheck>,
-): Promise<Checked> {
-  const verdict = outcomeOf(withChecks(wanted, checks));
-  const { status, failedChecks } = await withoutConflict(trx, domain, afterCheck(domain, verdict));
+): Promise<DomainCheck> {
+  const outcome = checkOutcomeOf(withChecks(wanted, checks));
+  const { status, failedChecks } = await withoutConflict(trx, domain, afterCheck(domain, outcome));
   const now = new Date();
   const changed = status !== domain.status;
   const verifiedAt = status === 'PENDING' ? null : changed ? now : domain.verifiedAt;
@@ -120,7 +120,7 @@ async function write(
     if (status === 'VERIFIED') await releaseBlockedMail(trx, domain);
   }
   const { pendingSeconds, verifiedSeconds } = settings.domainCheck;
-  return { gone: false, status, verdict, nextSeconds: status === 'VERIFIED' ? verifiedSeconds : pendingSeconds };
+  return { gone: false, status, outcome, nextSeconds: status === 'VERIFIED' ? verifiedSeconds : pendingSeconds };
 }
 
 /** Keeps the domain pending when another project has verified the name. */
@@ -137,10 +137,10 @@ async function withoutConflict<State extends Pick<Domain, 'status'>>(
 /** Decides the next state. A failed lookup changes nothing, and one or two bad answers may be a mistake. */
 export function afterCheck(
   { status, failedChecks }: Pick<Domain, 'status' | 'failedChecks'>,
-  verdict: CheckOutcome,
+  outcome: CheckOutcome,
 ): Pick<Domain, 'status' | 'failedChecks'> {
-  if (verdict === 'unknown') return { status, failedChecks };
-  if (verdict === 'passed') return { status: 'VERIFIED', failedChecks: 0 };
+  if (outcome === 'unknown') return { status, failedChecks };
+  if (outcome === 'passed') return { status: 'VERIFIED', failedChecks: 0 };
   const failed = failedChecks + 1;
   return { status: failed >= MAX_FAILED_CHECKS ? 'PENDING' : status, failedChecks: failed };
 }

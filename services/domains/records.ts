@@ -57,7 +57,7 @@ export const withChecks = (wanted: WantedRecord[], checks: Record<string, Record
   wanted.map((record) => ({ ...record, ...(checks[checkKey(record)] ?? neverChecked) }));
 
 /** Evaluates a DNS answer. A failed lookup changes only the error. */
-export function judge(
+export function evaluateRecord(
   wanted: WantedRecord,
   answer: DnsAnswer<string> | DnsAnswer<MailExchange>,
   before: RecordCheck = neverChecked,
@@ -150,7 +150,7 @@ const hostOf = (name: string): string => name.toLowerCase().replace(/\.$/, '');
 export type CheckOutcome = 'passed' | 'failed' | 'unknown';
 
 /** Combines the required records of a check; failed lookups count as unknown. */
-export function outcomeOf(records: DomainRecord[]): CheckOutcome {
+export function checkOutcomeOf(records: DomainRecord[]): CheckOutcome {
   const required = records.filter((record) => record.required);
   if (required.some(({ status, error }) => !error && status !== 'FOUND')) return 'failed';
   return required.some(({ error }) => error) ? 'unknown' : 'passed';

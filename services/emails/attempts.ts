@@ -3,7 +3,7 @@ import { statement } from '../../db/statement.ts';
 import type { Settlement } from './delivery-settlement.ts';
 
 /** One offer of a mail to the SMTP relay, and its outcome. */
-export interface Attempt {
+export interface DeliveryAttempt {
   number: number;
   startedAt: Date;
   endedAt: Date;
@@ -13,7 +13,12 @@ export interface Attempt {
 }
 
 /** Returns null when the mail was not offered, so there was no attempt. */
-export function attemptOutcome({ status, attemptNotCounted, unknown, gaveUp }: Settlement): Attempt['outcome'] | null {
+export function attemptOutcome({
+  status,
+  attemptNotCounted,
+  unknown,
+  gaveUp,
+}: Settlement): DeliveryAttempt['outcome'] | null {
   if (attemptNotCounted) return null;
   if (unknown) return 'unknown';
   if (status === 'SENT') return 'sent';
@@ -24,7 +29,7 @@ interface AttemptRow {
   number: number;
   started_at: Date;
   ended_at: Date;
-  outcome: Attempt['outcome'];
+  outcome: DeliveryAttempt['outcome'];
   answer: string | null;
 }
 
@@ -34,7 +39,7 @@ const readAttempts = statement<AttemptRow>(
 );
 
 /** Returns the attempts of a mail in order. */
-export async function attemptsOf(db: Db, emailId: string): Promise<Attempt[]> {
+export async function listDeliveryAttempts(db: Db, emailId: string): Promise<DeliveryAttempt[]> {
   const rows = await readAttempts(db, [emailId]);
   return rows.map(({ number, started_at, ended_at, outcome, answer }) => ({
     number,

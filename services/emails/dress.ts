@@ -4,7 +4,7 @@ import { replaceLinks } from '../../platform/mime/html-links.ts';
 import { bodyEnd } from '../../platform/templates/index.ts';
 import type { MailLinks } from './links.ts';
 import { EMAIL_ID_HEADER } from './return-token.ts';
-import type { TrackedMail as CountedMail } from './tracked-links.ts';
+import type { TrackingUrls as CountedMail } from './tracked-links.ts';
 
 /** What determines whether a mail is tracked. */
 export interface TrackedMail {

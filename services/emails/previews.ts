@@ -1,14 +1,17 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
+import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { replaceLinks } from '../../platform/mime/html-links.ts';
-import type { Settings } from '../../platform/settings.ts';
 import { readClickToken } from './tracked-links.ts';
 
 // Rendered HTML is shown in a sandboxed frame from an address of its own, so that no script of a mail runs in the
 // dashboard. See docs/decisions/140-previews.md.
 
-type PreviewSettings = Pick<Settings, 'baseUrl' | 'secretKeys'>;
+interface PreviewSettings {
+  baseUrl: string;
+  secretKeys: SigningKeys;
+}
 
 export const PREVIEW_MINUTES = 60;
 const MAX_PROJECT_BYTES = 50 * 1024 * 1024;

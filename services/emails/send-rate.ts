@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import type { Pace } from '../../platform/slots.ts';
+import type { SlotPace } from '../../platform/slots.ts';
 
 // Reserves an interval on one timeline that all workers share, so that mails are spaced by the rate. Uses the database's
 // clock only.
@@ -20,7 +20,7 @@ const MAX_LATE_MS = 20;
 const RETRY_MS = 500;
 
 /** Enforces `SEND_RATE_PER_SECOND` over all workers that share the database. */
-export class SendRateLimit implements Pace {
+export class SendRateLimit implements SlotPace {
   private readonly db: Db;
   private readonly perSecond: number;
   /** Reserved send times, by this process's clock. */

@@ -1,5 +1,4 @@
-import { together } from '../../db/coalesce-writes.ts';
-import { confirmed } from '../../db/confirm.ts';
+import { coalesceWrites, confirmed } from '../../db/coalesce-writes.ts';
 import { type Db, inTransaction, wake } from '../../db/connect.ts';
 import { Contact } from '../../db/models/contact.ts';
 import { fieldsFit } from '../../db/models/name-limits.ts';
@@ -16,9 +15,8 @@ import { reserveMails } from '../billing/caps.ts';
 import type { Data, DataChange } from '../contacts/data.ts';
 import { readLimitedData, requireRoomForFields } from '../contacts/limits.ts';
 import { translatingContactErrors } from '../contacts/violations.ts';
-import { knownSender, rememberSender } from '../domains/known-senders.ts';
 import { senderDomain } from '../domains/name.ts';
-import { isVerifiedSender } from '../domains/verified-sender.ts';
+import { isVerifiedSender, knownSender, rememberSender } from '../domains/verified-sender.ts';
 import { findTemplate } from '../templates/find.ts';
 import { storeAttachments } from './attachments.ts';
 import { insertUnpublishedResults } from './publish-results.ts';
@@ -117,7 +115,7 @@ async function writeRequests(
   return requests.map((request) => request.mails.flatMap(({ id }) => byId.get(id) ?? []));
 }
 
-const writeCoalesced = together(writeRequests, {
+const writeCoalesced = coalesceWrites(writeRequests, {
   key: ({ projectId, keyGeneration }) => `${projectId}/${keyGeneration}`,
   maxItems: 25,
   width: 2,

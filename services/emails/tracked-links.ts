@@ -4,13 +4,13 @@ import { openToken, signToken } from '../../platform/crypto/signed-token.ts';
 import { bytesOf, ID_BYTES, idOf } from './id-bytes.ts';
 
 /** The tracking URLs of one mail: its pixel and its links. */
-export interface TrackedMail {
+export interface TrackingUrls {
   openUrl: string;
   /** Returns undefined for a link that is not tracked. */
   clickUrl(target: string): string | undefined;
 }
 
-class SignedMail implements TrackedMail {
+class SignedMail implements TrackingUrls {
   private readonly links: TrackedLinks;
   private readonly projectId: string;
   private readonly token: string;
@@ -69,7 +69,7 @@ export class TrackedLinks {
     this.keys = keys;
   }
 
-  of({ id, projectId }: { id: string; projectId: string }): TrackedMail {
+  of({ id, projectId }: { id: string; projectId: string }): TrackingUrls {
     return new SignedMail(this, projectId, signToken(this.keys, MAIL_PURPOSE, bytesOf(id, projectId)));
   }
 

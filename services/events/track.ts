@@ -1,5 +1,4 @@
-import { together } from '../../db/coalesce-writes.ts';
-import { confirmed } from '../../db/confirm.ts';
+import { coalesceWrites, confirmed } from '../../db/coalesce-writes.ts';
 import { type Db, wake } from '../../db/connect.ts';
 import { insertEventsSql } from '../../db/models/event-writing.ts';
 import { eventFits, fieldsFit } from '../../db/models/name-limits.ts';
@@ -103,7 +102,7 @@ async function trackAll(
   return requests.map(({ event_id }) => byId.get(event_id));
 }
 
-const trackCoalesced = together(trackAll, {
+const trackCoalesced = coalesceWrites(trackAll, {
   key: ({ project: { projectId, keyGeneration }, limits }: TrackGroup) =>
     `${projectId}/${keyGeneration}/${limits.customFields}/${limits.eventNames}`,
   maxItems: 25,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { confirmed } from '../../db/confirm.ts';
+import { confirmed } from '../../db/coalesce-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';

@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
-import { run, sql } from '../conditions/fragment.ts';
+import { queryFragment, sql } from '../conditions/fragment.ts';
 import { contactsWhere, type Matching, matchingContacts } from '../conditions/matching.ts';
 import { requireCondition } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
@@ -65,7 +65,7 @@ export async function createJobByCondition(
 
 /** Stores the ids of the contacts in parts, and returns how many there are. */
 async function storeContacts(trx: Db, jobId: string, matching: Matching): Promise<number> {
-  const rows = await run<{ contacts: number }>(
+  const rows = await queryFragment<{ contacts: number }>(
     trx,
     sql`insert into job_chunks (job_id, number, contact_ids)
       select ${jobId}, number, array_agg(id) from (

@@ -9,7 +9,7 @@ import { startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { workflowIds } from '../outbox/ids.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { isActive } from '../workflows/execution-state.ts';
-import { resume } from '../workflows/executions/retry.ts';
+import { resumeExecution } from '../workflows/executions/retry.ts';
 import { restoreSchedule } from '../workflows/schedule.ts';
 
 /** A kind of rows that must have an open Temporal workflow or Schedule. */
@@ -36,7 +36,7 @@ export const kinds: Kind[] = [
       from executions where status in ('RUNNING', 'WAITING')`,
     revive: async (trx, id) => {
       const execution = await Execution.query(trx).findById(id).forUpdate();
-      if (execution && isActive(execution)) await resume(trx, execution);
+      if (execution && isActive(execution)) await resumeExecution(trx, execution);
     },
   },
   {

@@ -38,7 +38,11 @@ const insertRuns = statement(
  * Compares what should be open in Temporal with what is. Restarts workflows that were lost (terminated in the Web UI, a
  * restored backup, a lost namespace) from their stored state, and ends workflows whose row no longer needs them.
  */
-export async function reconcile(db: Db, temporal: TemporalSide, heartbeat: () => void = () => {}): Promise<Reconciled> {
+export async function reconcileTemporal(
+  db: Db,
+  temporal: TemporalSide,
+  heartbeat: () => void = () => {},
+): Promise<Reconciled> {
   const scan = newId();
   const result: Reconciled = { open: 0, revived: 0, ended: 0 };
   try {

@@ -5,7 +5,7 @@ import type { Settings } from '../../platform/settings.ts';
 import { mailManagers } from '../members/mail.ts';
 import { disableProject } from '../projects/disable.ts';
 import { SYSTEM_PROJECT_ID } from '../system/project.ts';
-import { MINIMUM_MAILS, thresholds } from './levels.ts';
+import { MINIMUM_MAILS, thresholds } from './state.ts';
 
 interface Suspect {
   project_id: string;

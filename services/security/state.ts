@@ -2,7 +2,56 @@ import type { Db } from '../../db/connect.ts';
 import { Project } from '../../db/models/project.ts';
 import { statement } from '../../db/statement.ts';
 import { noProject } from '../access/membership.ts';
-import { type Counts, type Level, type Rates, ratesOf, worst } from './levels.ts';
+
+export const levels = ['healthy', 'warning', 'critical'] as const;
+export type Level = (typeof levels)[number];
+
+/** Rates of fewer mails are not meaningful. */
+export const MINIMUM_MAILS = 100;
+
+/** The limits of large mailbox providers, which reject senders from `critical` on. */
+export const thresholds = {
+  bounceRate: { warning: 0.05, critical: 0.1 },
+  complaintRate: { warning: 0.001, critical: 0.005 },
+} as const;
+
+interface ReputationCounts {
+  sent: number;
+  bounced: number;
+  complained: number;
+}
+
+export interface Rates extends ReputationCounts {
+  bounceRate: number;
+  complaintRate: number;
+  bounceLevel: Level;
+  complaintLevel: Level;
+  level: Level;
+}
+
+/** Computes rates and levels from counts. */
+function ratesOf(counts: ReputationCounts): Rates {
+  const { sent, bounced, complained } = counts;
+  const bounceRate = sent > 0 ? bounced / sent : 0;
+  const complaintRate = sent > 0 ? complained / sent : 0;
+  const bounceLevel = levelOf('bounceRate', bounceRate, sent);
+  const complaintLevel = levelOf('complaintRate', complaintRate, sent);
+  return {
+    ...counts,
+    bounceRate,
+    complaintRate,
+    bounceLevel,
+    complaintLevel,
+    level: worst(bounceLevel, complaintLevel),
+  };
+}
+
+function levelOf(kind: keyof typeof thresholds, rate: number, sent: number): Level {
+  if (sent < MINIMUM_MAILS || rate < thresholds[kind].warning) return 'healthy';
+  return rate < thresholds[kind].critical ? 'warning' : 'critical';
+}
+
+export const worst = (...given: Level[]): Level => levels.findLast((level) => given.includes(level)) ?? 'healthy';
 
 type Window = 'last24h' | 'last7d' | 'allTime';
 const starts: Record<Window, string> = {
@@ -12,8 +61,8 @@ const starts: Record<Window, string> = {
 };
 const windows = Object.keys(starts) as Window[];
 
-type Sums = Record<`${Window}_${keyof Counts}`, string>;
-const column = (window: Window, count: keyof Counts) =>
+type Sums = Record<`${Window}_${keyof ReputationCounts}`, string>;
+const column = (window: Window, count: keyof ReputationCounts) =>
   `coalesce(sum(${count}) filter (where hour >= date_trunc('hour', ${starts[window]}, 'UTC')), 0) as "${window}_${count}"`;
 const columns = windows.flatMap((window) => [
   column(window, 'sent'),

@@ -13,7 +13,7 @@ export interface ChangeCounts {
 }
 
 /** A contact to evaluate, and for which of the locked segments. */
-export interface Evaluation {
+export interface MembershipEvaluation {
   contactId: string;
   concerns(segment: TrackedSegment): boolean;
 }
@@ -69,7 +69,7 @@ const changeMembers = statement<{ entered: number; left: number }>(
 export async function applyMembership(
   trx: Db,
   projectId: string,
-  evaluations: Evaluation[],
+  evaluations: MembershipEvaluation[],
   locked: LockedSegments,
   appliedChanges: string[] = [],
 ): Promise<ChangeCounts> {
@@ -89,7 +89,7 @@ export async function applyMembership(
 async function evaluate(
   trx: Db,
   projectId: string,
-  evaluations: Evaluation[],
+  evaluations: MembershipEvaluation[],
   { segments, uses, referenced, now }: LockedSegments,
 ): Promise<MembershipChange[]> {
   if (!uses) return [];

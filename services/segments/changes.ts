@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { applyMembership, type Evaluation } from './apply.ts';
+import { applyMembership, type MembershipEvaluation } from './apply.ts';
+import { applyRecounts } from './count.ts';
 import { forEachIndependently } from './each.ts';
 import { lockDependentSegments } from './tracked.ts';
 
@@ -77,7 +78,7 @@ const allDependencies = (changes: ContactChange[]): string[] | 'all' =>
     : [...new Set(changes.flatMap(({ dependencies }) => dependencies ?? []))];
 
 /** Merges the changes of each contact into one evaluation. */
-function evaluationsOf(changes: ContactChange[]): Evaluation[] {
+function evaluationsOf(changes: ContactChange[]): MembershipEvaluation[] {
   const byContact = new Map<string, Set<string> | 'all'>();
   for (const { contact_id: id, dependencies } of changes) {
     const before = byContact.get(id);
@@ -89,4 +90,15 @@ function evaluationsOf(changes: ContactChange[]): Evaluation[] {
     concerns: (segment) =>
       dependencies === 'all' || [...dependencies].some((dependency) => segment.dependencies.has(dependency)),
   }));
+}
+
+/** Housekeeping: applies all recorded changes of contacts, except those of locked contacts and segments. */
+export async function applyAllContactChanges(db: Db): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const applied = await applyContactChanges(db);
+    await applyRecounts(db);
+    if (applied === 0) return total;
+    total += applied;
+  }
 }

@@ -5,7 +5,7 @@ import { requireOpenProject } from '../access/open-project.ts';
 import { applyRecounts } from './count.ts';
 import { findSegment } from './find.ts';
 import { guarded } from './guard.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcileSegment } from './reconcile.ts';
 import { scheduleReconcile } from './tracking.ts';
 
 /** The longest time that a request waits. The rest is done in the background. */
@@ -24,7 +24,7 @@ export async function computeSegment(db: Db, project: ProjectAccess, id: string)
   await requireOpenProject(db, project);
   const deadline = performance.now() + DEADLINE_MS;
   const hasTime = () => performance.now() < deadline;
-  const { entered, left } = await reconcile(db, segment, {
+  const { entered, left } = await reconcileSegment(db, segment, {
     hasTime,
     limited: (limitedDb, work) => guarded(limitedDb, project.projectId, work),
   });

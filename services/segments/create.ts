@@ -10,7 +10,6 @@ import { recount } from './count.ts';
 import { findSegment } from './find.ts';
 import { SegmentGraph } from './graph.ts';
 import { withSegmentsLock } from './lock.ts';
-import { freeSlug, slugOf } from './slug.ts';
 import { storeCurrentMembers, storeDependencies } from './tracking.ts';
 import { storedUses } from './uses.ts';
 
@@ -61,4 +60,24 @@ async function connect(trx: Db, segment: Segment, uses: Uses, graph: SegmentGrap
   if (violations.length > 0) throw invalidCondition(violations);
   await storeDependencies(trx, segment, graph);
   if (segment.trackMembership) await storeCurrentMembers(trx, segment);
+}
+
+const MAX_LENGTH = 100;
+
+/** Turns `VIP Customers` into `vip-customers`, `Ärzte & Co.` into `arzte-co`. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .slice(0, MAX_LENGTH)
+    .replace(/^-+|-+$/g, '');
+  return slug || 'segment';
+}
+
+/** Returns the slug, or the slug with the first free number from 2 on. */
+function freeSlug(slug: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(slug)) return slug;
+  for (let n = 2; ; n++) if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`;
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Violation } from '../../platform/errors.ts';
-import { run, sql } from '../conditions/fragment.ts';
-import type { Uses } from '../conditions/types.ts';
+import { queryFragment, sql } from '../conditions/fragment.ts';
+import type { ParsedCondition, Uses } from '../conditions/types.ts';
 
 /** The most filters of a condition, counting those of the segments that it refers to. */
 export const MAX_EXPANDED_FILTERS = 1_000;
@@ -38,7 +38,7 @@ export class SegmentGraph {
   }
 
   static async of(db: Db, projectId: string): Promise<SegmentGraph> {
-    const rows = await run<NodeRow>(
+    const rows = await queryFragment<NodeRow>(
       db,
       sql`select id, name, slug, filter_count, refers_to from segments where project_id = ${projectId} order by id`,
     );
@@ -139,3 +139,14 @@ const tooLarge = (at: string): Violation =>
     at,
     `has more than ${MAX_EXPANDED_FILTERS} filters, counting those of the segments it refers to or is used by`,
   );
+
+/** Returns what is wrong with the segments that a condition of a campaign or a workflow step refers to. */
+export async function referenceViolations(
+  db: Db,
+  projectId: string,
+  parsed: ParsedCondition,
+  at: string,
+): Promise<Violation[]> {
+  if (parsed.uses.segments.size === 0) return [];
+  return (await SegmentGraph.of(db, projectId)).violationsOfTree(parsed.uses, at);
+}

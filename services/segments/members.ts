@@ -7,7 +7,7 @@ import { guarded } from './guard.ts';
 import { membersOf } from './matching.ts';
 
 /** Returns the current members, the newest contacts first. */
-export async function listMembers(
+export async function listSegmentMembers(
   db: Db,
   projectId: string,
   id: string,

@@ -5,7 +5,7 @@ import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { decides } from '../conditions/evaluate.ts';
 import { loadFacts } from '../conditions/facts.ts';
 import { requireCondition } from '../conditions/parse.ts';
-import { type ResolvedCondition, resolveWith, together } from '../conditions/resolve.ts';
+import { mergeUses, type ResolvedCondition, resolveWith } from '../conditions/resolve.ts';
 import type { Uses } from '../conditions/types.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 
@@ -36,7 +36,7 @@ export async function segmentsOfContact(db: Db, projectId: string, contactId: st
     if (!condition) continue;
     const one = await resolveWith(requireCondition(condition), find);
     resolved.set(id, one);
-    uses = uses ? together(uses, one.uses) : one.uses;
+    uses = uses ? mergeUses(uses, one.uses) : one.uses;
   }
   const segmentIds = segments.filter(({ condition }) => !condition).map(({ id }) => id);
   const none = { events: new Set<string>(), oldEvents: new Set<string>(), eventCount: 1 };

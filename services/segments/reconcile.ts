@@ -3,9 +3,9 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import { type Fragment, run, sql } from '../conditions/fragment.ts';
+import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
 import { contactsWhere, type Matching } from '../conditions/matching.ts';
-import { applyMembership, type ChangeCounts, type Evaluation } from './apply.ts';
+import { applyMembership, type ChangeCounts, type MembershipEvaluation } from './apply.ts';
 import { prepare } from './guard.ts';
 import { membersOf } from './matching.ts';
 import { lockSegments } from './tracked.ts';
@@ -43,7 +43,7 @@ const backgroundLimits: ReconcileLimits = {
  * Compares all contacts of the project with the stored members. Evaluates each difference again under the contact's lock,
  * because it may be out of date by then.
  */
-export async function reconcile(
+export async function reconcileSegment(
   db: Db,
   segment: Segment,
   { hasTime, limited }: ReconcileLimits = backgroundLimits,
@@ -62,7 +62,7 @@ export async function reconcile(
 }
 
 async function findDifferences(trx: Db, segment: Segment): Promise<string[]> {
-  const rows = await run<{ id: string }>(
+  const rows = await queryFragment<{ id: string }>(
     trx,
     sql`select id from (${differences(segment.id, await membersOf(trx, segment))}) different limit ${MAX_CANDIDATES}`,
   );
@@ -71,7 +71,7 @@ async function findDifferences(trx: Db, segment: Segment): Promise<string[]> {
 
 /** Removes members that were stored while their contacts were being deleted. */
 async function removeOrphans(db: Db, id: string): Promise<void> {
-  await run(
+  await queryFragment(
     db,
     sql`delete from segment_members m where m.segment_id = ${id}
       and not exists (select 1 from contacts c where c.id = m.contact_id)`,
@@ -122,7 +122,7 @@ async function applyChunk(
         const lockedIds = (await lock(trx, [projectId, ids])).map((row) => row.id);
         const segments = await lockSegments(trx, projectId, [id]);
         if (!segments) return undefined;
-        const evaluations = lockedIds.map((contactId): Evaluation => ({ contactId, concerns: () => true }));
+        const evaluations = lockedIds.map((contactId): MembershipEvaluation => ({ contactId, concerns: () => true }));
         const counts = await applyMembership(trx, projectId, evaluations, segments);
         return { counts, lockedIds: new Set(lockedIds) };
       }),

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { contactArrays, writeContacts } from '../../db/models/contact-writing.ts';
+import { contactArrays, writeContactsSql } from '../../db/models/contact-writing.ts';
 import { insertEventsSql } from '../../db/models/event-writing.ts';
 import type { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
@@ -37,7 +37,7 @@ const existing = `contact as materialized (
     where c.project_id = $1 and c.email = any ($3::text[]) order by c.email collate "C" for update
   )`;
 
-const existingOrCreated = `project as materialized (select $1::uuid as id), ${writeContacts(6)}`;
+const existingOrCreated = `project as materialized (select $1::uuid as id), ${writeContactsSql(6)}`;
 
 /**
  * Records the events of the contacts in the CTE `moved (contact_id)` when the segment is tracked, records their change for

@@ -1,14 +1,14 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { filtersOf } from '../conditions/evaluate.ts';
-import { joined, run, sql } from '../conditions/fragment.ts';
+import { joined, queryFragment, sql } from '../conditions/fragment.ts';
 import { requireCondition } from '../conditions/parse.ts';
 import { resolveCondition } from '../conditions/resolve.ts';
 import type { Window } from '../conditions/types.ts';
 import type { ChangeCounts } from './apply.ts';
 import { applyRecounts } from './count.ts';
 import { forEachIndependently } from './each.ts';
-import { applyToContacts, reconcile } from './reconcile.ts';
+import { applyToContacts, reconcileSegment } from './reconcile.ts';
 
 /** With this many candidates, comparing all contacts is cheaper. */
 const MAX_CANDIDATES = 20_000;
@@ -33,7 +33,8 @@ const timeDependentSegments = (db: Db) =>
 async function sweepSegment(db: Db, segment: Segment): Promise<ChangeCounts> {
   const window = await windowOf(db, segment);
   const ids = await findCandidates(db, segment, window);
-  const counts = ids.length < MAX_CANDIDATES ? await applyToContacts(db, segment, ids) : await reconcile(db, segment);
+  const counts =
+    ids.length < MAX_CANDIDATES ? await applyToContacts(db, segment, ids) : await reconcileSegment(db, segment);
   await Segment.query(db)
     .findById(segment.id)
     .patch({ sweptAt: Segment.raw('greatest(swept_at, ?)', [window.to]) });
@@ -42,7 +43,7 @@ async function sweepSegment(db: Db, segment: Segment): Promise<ChangeCounts> {
 
 /** Uses the database's clock. Begins 1 ms early, because stored times are finer than a Date. */
 async function windowOf(db: Db, { sweptAt }: Segment): Promise<Window> {
-  const [row] = await run<{ now: Date }>(db, sql`select clock_timestamp() as now`);
+  const [row] = await queryFragment<{ now: Date }>(db, sql`select clock_timestamp() as now`);
   return { from: new Date(sweptAt.getTime() - 1), to: row?.now ?? new Date() };
 }
 
@@ -52,7 +53,7 @@ async function findCandidates(db: Db, { projectId, condition }: Segment, window:
   const subject = { projectId, now: window.to, segments, context: {} };
   const selects = filtersOf(tree, segments).flatMap((filter) => filter.drift?.(window, subject) ?? []);
   if (selects.length === 0) return [];
-  const rows = await run<{ id: string }>(
+  const rows = await queryFragment<{ id: string }>(
     db,
     sql`select id from (${joined(selects, ' union ')}) as candidates (id) limit ${MAX_CANDIDATES}`,
   );
@@ -69,7 +70,7 @@ export async function reconcileDue(db: Db): Promise<number> {
     // Stays due when it was edited meanwhile. Compared as text, because a Date is coarser than the column.
     const unchanged = Segment.query(db).where({ id: segment.id }).whereRaw('reconcile_at::text = ?', [segment.due]);
     try {
-      await reconcile(db, segment);
+      await reconcileSegment(db, segment);
       await unchanged.patch({ reconcileAt: null });
     } catch (error) {
       await unchanged.patch({ reconcileAt: new Date(Date.now() + RETRY_MS) });

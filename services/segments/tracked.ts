@@ -2,7 +2,7 @@ import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
 import { statement } from '../../db/statement.ts';
 import { requireCondition } from '../conditions/parse.ts';
-import { resolveWith, type SegmentSource, together } from '../conditions/resolve.ts';
+import { mergeUses, resolveWith, type SegmentSource } from '../conditions/resolve.ts';
 import type { Condition, ReferencedSegment, Uses } from '../conditions/types.ts';
 
 /** A tracked dynamic segment, locked against edits while it is being evaluated. */
@@ -77,7 +77,7 @@ async function resolveRows(trx: Db, projectId: string, rows: Row[]): Promise<Loc
     if (!tree) return undefined;
     const { condition, uses, segments } = await resolveWith(requireCondition(tree), find);
     locked.segments.push({ id, condition, dependencies: new Set(dependencies) });
-    locked.uses = locked.uses ? together(locked.uses, uses) : uses;
+    locked.uses = locked.uses ? mergeUses(locked.uses, uses) : uses;
     for (const [other, segment] of segments) locked.referenced.set(other, segment);
   }
   return locked;

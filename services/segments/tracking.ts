@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { Segment } from '../../db/models/segment.ts';
-import { run, sql } from '../conditions/fragment.ts';
+import { queryFragment, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import type { SegmentGraph } from './graph.ts';
 import { guarded } from './guard.ts';
@@ -21,14 +21,14 @@ export async function storeDependencies(trx: Db, segment: Dependent, graph: Segm
   const { id, projectId, trackMembership } = segment;
   const used = [id, ...graph.referencesOf(id)];
   const ofUsed = sql`from segments used where used.project_id = ${projectId} and used.id = any (${used}::uuid[])`;
-  await run(
+  await queryFragment(
     trx,
     sql`update segments set time_dependent = (select coalesce(bool_or(used.own_time_dependent), false) ${ofUsed})
       where project_id = ${projectId} and id = ${id}`,
   );
   await trx('segment_dependencies').where({ segmentId: id }).delete();
   if (trackMembership)
-    await run(
+    await queryFragment(
       trx,
       sql`insert into segment_dependencies (project_id, dependency, segment_id)
         select ${projectId}, dependency, ${id}
@@ -45,7 +45,7 @@ export async function storeCurrentMembers(trx: Db, segment: Segment): Promise<vo
     segment.projectId,
     async () => {
       const members = await membersOf(trx, segment);
-      await run(
+      await queryFragment(
         trx,
         sql`with stored as (
           insert into segment_members (segment_id, contact_id)

@@ -1,5 +1,5 @@
 import { type Db, wake } from '../../db/connect.ts';
-import { contactValues, writeContact } from '../../db/models/contact-writing.ts';
+import { contactValues, writeContactSql } from '../../db/models/contact-writing.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { countUse } from '../throttle/count.ts';
@@ -32,7 +32,7 @@ const HEADERS = JSON.stringify({ 'Auto-Submitted': 'auto-generated' });
 
 const write = statement(
   'system-mail',
-  `with contact as materialized (select * from ${writeContact('$2::uuid', 8)}),
+  `with contact as materialized (select * from ${writeContactSql('$2::uuid', 8)}),
    content as (
      insert into email_contents (email_id, project_id, to_email, from_email, subject, html, type, variables, headers)
      select $1::uuid, $2::uuid, $8::text, $3::text, $4::text, $5::text, 'TRANSACTIONAL', $6::jsonb, $7::jsonb from contact

@@ -9,7 +9,7 @@ const PER_IP = 50;
 /** Counted separately: a client that may not request mail may still log in. */
 export type AttemptKind = 'login' | 'signup' | 'VERIFY_EMAIL' | 'RESET_PASSWORD';
 
-export interface Attempt {
+export interface AuthAttempt {
   kind: AttemptKind;
   email: string;
   ip: string;
@@ -19,7 +19,7 @@ export interface Attempt {
  * Counts an attempt as failed before it is checked, so that concurrent attempts in all processes stay within the limit.
  * `succeed` takes it back.
  */
-export async function beginAttempt(db: Db, { kind, email, ip }: Attempt): Promise<{ succeed(): Promise<void> }> {
+export async function beginAttempt(db: Db, { kind, email, ip }: AuthAttempt): Promise<{ succeed(): Promise<void> }> {
   const address: Limit = { name: `${kind} address ${email}`, max: PER_ADDRESS, minutes: WINDOW_MINUTES };
   const network: Limit = { name: `${kind} ip ${clientNetwork(ip)}`, max: PER_IP, minutes: WINDOW_MINUTES };
   const wait = await countUse(db, [address, network]);

@@ -1,23 +1,23 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
+import { statement } from '../../db/statement.ts';
 import { SealError } from '../../platform/crypto/seal.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
-import { mergedTooLarge } from '../contacts/data.ts';
+import { type Data, mergedTooLarge } from '../contacts/data.ts';
 import { isDataTooLarge } from '../contacts/violations.ts';
 import { type ExecutionState, isActive, lockExecution, readExecution } from './execution-state.ts';
 import { CONTACT_DELETED } from './executions/cancel.ts';
-import type { Branch, Exit, Graph, Step } from './graph.ts';
+import type { Branch, Graph, Step, StepExit } from './graph.ts';
 import { type Effects, type NextState, StaleExecution, type StepRecord, writeExecutionStep } from './records.ts';
 import { openStep, sealHeaders } from './sealed-headers.ts';
 import { executionEnvironment, type RunDeps } from './step-environment.ts';
 import { stepTypeOf } from './steps/index.ts';
-import { fail, type Outcome, type StepEnvironment } from './steps/step-type.ts';
+import { failStep, type StepEnvironment, type StepOutcome } from './steps/step-type.ts';
 import { storedGraph } from './versions.ts';
-import { findWaitEvent, positionAfter, type WaitEvent } from './waiting.ts';
 import { entriesOf, findStep, leave } from './walk.ts';
 
-export interface AdvanceDeps extends RunDeps {
+export interface ExecutionAdvanceDeps extends RunDeps {
   db: Db;
 }
 
@@ -48,7 +48,7 @@ const SLICE_STEPS = 50;
  * Advances an execution, one transaction per step, until it sleeps, waits, calls a webhook or ends. Idempotent and safe
  * to call concurrently: each step reads the current state of the execution under its locks.
  */
-export async function advance(deps: AdvanceDeps, ref: ExecutionRef): Promise<Next> {
+export async function advance(deps: ExecutionAdvanceDeps, ref: ExecutionRef): Promise<Next> {
   let latest = await readExecution(deps.db, ref.executionId);
   for (let steps = 0; steps < SLICE_STEPS; steps++) {
     const result = await retryDeadlocks(deps.db, () => takeOneStep(deps, ref, latest));
@@ -60,7 +60,7 @@ export async function advance(deps: AdvanceDeps, ref: ExecutionRef): Promise<Nex
 
 /** Tries a single statement without locks first, and falls back to a transaction with locks. */
 async function takeOneStep(
-  deps: AdvanceDeps,
+  deps: ExecutionAdvanceDeps,
   ref: ExecutionRef,
   latest: ExecutionState | undefined,
 ): Promise<StepResult> {
@@ -75,7 +75,7 @@ async function takeOneStep(
 }
 
 async function takeUnlockedStep(
-  deps: AdvanceDeps,
+  deps: ExecutionAdvanceDeps,
   { generation }: ExecutionRef,
   execution: ExecutionState | undefined,
 ): Promise<StepResult | undefined> {
@@ -86,7 +86,7 @@ async function takeUnlockedStep(
   return runStep(deps.db, deps, { execution, graph, step }, execution.contact);
 }
 
-const takeLockedStep = (deps: AdvanceDeps, ref: ExecutionRef, updateRefusal?: string): Promise<StepResult> =>
+const takeLockedStep = (deps: ExecutionAdvanceDeps, ref: ExecutionRef, updateRefusal?: string): Promise<StepResult> =>
   inTransaction(deps.db, async (trx) => {
     const execution = await lockExecution(trx, ref.executionId);
     if (execution?.generation !== ref.generation) return { kind: 'end', status: 'OVER' };
@@ -105,7 +105,7 @@ const takeLockedStep = (deps: AdvanceDeps, ref: ExecutionRef, updateRefusal?: st
 
 async function runStep(
   db: Db,
-  deps: AdvanceDeps,
+  deps: ExecutionAdvanceDeps,
   { execution, graph, step }: StepVisit,
   contact: ContactRecord,
   updateRefusal?: string,
@@ -120,12 +120,12 @@ async function outcomeOf(
   { projectId }: ExecutionState,
   step: Step,
   env: StepEnvironment,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   try {
     return await stepTypeOf(step).run(openStep(keys, projectId, step), env);
   } catch (error) {
     // The operator can add the key again and retry the execution.
-    if (error instanceof SealError) return fail('the headers of the step cannot be opened');
+    if (error instanceof SealError) return failStep('the headers of the step cannot be opened');
     throw error;
   }
 }
@@ -144,9 +144,9 @@ export interface StepVisit {
 
 async function applyOutcome(
   trx: Db,
-  { now, keys }: AdvanceDeps,
+  { now, keys }: ExecutionAdvanceDeps,
   visit: StepVisit,
-  outcome: Outcome,
+  outcome: StepOutcome,
 ): Promise<StepResult> {
   const { execution, step } = visit;
   switch (outcome.kind) {
@@ -186,7 +186,7 @@ async function rest(trx: Db, visit: StepVisit, waits: { wakeAt: Date | null; awa
 }
 
 /** Leaves the step if its event has happened or its time is over; otherwise the execution goes on resting. */
-async function wakeUp(trx: Db, { now }: AdvanceDeps, visit: StepVisit): Promise<StepResult> {
+async function wakeUp(trx: Db, { now }: ExecutionAdvanceDeps, visit: StepVisit): Promise<StepResult> {
   const { execution, step } = visit;
   const { awaitedEvent, wakeAt } = execution;
   const event = awaitedEvent === null ? undefined : await findWaitEvent(trx, execution, awaitedEvent, wakeAt);
@@ -211,7 +211,7 @@ export async function leaveByTime(
 ): Promise<StepResult> {
   const { execution, step } = visit;
   const afterPosition = await positionAfter(trx, execution, endedAt);
-  const exit: Exit = stepTypeOf(step).exits.includes('timeout') ? 'timeout' : 'next';
+  const exit: StepExit = stepTypeOf(step).exits.includes('timeout') ? 'timeout' : 'next';
   return leaveStep(trx, visit, exit, { status: 'COMPLETED', ...record }, { afterPosition });
 }
 
@@ -219,7 +219,7 @@ export async function leaveByTime(
 export async function leaveStep(
   trx: Db,
   visit: StepVisit,
-  exit: Exit,
+  exit: StepExit,
   record: StepRecord,
   change: Pick<NextState, 'context' | 'afterPosition'> = {},
 ): Promise<StepResult> {
@@ -232,7 +232,7 @@ export async function leaveStep(
   return { kind: 'moved', execution: await writeExecutionStep(trx, execution, step, visited, state, effects) };
 }
 
-const branchOf = (exit: Exit): Branch | null => (exit === 'next' ? null : exit);
+const branchOf = (exit: StepExit): Branch | null => (exit === 'next' ? null : exit);
 
 type EndStatus = 'COMPLETED' | 'EXITED' | 'FAILED' | 'CANCELLED';
 
@@ -280,4 +280,49 @@ async function failWithoutGraph(trx: Db, { id }: ExecutionState): Promise<Next> 
 async function hasPendingRequest(trx: Db, { id, visit }: ExecutionState): Promise<boolean> {
   const record = await trx('execution_steps').where({ executionId: id, visit, status: 'RUNNING' }).first('id');
   return record !== undefined;
+}
+
+/** An event that ends a wait. */
+interface WaitEvent {
+  position: string;
+  data: Data;
+}
+
+// The time only keeps the index scan short. Positions, assigned under the contact's lock, decide which events qualify. An
+// event of a long transaction may have a time somewhat before the start.
+const findEvent = statement<WaitEvent>(
+  'wait-event',
+  `select position, data from events
+   where project_id = $1 and name = $2 and contact_id = $3 and created_at >= $4::timestamptz - interval '1 hour'
+     and position > $5 and ($6::timestamptz is null or created_at <= $6::timestamptz)
+   order by position limit 1`,
+);
+
+/** Returns the first event that ends a wait. Events after the time-out do not qualify. */
+async function findWaitEvent(
+  trx: Db,
+  execution: ExecutionState,
+  name: string,
+  until: Date | null,
+): Promise<WaitEvent | undefined> {
+  const { projectId, contactId, startedAt, afterPosition } = execution;
+  const [event] = await findEvent(trx, [projectId, name, contactId, startedAt, afterPosition, until]);
+  return event;
+}
+
+const findLastPosition = statement<{ position: string | null }>(
+  'wait-last-position',
+  `select max(position) as position from events
+   where project_id = $1 and contact_id = $2 and ($3::timestamptz is null or created_at <= $3::timestamptz)
+     and created_at >= $4::timestamptz - interval '1 hour'`,
+);
+
+/**
+ * Returns the position up to which events no longer qualify after a sleep that ended at `endedAt`, or ends now. Uses the
+ * scheduled end, so that events during an outage of the worker count as later.
+ */
+export async function positionAfter(trx: Db, execution: ExecutionState, endedAt: Date | null): Promise<string> {
+  const { projectId, contactId, afterPosition, startedAt } = execution;
+  const [row] = await findLastPosition(trx, [projectId, contactId, endedAt, startedAt]);
+  return BigInt(row?.position ?? 0) > BigInt(afterPosition) ? String(row?.position) : afterPosition;
 }

@@ -1,5 +1,5 @@
 import { badRequest } from '../../platform/errors.ts';
-import { type Branch, branches, type Exit, type Graph, type Step, type Transition } from './graph.ts';
+import { type Branch, branches, type Graph, type Step, type StepExit, type Transition } from './graph.ts';
 import { stepTypeOf } from './steps/index.ts';
 import { transitionFor } from './walk.ts';
 
@@ -30,12 +30,12 @@ export function requireConnection(graph: Graph, added: Connection): void {
 }
 
 /** A transition without a branch serves every exit of a wait that has no transition of its own. */
-const branchesOf = (exits: readonly Exit[]): (Branch | null)[] => {
+const branchesOf = (exits: readonly StepExit[]): (Branch | null)[] => {
   const own = branches.filter((branch) => exits.includes(branch));
   return own.includes('yes') ? own : [...own, null];
 };
 
-function wrongBranch({ name, type }: Step, exits: readonly Exit[]): string {
+function wrongBranch({ name, type }: Step, exits: readonly StepExit[]): string {
   const allowed = branchesOf(exits).map((branch) => (branch === null ? 'none' : `"${branch}"`));
   return `"branch" of a transition from "${name}" (${type}) must be ${allowed.join(' or ')}`;
 }

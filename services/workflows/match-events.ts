@@ -8,7 +8,7 @@ import { enter } from './executions/enter.ts';
 
 const BATCH = 500;
 /** Stops workflows that trigger one another without end. */
-export const MAX_DEPTH = 25;
+export const MAX_TRIGGER_DEPTH = 25;
 
 // Times are text because a Date has no microseconds.
 const take = statement<{ event_id: string; created_at: string }>(
@@ -78,7 +78,7 @@ export async function matchEvents(db: Db, limit = BATCH): Promise<Matched> {
       const taken = await take(trx, [limit]);
       if (taken.length === 0) return { events: 0, started: 0, signalled: 0 };
       const events = [taken.map(({ event_id }) => event_id), taken.map(({ created_at }) => created_at)];
-      const candidates = await findTriggered(trx, [...events, MAX_DEPTH]);
+      const candidates = await findTriggered(trx, [...events, MAX_TRIGGER_DEPTH]);
       const started = await enter(trx, candidates.map(entryOf));
       const [sent] = await signalWaiting(trx, events);
       if (sent?.count) wake(trx, 'events');

@@ -1,15 +1,15 @@
 import joi from 'joi';
-import { before, units as conditionUnits, type Unit } from '../conditions/instants.ts';
+import { before, timeUnits as conditionUnits, type TimeUnit } from '../conditions/instants.ts';
 
-export const units = ['seconds', ...conditionUnits] as const;
+export const waitUnits = ['seconds', ...conditionUnits] as const;
 
-export interface Span {
+export interface WaitSpan {
   amount: number;
-  unit: 'seconds' | Unit;
+  unit: 'seconds' | TimeUnit;
 }
 
 /** A hundred years. */
-const MAX_AMOUNT: Record<Span['unit'], number> = {
+const MAX_AMOUNT: Record<WaitSpan['unit'], number> = {
   seconds: 3_155_760_000,
   minutes: 52_596_000,
   hours: 876_600,
@@ -19,7 +19,7 @@ const MAX_AMOUNT: Record<Span['unit'], number> = {
 };
 
 /** Adds a span to a time. A month later is the same day, or the last day of a shorter month. */
-export function after(now: Date, { amount, unit }: Span): Date {
+export function after(now: Date, { amount, unit }: WaitSpan): Date {
   if (unit === 'seconds') return new Date(now.getTime() + Math.round(amount * 1000));
   return new Date(before(now, { amount: -amount, unit }));
 }
@@ -27,12 +27,12 @@ export function after(now: Date, { amount, unit }: Span): Date {
 /** The keys of a span in a joi schema. */
 export const spanKeys = {
   amount: joi.number().greater(0).max(MAX_AMOUNT.seconds).custom(inUnit),
-  unit: joi.string().valid(...units),
+  unit: joi.string().valid(...waitUnits),
 };
 
 function inUnit(amount: number, helpers: joi.CustomHelpers) {
   const unit: unknown = helpers.state.ancestors[0]?.unit;
-  const known = units.find((name) => name === unit);
+  const known = waitUnits.find((name) => name === unit);
   if (known === 'months' && !Number.isInteger(amount)) return helpers.error('number.integer');
   if (known && amount > MAX_AMOUNT[known]) return helpers.error('number.max', { limit: MAX_AMOUNT[known] });
   return amount;

@@ -3,7 +3,7 @@ import { Segment } from '../../db/models/segment.ts';
 import { Workflow } from '../../db/models/workflow.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
 import { statement } from '../../db/statement.ts';
-import { type Fragment, run, sql } from '../conditions/fragment.ts';
+import { type Fragment, queryFragment, sql } from '../conditions/fragment.ts';
 import { contactsWhere } from '../conditions/matching.ts';
 import { projectContacts } from '../conditions/scope.ts';
 import { membersOf } from '../segments/matching.ts';
@@ -90,7 +90,7 @@ async function listContacts(trx: Db, workflow: Workflow, tick: string): Promise<
   const allContacts = sql`from contacts c where ${projectContacts(projectId)}`;
   const members = triggerConfig.segmentId ? await membersIn(trx, projectId, triggerConfig.segmentId) : allContacts;
   if (members)
-    await run(
+    await queryFragment(
       trx,
       sql`insert into workflow_tick_contacts (workflow_id, tick, contact_id) select ${id}::uuid, ${tick}, c.id ${members}`,
     );

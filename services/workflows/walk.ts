@@ -1,4 +1,4 @@
-import type { Exit, Graph, Step, Transition } from './graph.ts';
+import type { Graph, Step, StepExit, Transition } from './graph.ts';
 
 /** Ends executions that loop without end. */
 export const MAX_STEPS = 10_000;
@@ -13,7 +13,7 @@ export function entriesOf({ steps, transitions }: Graph): Step[] {
 export const findStep = ({ steps }: Graph, id: string): Step | undefined => steps.find((step) => step.id === id);
 
 /** Returns the transition of an exit. The exits of a wait fall back to the transition without a branch. */
-export function transitionFor({ transitions }: Graph, stepId: string, exit: Exit): Transition | undefined {
+export function transitionFor({ transitions }: Graph, stepId: string, exit: StepExit): Transition | undefined {
   const outgoing = transitions.filter(({ fromStepId }) => fromStepId === stepId);
   const unbranched = outgoing.find(({ branch }) => branch === null);
   if (exit === 'next') return unbranched;
@@ -28,7 +28,7 @@ export type Departure =
   | { kind: 'failed'; reason: string };
 
 /** Leaves a step by an exit. `visit` is the number of the step that is left. */
-export function leave(graph: Graph, from: { stepId: string; visit: number }, exit: Exit): Departure {
+export function leave(graph: Graph, from: { stepId: string; visit: number }, exit: StepExit): Departure {
   const transition = transitionFor(graph, from.stepId, exit);
   const step = transition && findStep(graph, transition.toStepId);
   if (!step) return { kind: 'completed' };

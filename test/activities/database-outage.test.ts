@@ -5,13 +5,13 @@ import { connectDb, type Db } from '../../db/connect.ts';
 import { Execution } from '../../db/models/execution.ts';
 import { Job } from '../../db/models/job.ts';
 import { createImport } from '../../services/jobs/create.ts';
-import { draw, ExecutionDriver } from '../support/executions.ts';
+import { makeProject, type TestProject } from '../support/connected-database.ts';
+import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
 import { testKeys } from '../support/keys.ts';
 import { testLinks } from '../support/links.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
-import { makeProject, type TestProject } from '../support/world.ts';
 
 const ATTEMPTS = 15;
 
@@ -39,10 +39,10 @@ describe('activities while Postgres is unavailable', function () {
 
   it(`leaves a job and an execution unchanged after ${ATTEMPTS} attempts, and continues afterwards`, async () => {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\n'));
-    const workflow = await draw(db, project, { steps: { out: ['EXIT'] } });
-    const walker = new ExecutionDriver(db, project);
-    await walker.contact('b@example.com', {});
-    const executionId = await walker.start(workflow, 'b@example.com', {});
+    const workflow = await insertWorkflow(db, project, { steps: { out: ['EXIT'] } });
+    const driver = new ExecutionDriver(db, project);
+    await driver.contact('b@example.com', {});
+    const executionId = await driver.start(workflow, 'b@example.com', {});
 
     const deps = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys: testKeys };
     const executions = executionActivities(deps);

@@ -7,6 +7,7 @@ import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { addManagedDomain } from '../../services/domains/managed.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
@@ -14,7 +15,6 @@ import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type World } from '../support/world.ts';
 
 const counts = (change: Partial<Counts>): Counts => ({ ...noCounts(), ...change });
 
@@ -25,22 +25,22 @@ interface Run {
 }
 
 describe('deliverBatch', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
   let mailer: Mailer;
   let project: string;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
     smtp = await startSmtp();
     project = (await makeProject(db)).id;
     await addManagedDomain(db, project, 'demo.localhost');
   });
   after(async () => {
     await smtp.close();
-    await world.close();
+    await database.close();
   });
   beforeEach(async () => {
     await db.raw('truncate emails, email_contents, delivery_batches');

@@ -12,27 +12,27 @@ import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';
 import { SendRateLimit } from '../../services/emails/send-rate.ts';
 import { addSuppressions } from '../../services/suppressions/add.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type World } from '../support/world.ts';
 
 const DOMAIN = 'demo.localhost';
 const counts = (change: Partial<Counts>): Counts => ({ ...noCounts(), ...change });
 
 describe('mail that is blocked or delayed', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
   let mailer: Mailer;
   let project: string;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
     smtp = await startSmtp();
     mailer = createMailer({ url: smtp.url, maxConnections: 5 });
     project = (await makeProject(db)).id;
@@ -41,7 +41,7 @@ describe('mail that is blocked or delayed', () => {
   after(async () => {
     mailer.close(true);
     await smtp.close();
-    await world.close();
+    await database.close();
   });
   beforeEach(async () => {
     await db.raw('truncate emails, email_contents, delivery_batches, suppressions');

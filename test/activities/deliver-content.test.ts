@@ -11,23 +11,28 @@ import type { ComposeDeps } from '../../services/emails/delivery-compose.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { listEmails } from '../../services/emails/list.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { addBatch, mailById } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('content of a sent mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
   let mailer: Mailer;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
     smtp = await startSmtp();
     mailer = createMailer({ url: smtp.url, maxConnections: 3 });
     project = await makeProject(db);
@@ -37,7 +42,7 @@ describe('content of a sent mail', () => {
   after(async () => {
     mailer.close(true);
     await smtp.close();
-    await world.close();
+    await database.close();
   });
   beforeEach(() => {
     smtp.mails.length = 0;

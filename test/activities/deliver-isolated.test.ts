@@ -8,31 +8,31 @@ import { storeAttachments } from '../../services/emails/attachments.ts';
 import { STUCK_REASON } from '../../services/emails/delivery-isolation.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type Counts, noCounts } from '../../services/emails/delivery-settlement.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type World } from '../support/world.ts';
 
 describe('deliverBatch after a lease has expired', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
   let mailer: Mailer;
   let project: string;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
     smtp = await startSmtp();
     project = (await makeProject(db)).id;
     await addManagedDomain(db, project, 'demo.localhost');
   });
   after(async () => {
     await smtp.close();
-    await world.close();
+    await database.close();
   });
   beforeEach(async () => {
     await db.raw('truncate emails, email_contents, unpublished_email_results, delivery_batches');

@@ -11,17 +11,22 @@ import { readPageToken } from '../../services/emails/links.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
 import { readClickToken, readOpenToken } from '../../services/emails/tracked-links.ts';
 import { createTemplate } from '../../services/templates/save.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { addBatch, mailById } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const KEYS: [string] = ['everpost-development-secret-key'];
 
 describe('links, footer, headers and tracking of a sent mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
   let mailer: Mailer;
@@ -29,8 +34,8 @@ describe('links, footer, headers and tracking of a sent mail', () => {
   let people = 0;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
     smtp = await startSmtp();
     mailer = createMailer({ url: smtp.url, maxConnections: 3 });
     project = await makeProject(db);
@@ -38,7 +43,7 @@ describe('links, footer, headers and tracking of a sent mail', () => {
   after(async () => {
     mailer.close(true);
     await smtp.close();
-    await world.close();
+    await database.close();
   });
   beforeEach(async () => {
     smtp.mails.length = 0;

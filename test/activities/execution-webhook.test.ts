@@ -4,34 +4,39 @@ import { webhookActivities } from '../../activities/executions.ts';
 import { outboundHttp } from '../../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../../platform/http/resolver.ts';
 import { rotateWebhookSecret, webhookSecret } from '../../services/projects/webhook-secret.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
-import { draw, ExecutionDriver } from '../support/executions.ts';
+import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { testKeys } from '../support/keys.ts';
 import { activityEnvironment } from '../support/temporal-work.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const keys = testKeys;
 
 describe('the call of a WEBHOOK step', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
   let receiver: HttpReceiver;
   let dns: DnsStandIn;
   let resolver: Resolver;
   let people = 0;
 
   before(async () => {
-    [world, receiver, dns] = await Promise.all([openWorld(), startHttpReceiver(), startDns()]);
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
+    [database, receiver, dns] = await Promise.all([connectTestDatabase(), startHttpReceiver(), startDns()]);
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
     resolver = createResolver({ servers: [dns.address] });
   });
   after(async () => {
     resolver?.close();
     await Promise.all([receiver?.stop(), dns?.stop()]);
-    await world?.close();
+    await database?.close();
   });
   beforeEach(() => {
     receiver.requests.splice(0);
@@ -49,19 +54,21 @@ describe('the call of a WEBHOOK step', () => {
   };
 
   async function started(config: object) {
-    const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', config], out: ['EXIT'] } });
+    const workflow = await insertWorkflow(database.db, project, {
+      steps: { call: ['WEBHOOK', config], out: ['EXIT'] },
+    });
     const email = `person${++people}@example.com`;
-    await walker.contact(email, { city: 'Köln' });
-    return { id: await walker.start(workflow, email, { total: 3, ...hostile }), email };
+    await driver.contact(email, { city: 'Köln' });
+    return { id: await driver.start(workflow, email, { total: 3, ...hostile }), email };
   }
 
   /** An execution with a pending call, and a function that makes one attempt. */
   async function calling(config: object, allowedHosts = [receiver.host]) {
     const http = outboundHttp({ resolver, allowedHosts });
     const now = () => new Date();
-    const activities = webhookActivities({ db: world.db, http, keys, now });
+    const activities = webhookActivities({ db: database.db, http, keys, now });
     const { id, email } = await started(config);
-    expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
+    expect(await driver.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
     const ref = { executionId: id, generation: 1 };
     const attempt = () => activityEnvironment().run(activities.callExecutionWebhook, ref, 1);
     return { id, email, attempt };
@@ -71,13 +78,13 @@ describe('the call of a WEBHOOK step', () => {
     const { attempt, email } = await calling({ url: receiver.url });
     await attempt();
     const [{ body, headers } = { body: '', headers: {} }] = receiver.requests;
-    const old = new Webhook(await webhookSecret(world.db, keys, project.id));
+    const old = new Webhook(await webhookSecret(database.db, keys, project.id));
     const sent = old.verify(body, headers as Record<string, string>) as Record<string, Record<string, unknown>>;
     expect(sent).to.have.all.keys('contact', 'workflow', 'execution', 'event');
     expect(sent.contact).to.deep.include({ email, data: { city: 'Köln' } });
     expect(sent.event).to.deep.equal({ total: 3, ...hostile });
 
-    const rotated = await rotateWebhookSecret(world.db, keys, project.access);
+    const rotated = await rotateWebhookSecret(database.db, keys, project.access);
     await (await calling({ url: receiver.url })).attempt();
     const second = receiver.requests[1];
     const signed = second?.headers as Record<string, string>;
@@ -121,8 +128,8 @@ describe('the call of a WEBHOOK step', () => {
   ] as const)
     it(`fails the execution when a variable is ${what}`, async () => {
       const { id } = await started({ url });
-      expect(await walker.advance(id)).to.include({ kind: 'end', status: 'FAILED' });
-      const execution = await walker.execution(id);
+      expect(await driver.advance(id)).to.include({ kind: 'end', status: 'FAILED' });
+      const execution = await driver.execution(id);
       expect(execution.status).to.equal('FAILED');
       expect(execution.error).to.include('the host of the URL comes from a variable');
       expect(receiver.requests).to.have.length(0);
@@ -130,20 +137,20 @@ describe('the call of a WEBHOOK step', () => {
 
   it('fails the execution when a value is the path segment . or ..', async () => {
     const { id } = await started({ url: `${receiver.url}/users/{{ event.dots }}/x` });
-    await walker.advance(id);
-    expect((await walker.execution(id)).error).to.include('".."');
+    await driver.advance(id);
+    expect((await driver.execution(id)).error).to.include('".."');
   });
 
   it('fails the execution at once with the reason when a name resolves to a private address', async () => {
     dns.set('inside.example', 'A', ['127.0.0.1']);
     const { id, attempt } = await calling({ url: `http://inside.example:${port()}/` });
     await attempt();
-    const execution = await walker.execution(id);
+    const execution = await driver.execution(id);
     expect(execution.status).to.equal('FAILED');
     expect(execution.error).to.include('inside.example').and.not.include('127.0.0.1');
-    const [step] = await walker.steps(id);
+    const [step] = await driver.steps(id);
     expect(JSON.stringify([step?.output, step?.error])).to.not.include('127.0.0.1');
-    expect((await walker.steps(id))[0]).to.include({ status: 'FAILED', attempt: 1 });
+    expect((await driver.steps(id))[0]).to.include({ status: 'FAILED', attempt: 1 });
     expect(receiver.requests).to.have.length(0);
   });
 
@@ -151,7 +158,7 @@ describe('the call of a WEBHOOK step', () => {
     dns.set('mesh.example', 'A', ['127.0.0.1']);
     const { id, attempt } = await calling({ url: `http://mesh.example:${port()}/` }, [`mesh.example:${port()}`]);
     await attempt();
-    expect(await walker.way(id)).to.deep.equal(['call: COMPLETED']);
+    expect(await driver.visits(id)).to.deep.equal(['call: COMPLETED']);
     expect(receiver.requests[0]?.headers.host).to.equal(`mesh.example:${port()}`);
   });
 
@@ -163,7 +170,7 @@ describe('the call of a WEBHOOK step', () => {
       (error: { message: string; nextRetryDelay?: unknown }) => error,
     );
     expect(refusal).to.include({ nextRetryDelay: 7_000 });
-    const [noted] = await walker.steps(id);
+    const [noted] = await driver.steps(id);
     expect(noted).to.deep.include({ status: 'RUNNING', attempt: 2, error: 'The receiver answered 503.' });
     expect(noted?.output).to.deep.equal({ status: 503, body: 'later', truncated: false });
     receiver.answer({ status: 201, body: 'thanks' });
@@ -171,7 +178,7 @@ describe('the call of a WEBHOOK step', () => {
     const [first, second] = receiver.requests;
     expect(second?.body).to.equal(first?.body);
     expect(second?.headers['webhook-id']).to.equal(first?.headers['webhook-id']);
-    expect((await walker.steps(id))[0]?.output).to.deep.equal({ status: 201, body: 'thanks', truncated: false });
+    expect((await driver.steps(id))[0]?.output).to.deep.equal({ status: 201, body: 'thanks', truncated: false });
     await attempt();
     expect(receiver.requests).to.have.length(2);
   });

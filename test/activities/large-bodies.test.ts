@@ -5,7 +5,7 @@ import { sendCampaign } from '../../services/campaigns/send.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
 import { addContacts, campaignWorker } from '../support/campaigns.ts';
-import { draw, ExecutionDriver } from '../support/executions.ts';
+import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
 import { addBatch } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
@@ -84,12 +84,14 @@ describe('bodies of 4.9 MB', () => {
 
   it('are sent by a SEND_EMAIL step', async () => {
     const { body: saved } = await project.server.post('/templates', template());
-    const walker = new ExecutionDriver(api.db, project);
-    const workflow = await draw(api.db, project, { steps: { send: ['SEND_EMAIL', { templateId: saved.id }] } });
-    await walker.contact('step@example.com', { name: 'Bob' });
-    const id = await walker.start(workflow, 'step@example.com');
-    await walker.advance(id);
-    expect(await walker.way(id)).to.deep.equal(['send: COMPLETED']);
+    const driver = new ExecutionDriver(api.db, project);
+    const workflow = await insertWorkflow(api.db, project, {
+      steps: { send: ['SEND_EMAIL', { templateId: saved.id }] },
+    });
+    await driver.contact('step@example.com', { name: 'Bob' });
+    const id = await driver.start(workflow, 'step@example.com');
+    await driver.advance(id);
+    expect(await driver.visits(id)).to.deep.equal(['send: COMPLETED']);
     await deliver();
     await expectWhole('Bob');
   });

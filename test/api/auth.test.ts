@@ -13,7 +13,7 @@ describe('authentication', () => {
 
   before(async () => {
     api = await startTestApi();
-    second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    second = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
   });
   beforeEach(async () => {
     project = await api.project();

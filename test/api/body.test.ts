@@ -32,34 +32,34 @@ describe('request bodies', () => {
   describe('422', () => {
     for (const text of ['[]', '5', 'null', '"text"', '[{"email":"a@b.co"}]'])
       it(`on JSON that is not an object: ${text}`, async () => {
-        expect(await track(text)).to.have.fault('', 'invalid_type');
+        expect(await track(text)).to.have.validationError('', 'invalid_type');
       });
 
     it('names each missing field when the body is empty', async () => {
       const answer = await track('');
-      expect(answer).to.have.fault('email', 'required').and.fault('event', 'required');
+      expect(answer).to.have.validationError('email', 'required').and.validationError('event', 'required');
     });
 
     it('on a NUL character, with the path to it', async () => {
-      expect(await withData('{"a":[{"b":"x\\u0000y"}]}')).to.have.fault('data.a.0.b', 'invalid_string');
+      expect(await withData('{"a":[{"b":"x\\u0000y"}]}')).to.have.validationError('data.a.0.b', 'invalid_string');
     });
 
     it('on a NUL character in a key', async () => {
       const answer = await withData('{"a\\u0000b":1}');
-      expect(answer).to.have.fault('data.a\ufffdb', 'custom');
+      expect(answer).to.have.validationError('data.a\ufffdb', 'custom');
     });
 
     it('on a number beyond the range of a double, which would be stored as null', async () => {
-      expect(await withData('{"a":[{"b":-1e999}]}')).to.have.fault('data.a.0.b', 'too_big');
+      expect(await withData('{"a":[{"b":-1e999}]}')).to.have.validationError('data.a.0.b', 'too_big');
     });
 
     for (const half of ['\\ud800', '\\udc00', 'x\\ud83dy', '\\udc00\\ud800'])
       it(`on half of a surrogate pair: ${half}`, async () => {
-        expect(await withData(`{"a":"${half}"}`)).to.have.fault('data.a', 'invalid_string');
+        expect(await withData(`{"a":"${half}"}`)).to.have.validationError('data.a', 'invalid_string');
       });
 
     it('on half of a surrogate pair in a key', async () => {
-      expect(await withData('{"\\ud800":1}')).to.have.fault('data.\ufffd', 'custom');
+      expect(await withData('{"\\ud800":1}')).to.have.validationError('data.\ufffd', 'custom');
     });
 
     it('accepts a complete surrogate pair, escaped or not', async () => {
@@ -67,9 +67,12 @@ describe('request bodies', () => {
     });
 
     it('on __proto__ as a key, at any depth, escaped or not', async () => {
-      expect(await withData('{"__proto__":{"admin":true}}')).to.have.fault('data.__proto__', 'custom');
-      expect(await withData('{"a":{"\\u005f_proto__":1}}')).to.have.fault('data.a.__proto__', 'custom');
-      expect(await track('{"__proto__":{"email":"a@b.co"},"event":"x"}')).to.have.fault('__proto__', 'custom');
+      expect(await withData('{"__proto__":{"admin":true}}')).to.have.validationError('data.__proto__', 'custom');
+      expect(await withData('{"a":{"\\u005f_proto__":1}}')).to.have.validationError('data.a.__proto__', 'custom');
+      expect(await track('{"__proto__":{"email":"a@b.co"},"event":"x"}')).to.have.validationError(
+        '__proto__',
+        'custom',
+      );
     });
 
     it('on 65 levels of nesting, and accepts 64', async () => {
@@ -97,7 +100,7 @@ describe('request bodies', () => {
     it('lists at most 100 validation errors', async () => {
       const to = JSON.stringify(Array.from({ length: 900 }, () => 'nobody'));
       const answer = await project.server.post('/v1/send', `{"to":${to},"from":"a@b.co","subject":"s","body":"b"}`);
-      expect(answer).to.have.fault('to.0', 'invalid_string');
+      expect(answer).to.have.validationError('to.0', 'invalid_string');
       expect(answer.body.error.errors).to.have.length(100);
     });
   });

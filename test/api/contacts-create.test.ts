@@ -137,7 +137,7 @@ describe('creating contacts', () => {
         expect(await project.server.post('/contacts', part('b'))).to.have.status(200);
         expect(await project.server.post('/contacts', part('c'))).to.be.plainError(400);
         const track = await project.browser.post('/v1/track', { ...part('d'), event: 'e' });
-        expect(track).to.have.fault('data', 'too_big');
+        expect(track).to.have.validationError('data', 'too_big');
       });
     });
 

@@ -89,7 +89,7 @@ describe('contacts', () => {
 
       it('when subscribed is not a boolean', async () => {
         const { id } = await create({ email });
-        expect(await project.server.patch(`/contacts/${id}`, { subscribed: 'no' })).to.have.fault(
+        expect(await project.server.patch(`/contacts/${id}`, { subscribed: 'no' })).to.have.validationError(
           'subscribed',
           'invalid_type',
         );
@@ -98,7 +98,7 @@ describe('contacts', () => {
       it('when data is too large', async () => {
         const { id } = await create({ email });
         const answer = await project.server.patch(`/contacts/${id}`, { data: { text: 'x'.repeat(70_000) } });
-        expect(answer).to.have.fault('data', 'too_big');
+        expect(answer).to.have.validationError('data', 'too_big');
       });
     });
 
@@ -182,7 +182,7 @@ describe('contacts', () => {
     ];
     for (const [what, body, field, code] of faulty)
       it(`answers 422 to ${what}`, async () => {
-        expect(await project.server.post('/contacts/lookup', body)).to.have.fault(field, code);
+        expect(await project.server.post('/contacts/lookup', body)).to.have.validationError(field, code);
       });
   });
 });

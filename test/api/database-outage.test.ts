@@ -9,29 +9,29 @@ import {
   startTestApi,
   type TestApi,
 } from '../support/api.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 const CALLS = 12;
 
 describe('a connection that breaks between commit and answer', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let proxy: PostgresProxy;
   let api: TestApi;
   let project: ApiProject;
 
   beforeEach(async () => {
-    world = await openWorld();
-    proxy = await startPostgresProxy(world.url);
-    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' }, world: { ...world, url: proxy.url } });
-    project = await createProjectWithClients(world.db, api.url);
+    database = await connectTestDatabase();
+    proxy = await startPostgresProxy(database.url);
+    api = await startTestApi({ env: { RATE_LIMIT_PER_MINUTE: '0' }, database: { ...database, url: proxy.url } });
+    project = await createProjectWithClients(database.db, api.url);
   });
   afterEach(async () => {
     await api.stop();
     await proxy.close();
-    await world.close();
+    await database.close();
   });
 
   const track = (n: number, key?: string) =>
@@ -46,11 +46,11 @@ describe('a connection that breaks between commit and answer', () => {
       { to: `c${n}@example.com`, from: `shop@${project.senderDomain}`, subject: 'Hello', body: '<p>Hello</p>' },
       key ? { 'idempotency-key': `${key}${n}` } : {},
     );
-  const tracked = async () => (await world.db('events').where({ projectId: project.id, name: 'bought' })).length;
+  const tracked = async () => (await database.db('events').where({ projectId: project.id, name: 'bought' })).length;
   const idOf = ({ body }: ApiAnswer) => body.data.event ?? body.data.emails[0].email;
   const running = async () =>
-    (await world.db('pg_stat_activity').where({ application_name: 'everpost-api', state: 'active' })).length;
-  const sent = async () => (await world.db('emails').where({ projectId: project.id })).length;
+    (await database.db('pg_stat_activity').where({ application_name: 'everpost-api', state: 'active' })).length;
+  const sent = async () => (await database.db('emails').where({ projectId: project.id })).length;
 
   const atOnce = (call: (n: number) => Promise<ApiAnswer>) =>
     Promise.all(Array.from({ length: CALLS }, (_, n) => call(n)));
@@ -80,7 +80,7 @@ describe('a connection that breaks between commit and answer', () => {
 
     it(`answers 503 to ${what} calls whose outcome cannot be determined, and writes none of them again`, async () => {
       expect(await call(100)).to.have.status(200);
-      const lock = await world.db.transaction();
+      const lock = await database.db.transaction();
       await lock('contacts').where({ projectId: project.id }).forUpdate();
       proxy.breakOn(`\0${what}\0`, 'sent');
       const answers = await atOnce(() => call(100));
@@ -111,7 +111,7 @@ describe('a Postgres that restarts under load', () => {
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
     const api = await startTestApi({
       env: { RATE_LIMIT_PER_MINUTE: '1000000' },
-      world: { db, url: postgres.url, close: async () => {} },
+      database: { db, url: postgres.url, close: async () => {} },
     });
     try {
       const project = await api.project();
@@ -189,14 +189,14 @@ const template = (n: string, domain: string) => ({
 
 describe('a Postgres that stops answering on open connections', () => {
   it('makes the API replace its connections after a timeout and answer 200 again', async () => {
-    const world = await openWorld();
-    const proxy = await startPostgresProxy(world.url);
+    const database = await connectTestDatabase();
+    const proxy = await startPostgresProxy(database.url);
     const api = await startTestApi({
       env: { DATABASE_STATEMENT_TIMEOUT_MS: '500', RATE_LIMIT_PER_MINUTE: '1000000' },
-      world: { ...world, url: proxy.url },
+      database: { ...database, url: proxy.url },
     });
     try {
-      const project = await createProjectWithClients(world.db, api.url);
+      const project = await createProjectWithClients(database.db, api.url);
       const track = (n: number) => project.browser.post('/v1/track', { email: `c${n}@example.com`, event: 'x' });
       const list = () => project.server.get('/contacts');
       const both = async () => (await Promise.all([track(1), list(), list(), list()])).map(({ status }) => status);
@@ -208,7 +208,7 @@ describe('a Postgres that stops answering on open connections', () => {
     } finally {
       await api.stop();
       await proxy.close();
-      await world.close();
+      await database.close();
     }
   }).timeout(90_000);
 });

@@ -44,6 +44,7 @@ describe('e-mail records', () => {
         reason: null,
         attemptCount: 0,
         attempts: [],
+        attemptLog: [],
         unknownOutcomes: 0,
         messageId: `<${id}@${project.senderDomain}>`,
         providerMessageId: null,
@@ -169,7 +170,7 @@ describe('e-mail records', () => {
       expect(third).to.include({ hasMore: false, total: 0, cursor: null });
       const seen = [first, second, third].flatMap(({ data }) => data.map(({ id }: { id: string }) => id));
       expect(seen).to.deep.equal(ids);
-      expect({ ...first.data[0], attempts: [] }).to.deep.equal(await get(`/emails/${ids[0]}`));
+      expect({ ...first.data[0], attempts: [], attemptLog: [] }).to.deep.equal(await get(`/emails/${ids[0]}`));
     });
 
     describe('with filters', () => {

@@ -199,7 +199,7 @@ describe('an unavailable database', () => {
     // Low enough that every request asks the database for a grant.
     const api = await startTestApi({
       env: { RATE_LIMIT_PER_MINUTE: '9' },
-      world: { db, url: postgres.url, close: async () => {} },
+      database: { db, url: postgres.url, close: async () => {} },
     });
     try {
       const project = await api.project();

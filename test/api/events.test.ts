@@ -331,13 +331,13 @@ describe('events', () => {
     it('answers 422 to reserved names and invalid bodies', async () => {
       const { contact } = await track('ann@example.com', 'a');
       const post = (body: object) => project.server.post('/events/track', body);
-      expect(await post({ name: 'email.sent', contactId: contact })).to.have.fault('name', 'reserved_event');
-      expect(await post({ event: 'contact.subscribed', email: 'a@example.com' })).to.have.fault(
+      expect(await post({ name: 'email.sent', contactId: contact })).to.have.validationError('name', 'reserved_event');
+      expect(await post({ event: 'contact.subscribed', email: 'a@example.com' })).to.have.validationError(
         'event',
         'reserved_event',
       );
-      expect(await post({ name: 'a', contactId: 'ann' })).to.have.fault('contactId', 'invalid_string');
-      expect(await post({ event: 'a' })).to.have.fault('email', 'required');
+      expect(await post({ name: 'a', contactId: 'ann' })).to.have.validationError('contactId', 'invalid_string');
+      expect(await post({ event: 'a' })).to.have.validationError('email', 'required');
     });
 
     it('records one event per Idempotency-Key', async () => {

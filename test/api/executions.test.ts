@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { walk } from '../support/walking.ts';
+import { advanceUntilItWaits } from '../support/executions.ts';
 import { type Built, build, enable } from '../support/workflow-building.ts';
 
 const FIELDS = [
@@ -118,12 +118,15 @@ describe('executions', () => {
 
     it('answers 422 without a contact and to a context that is not an object', async () => {
       const { id } = await waiting();
-      expect(await start(id, {})).to.be.fault('contactId', 'required');
-      expect(await start(id, { contactId: 'ann' })).to.be.fault('contactId', 'invalid_string');
-      expect(await start(id, { email: 'nonsense' })).to.be.fault('email', 'invalid_string');
+      expect(await start(id, {})).to.have.validationError('contactId', 'required');
+      expect(await start(id, { contactId: 'ann' })).to.have.validationError('contactId', 'invalid_string');
+      expect(await start(id, { email: 'nonsense' })).to.have.validationError('email', 'invalid_string');
       const { id: contactId } = await contact();
-      expect(await start(id, { contactId, context: 'x' })).to.be.fault('context', 'invalid_type');
-      expect(await start(id, { contactId, context: { x: 'y'.repeat(70_000) } })).to.be.fault('context', 'too_big');
+      expect(await start(id, { contactId, context: 'x' })).to.have.validationError('context', 'invalid_type');
+      expect(await start(id, { contactId, context: { x: 'y'.repeat(70_000) } })).to.have.validationError(
+        'context',
+        'too_big',
+      );
     });
   });
 
@@ -131,7 +134,7 @@ describe('executions', () => {
     it('returns a page, newest first, filtered by status and contact', async () => {
       const built = await waiting();
       const [a, b, c] = [await started(built.id), await started(built.id), await started(built.id)];
-      await walk(api.db, b);
+      await advanceUntilItWaits(api.db, b);
       await project.server.delete(path(built, c));
       const list = async (query = '') => (await project.server.get(`/workflows/${built.id}/executions${query}`)).body;
       const page = await list();
@@ -170,7 +173,7 @@ describe('executions', () => {
         ],
       });
       const id = await started(built.id);
-      await walk(api.db, id);
+      await advanceUntilItWaits(api.db, id);
       const found = await get(built, id);
       expect(found).to.have.all.keys(...FIELDS, 'contact', 'workflow', 'steps');
       expect(found).to.include({ status: 'WAITING', currentStepId: built.steps.pause });
@@ -206,13 +209,15 @@ describe('executions', () => {
     it('answers 200 with the cancelled execution, which takes no further step', async () => {
       const built = await waiting();
       const id = await started(built.id);
-      await walk(api.db, id);
+      await advanceUntilItWaits(api.db, id);
       const answer = await project.server.delete(path(built, id));
       expect(answer).to.have.status(200);
       expect(answer.body).to.have.all.keys(FIELDS);
       expect(answer.body.status).to.equal('CANCELLED');
       expect(answer.body.completedAt).to.be.a('string');
-      expect(await walk(api.db, id, () => new Date(Date.now() + 90_000_000))).to.include({ kind: 'end' });
+      expect(await advanceUntilItWaits(api.db, id, () => new Date(Date.now() + 90_000_000))).to.include({
+        kind: 'end',
+      });
       const found = await get(built, id);
       expect(found.status).to.equal('CANCELLED');
       expect(found.steps.map((step: { status: string }) => step.status)).to.deep.equal(['CANCELLED']);
@@ -256,14 +261,14 @@ describe('executions', () => {
   it('stay on the version that they started on, while new ones start on the edited version', async () => {
     const built = await waiting();
     const before = await started(built.id);
-    await walk(api.db, before);
+    await advanceUntilItWaits(api.db, before);
     const step = `/workflows/${built.id}/steps/${built.steps.leave}`;
     await project.server.patch(step, { config: { reason: 'another way' } });
     await project.server.delete(`/workflows/${built.id}/steps/${built.steps.pause}`);
     const after = await started(built.id);
-    expect(await walk(api.db, after)).to.include({ kind: 'end' });
+    expect(await advanceUntilItWaits(api.db, after)).to.include({ kind: 'end' });
     await project.server.patch(`/workflows/${built.id}`, { enabled: false });
-    await walk(api.db, before, () => new Date(Date.now() + 90_000_000));
+    await advanceUntilItWaits(api.db, before, () => new Date(Date.now() + 90_000_000));
     expect(await get(built, before)).to.include({ status: 'EXITED', exitReason: 'done' });
     expect(await get(built, after)).to.include({ status: 'EXITED', exitReason: 'another way' });
   });
@@ -278,8 +283,8 @@ describe('executions', () => {
         ],
       });
       const [early, late] = [await started(built.id), await started(built.id)];
-      for (const id of [early, late]) await walk(api.db, id);
-      await walk(api.db, late, () => new Date(Date.now() + 90_000_000));
+      for (const id of [early, late]) await advanceUntilItWaits(api.db, id);
+      await advanceUntilItWaits(api.db, late, () => new Date(Date.now() + 90_000_000));
       await project.server.delete(`/workflows/${built.id}/steps/${built.steps.later}?splice=true`);
       const answer = await project.server.post(`/workflows/${built.id}/executions/migrate`);
       expect(answer).to.have.status(200);
@@ -288,7 +293,7 @@ describe('executions', () => {
       expect(answer.body.stayed[0].reason).to.be.a('string').and.not.equal('');
       const { version } = (await project.server.get(`/workflows/${built.id}`)).body;
       expect((await get(built, early)).version).to.equal(version);
-      await walk(api.db, early, () => new Date(Date.now() + 90_000_000));
+      await advanceUntilItWaits(api.db, early, () => new Date(Date.now() + 90_000_000));
       expect(await get(built, early)).to.include({ status: 'EXITED', exitReason: 'done' });
     });
   });
@@ -301,14 +306,14 @@ describe('executions', () => {
       });
       const { id: contactId } = await contact();
       const id = await started(built.id, { contactId });
-      await walk(api.db, id);
+      await advanceUntilItWaits(api.db, id);
       expect(await get(built, id)).to.include({ status: 'FAILED', error: 'the contact has no date in data.trialEnd' });
       await project.server.delete(`/workflows/${built.id}/steps/${built.steps.until}?splice=true`);
       await project.server.patch(`/contacts/${contactId}`, { data: { trialEnd: '2020-01-01T00:00:00.000Z' } });
       const answer = await project.server.post(path(built, id, '/retry'));
       expect(answer).to.have.status(200);
       expect(answer.body).to.include({ status: 'RUNNING', error: null, completedAt: null });
-      await walk(api.db, id);
+      await advanceUntilItWaits(api.db, id);
       const found = await get(built, id);
       expect(found).to.include({ status: 'EXITED', exitReason: 'done' });
       expect(found.steps[0]).to.include({ name: 'until', status: 'COMPLETED', attempt: 2, error: null });
@@ -339,13 +344,13 @@ describe('executions', () => {
         ],
       });
       const id = await started(built.id);
-      await walk(api.db, id);
+      await advanceUntilItWaits(api.db, id);
       const skipped = await project.server.post(path(built, id, '/skip'));
       expect(skipped).to.have.status(200);
       expect(skipped.body).to.include({ status: 'RUNNING', currentStepId: built.steps.wait });
-      await walk(api.db, id);
+      await advanceUntilItWaits(api.db, id);
       await project.server.post(path(built, id, '/skip'));
-      await walk(api.db, id);
+      await advanceUntilItWaits(api.db, id);
       const found = await get(built, id);
       expect(found).to.include({ status: 'EXITED', exitReason: 'late' });
       const steps = found.steps.map((step: Record<string, unknown>) => [step.name, step.status, step.branch]);

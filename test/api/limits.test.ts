@@ -66,7 +66,7 @@ describe('limits on data and names', () => {
   });
 
   it('accepts 100 keys', async () => {
-    const roomy = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const roomy = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     try {
       const other = await roomy.project();
       expect(await other.server.post('/contacts', { email: email(), data: keys(0, 100) })).to.have.status(201);
@@ -271,7 +271,7 @@ describe('limits on resources of a project', () => {
 
   it('rejects a body that would be copied for too many recipients with 413', async () => {
     const small = await startTestApi({
-      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+      database: { db: api.db, url: api.databaseUrl, close: async () => {} },
       env: { MESSAGE_MAX_BYTES: '40000' },
     });
     try {

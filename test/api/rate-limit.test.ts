@@ -15,9 +15,9 @@ describe('RateLimit-*', () => {
   });
 
   async function start(limit: number, beside?: TestApi, more: Record<string, string> = {}): Promise<TestApi> {
-    const world = beside && { db: beside.db, url: beside.databaseUrl, close: async () => {} };
+    const database = beside && { db: beside.db, url: beside.databaseUrl, close: async () => {} };
     const env = { RATE_LIMIT_PER_MINUTE: String(limit), ...more };
-    const api = await startTestApi({ env, ...(world && { world }) });
+    const api = await startTestApi({ env, ...(database && { database }) });
     running.push(api);
     return api;
   }

@@ -3,9 +3,9 @@ import { connectDb } from '../../db/connect.ts';
 import { createReadiness } from '../../db/readiness.ts';
 import { freePort } from '../../dev/ports.ts';
 import { startTestApi } from '../support/api.ts';
+import { connectTestDatabase } from '../support/connected-database.ts';
 import { createEmptyDatabase, startOwnPostgres } from '../support/postgres.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld } from '../support/world.ts';
 
 describe('GET /health and GET /ready', () => {
   it('answer ok when all dependencies are available', async () => {
@@ -44,18 +44,18 @@ describe('GET /health and GET /ready', () => {
   });
 
   it('share one check of the database between concurrent calls, and repeat it after a second', async () => {
-    const world = await openWorld();
+    const database = await connectTestDatabase();
     let queries = 0;
-    world.db.on('query', () => queries++);
-    const ready = createReadiness(world.db, async () => true);
+    database.db.on('query', () => queries++);
+    const ready = createReadiness(database.db, async () => true);
     const states = await Promise.all(Array.from({ length: 50 }, () => ready()));
     const ofOneCheck = queries;
-    await createReadiness(world.db, async () => true)();
+    await createReadiness(database.db, async () => true)();
     expect(ofOneCheck, 'the queries of a single check').to.equal(queries - ofOneCheck);
     expect(new Set(states).size).to.equal(1);
-    await world.db('knex_migrations').delete();
+    await database.db('knex_migrations').delete();
     await eventually(async () => (await ready()).status === 'down', { what: 'a new check' });
-    await world.close();
+    await database.close();
   });
 
   it('answer 503 with a migration pending', async () => {
@@ -68,10 +68,20 @@ describe('GET /health and GET /ready', () => {
     expect(ready.body.parts).to.include({ database: 'ok', migrations: 'down' });
   });
 
+  it('answer ok after a later version has migrated the database and replaced functions', async () => {
+    const api = await startTestApi();
+    await api.db('knex_migrations').insert({ name: '002-later', batch: 2, migrationTime: new Date() });
+    await api.db('databaseFunctions').where({ name: 'write_contact' }).update({ checksum: 'newer' });
+    const ready = await api.get('/ready');
+    await api.stop();
+    expect(ready).to.have.status(200);
+    expect(ready.body.parts).to.include({ database: 'ok', migrations: 'ok' });
+  });
+
   it('answer 503 on /ready without the database, while /health is ok', async () => {
     const postgres = await startOwnPostgres();
     const db = connectDb({ databaseUrl: postgres.url, poolSize: 1 });
-    const api = await startTestApi({ world: { db, url: postgres.url, close: async () => {} } });
+    const api = await startTestApi({ database: { db, url: postgres.url, close: async () => {} } });
     await postgres.stop();
     const [health, ready] = [await api.get('/health'), await api.get('/ready')];
     await api.stop();
@@ -86,7 +96,7 @@ describe('starting', () => {
   it('fails on pending migrations with the command to run', async () => {
     const { url, drop } = await createEmptyDatabase();
     const db = connectDb({ databaseUrl: url, poolSize: 1 });
-    const error = await startTestApi({ world: { db, url, close: async () => {} } }).then(
+    const error = await startTestApi({ database: { db, url, close: async () => {} } }).then(
       () => undefined,
       (reason: Error) => reason,
     );

@@ -146,8 +146,8 @@ describe('segments', () => {
 
     it('answers 422 to an invalid field, and 400 with the path to an invalid condition', async () => {
       const { id } = await make();
-      expect(await project.server.patch(`/segments/${id}`, { name: '' })).to.be.fault('name', 'too_small');
-      expect(await project.server.patch(`/segments/${id}`, { trackMembership: 1 })).to.be.fault(
+      expect(await project.server.patch(`/segments/${id}`, { name: '' })).to.have.validationError('name', 'too_small');
+      expect(await project.server.patch(`/segments/${id}`, { trackMembership: 1 })).to.have.validationError(
         'trackMembership',
         'invalid_type',
       );
@@ -230,11 +230,14 @@ describe('segments', () => {
       const { id } = await makeStatic();
       const path = `/segments/${id}/members`;
       const many = (n: number) => Array.from({ length: n }, (_, i) => `u${i}@example.com`);
-      expect(await project.server.post(path, {})).to.be.fault('emails', 'required');
-      expect(await project.server.post(path, { emails: [] })).to.be.fault('emails', 'too_small');
-      expect(await project.server.post(path, { emails: many(501) })).to.be.fault('emails', 'too_big');
-      expect(await project.server.post(path, { emails: ['ann'] })).to.be.fault('emails.0', 'invalid_string');
-      expect(await project.server.delete(path, { emails: many(501) })).to.be.fault('emails', 'too_big');
+      expect(await project.server.post(path, {})).to.have.validationError('emails', 'required');
+      expect(await project.server.post(path, { emails: [] })).to.have.validationError('emails', 'too_small');
+      expect(await project.server.post(path, { emails: many(501) })).to.have.validationError('emails', 'too_big');
+      expect(await project.server.post(path, { emails: ['ann'] })).to.have.validationError(
+        'emails.0',
+        'invalid_string',
+      );
+      expect(await project.server.delete(path, { emails: many(501) })).to.have.validationError('emails', 'too_big');
       const all = await project.server.post(path, { emails: many(500), createMissing: true });
       expect(all.body).to.deep.equal({ added: 500, created: 500, notFound: [] });
     });

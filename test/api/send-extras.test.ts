@@ -77,7 +77,10 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     ];
     for (const name of reserved)
       it(`rejects ${name} with 422`, async () => {
-        expect(await send({ headers: { 'X-Fine': 'yes', [name]: 'x' } })).to.have.fault(`headers.${name}`, 'custom');
+        expect(await send({ headers: { 'X-Fine': 'yes', [name]: 'x' } })).to.have.validationError(
+          `headers.${name}`,
+          'custom',
+        );
       });
 
     const steering = [
@@ -87,7 +90,7 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     for (const name of steering)
       it(`rejects ${name}, which controls a relay, with 422`, async () => {
         const answer = await send({ headers: { 'X-Fine': 'yes', [name]: 'x' } });
-        expect(answer).to.have.fault(`headers.${name}`, 'custom');
+        expect(answer).to.have.validationError(`headers.${name}`, 'custom');
         expect(answer).to.have.status(422);
       });
 
@@ -116,7 +119,7 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     ];
     for (const [what, headers, field, code] of faulty)
       it(`are rejected with ${what}`, async () => {
-        expect(await send({ headers })).to.have.fault(field, code);
+        expect(await send({ headers })).to.have.validationError(field, code);
       });
 
     it('accept a value of 998 characters', async () => {
@@ -189,17 +192,23 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     ];
     for (const [what, more, field, code] of faulty)
       it(`are rejected with ${what}`, async () => {
-        expect(await send({ attachments: [file(), file(more)] })).to.have.fault(`attachments.1.${field}`, code);
+        expect(await send({ attachments: [file(), file(more)] })).to.have.validationError(
+          `attachments.1.${field}`,
+          code,
+        );
       });
 
     it('are rejected when there are eleven or too many bytes, and nothing is written', async () => {
       const before = await written();
       const big = file({ content: Buffer.alloc(501).toString('base64') });
-      expect(await send({ to: 'new1@example.com', attachments: Array(11).fill(file()) })).to.have.fault(
+      expect(await send({ to: 'new1@example.com', attachments: Array(11).fill(file()) })).to.have.validationError(
         'attachments',
         'too_big',
       );
-      expect(await send({ to: 'new2@example.com', attachments: [big, big] })).to.have.fault('attachments', 'too_big');
+      expect(await send({ to: 'new2@example.com', attachments: [big, big] })).to.have.validationError(
+        'attachments',
+        'too_big',
+      );
       expect(await written()).to.deep.equal(before);
       const half = file({ content: Buffer.alloc(500).toString('base64') });
       expect(await send({ attachments: [half, half] })).to.have.status(200);
@@ -275,9 +284,9 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     });
 
     it('is rejected with 422 when its id is invalid or no sender is given', async () => {
-      expect(await send({ template: 'welcome' })).to.have.fault('template', 'invalid_string');
+      expect(await send({ template: 'welcome' })).to.have.validationError('template', 'invalid_string');
       const id = await template({ from: undefined });
-      expect(await send({ ...bare, template: id })).to.have.fault('from', 'required');
+      expect(await send({ ...bare, template: id })).to.have.validationError('from', 'required');
       expect(await send({ ...bare, template: id, from: `x@${project.senderDomain}` })).to.have.status(200);
     });
 

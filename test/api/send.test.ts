@@ -142,7 +142,7 @@ describe('POST /v1/send', () => {
     });
     for (const [what, more, field, code] of faulty)
       it(`on ${what}`, async () => {
-        expect(await send(more)).to.have.fault(field, code);
+        expect(await send(more)).to.have.validationError(field, code);
       });
   });
 

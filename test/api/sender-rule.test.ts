@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ApiProject, type Client, client, startTestApi, type TestApi } from '../support/api.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 interface Shown {
   id: string;
@@ -11,7 +11,7 @@ interface Shown {
 }
 
 describe('verified senders with two API processes', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let dns: DnsStandIn;
   let apis: TestApi[];
   let project: ApiProject;
@@ -19,9 +19,9 @@ describe('verified senders with two API processes', () => {
   let made = 0;
 
   before(async () => {
-    [world, dns] = [await openWorld(5), await startDns()];
+    [database, dns] = [await connectTestDatabase(5), await startDns()];
     const env = { DNS_SERVERS: dns.address, SECRET_KEY: 'a secret key for these tests' };
-    const [one, two] = [await startTestApi({ world, env }), await startTestApi({ world, env })];
+    const [one, two] = [await startTestApi({ database, env }), await startTestApi({ database, env })];
     apis = [one, two];
     project = await one.project();
     servers = [project.server, client(two.url, { authorization: `Bearer ${project.secretKey}` })];
@@ -29,7 +29,7 @@ describe('verified senders with two API processes', () => {
   after(async () => {
     for (const api of apis) await api.stop();
     await dns.stop();
-    await world.close();
+    await database.close();
   });
 
   const publish = ({ records }: Shown) => {
@@ -54,7 +54,8 @@ describe('verified senders with two API processes', () => {
     const answers = await Promise.all(servers.map((server) => send(server, domain, headers)));
     return answers.map(({ status }) => status);
   };
-  const mails = async () => Number((await world.db('emails').where({ projectId: project.id }).count().first())?.count);
+  const mails = async () =>
+    Number((await database.db('emails').where({ projectId: project.id }).count().first())?.count);
 
   it('follow the last check, whichever process made it', async () => {
     const domain = await add();

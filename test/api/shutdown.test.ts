@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { createProjectWithClients } from '../support/api.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 /** Locks the table that every track writes to; the result releases it. */
 async function lockTracking(db: Db): Promise<() => Promise<void>> {
@@ -21,31 +21,31 @@ const listening = (service: ServiceProcess) =>
 
 describe('shutdown of an API process', function () {
   this.timeout(90_000);
-  let world: World;
+  let database: ConnectedDatabase;
   let service: ServiceProcess;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
   beforeEach(async () => {
-    service = await startApi({ DATABASE_URL: world.url, LOG_LEVEL: 'info' });
+    service = await startApi({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
   });
   afterEach(() => service.kill());
-  after(() => world.close());
+  after(() => database.close());
 
   async function trackInFlight(): Promise<{
     answer: Promise<{ status: number; connection: string | null }>;
     release: () => Promise<void>;
   }> {
-    const project = await createProjectWithClients(world.db, service.url);
-    const release = await lockTracking(world.db);
+    const project = await createProjectWithClients(database.db, service.url);
+    const release = await lockTracking(database.db);
     const answer = project.browser
       .post('/v1/track', { email: 'a@b.co', event: 'x' })
       .then(({ status, headers }) => ({ status, connection: headers.get('connection') }));
     // Awaited later; it rejects earlier when the process is killed.
     answer.catch(() => {});
     await eventually(async () => {
-      const waiting = await world.db('pg_locks').where({ granted: false }).select('pid');
+      const waiting = await database.db('pg_locks').where({ granted: false }).select('pid');
       return waiting.length > 0;
     });
     return { answer, release };

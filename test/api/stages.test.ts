@@ -214,7 +214,10 @@ describe('stages of a route', () => {
       const answer = await project.server.patch(`/things/${newId()}`, { name: 'taken' });
       expect(answer).to.be.plainError(409);
       expect(answer.body.error).to.equal('The name is taken.');
-      expect(await project.server.patch(`/things/${newId()}`, { name: 5 })).to.have.fault('name', 'invalid_type');
+      expect(await project.server.patch(`/things/${newId()}`, { name: 5 })).to.have.validationError(
+        'name',
+        'invalid_type',
+      );
     });
 
     it('is rejected with 400 in the envelope where only the status differs', async () => {
@@ -267,7 +270,7 @@ describe('stages of a route', () => {
 
     it('answers 422 to an invalid field, and 400 to a body that is not a form', async () => {
       const answer = await project.server.post('/things/import', form('x', 'file', { note: 'a\0b' }));
-      expect(answer).to.have.fault('note', 'invalid_string');
+      expect(answer).to.have.validationError('note', 'invalid_string');
       expect(await project.server.post('/things/import', {})).to.be.envelope(400, 'BAD_REQUEST');
     });
 

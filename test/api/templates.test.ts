@@ -142,7 +142,7 @@ describe('templates', () => {
       for (const field of ['name', 'subject', 'body', 'type'])
         it(`without ${field}`, async () => {
           const answer = await project.server.post('/templates', { ...minimal, [field]: undefined });
-          expect(answer).to.have.fault(field, 'required');
+          expect(answer).to.have.validationError(field, 'required');
         });
 
       const wrong: [field: string, value: unknown, code: string][] = [
@@ -164,7 +164,10 @@ describe('templates', () => {
       ];
       for (const [field, value, code] of wrong)
         it(`with ${field} ${JSON.stringify(value)?.slice(0, 30)}`, async () => {
-          expect(await project.server.post('/templates', { ...minimal, [field]: value })).to.have.fault(field, code);
+          expect(await project.server.post('/templates', { ...minimal, [field]: value })).to.have.validationError(
+            field,
+            code,
+          );
           expect(await stored()).to.deep.equal([]);
         });
 

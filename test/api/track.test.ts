@@ -65,7 +65,7 @@ describe('POST /v1/track', () => {
   ])
     it(`answers 422 reserved_event on ${JSON.stringify(event)}`, async () => {
       const answer = await project.browser.post('/v1/track', { email: 'ann@example.com', event });
-      expect(answer).to.have.fault('event', 'reserved_event');
+      expect(answer).to.have.validationError('event', 'reserved_event');
     });
 
   describe('422', () => {
@@ -95,7 +95,7 @@ describe('POST /v1/track', () => {
     ];
     for (const [what, body, field, code] of faulty)
       it(`on ${what}`, async () => {
-        expect(await project.browser.post('/v1/track', body)).to.have.fault(field, code);
+        expect(await project.browser.post('/v1/track', body)).to.have.validationError(field, code);
       });
 
     it('lists every validation error, with the received value where it is short', async () => {

@@ -203,7 +203,7 @@ describe('tracking', () => {
       const db = connectDb({ databaseUrl: postgres.url, poolSize: 2 });
       const offline = await startTestApi({
         env: { SECRET_KEY: KEY },
-        world: { db, url: postgres.url, close: async () => {} },
+        database: { db, url: postgres.url, close: async () => {} },
       });
       try {
         await postgres.stop();

@@ -266,8 +266,11 @@ describe('POST /workflows/:id/simulate', () => {
       const foreign = (await other.server.post('/contacts', { email: 'x@example.com' })).body.id;
       for (const id of [newId(), foreign])
         expect(await simulate(built.id, { contact: { id } })).to.be.envelope(404, 'CONTACT_NOT_FOUND');
-      expect(await simulate(built.id, { contact: {} })).to.be.fault('contact', 'required');
-      expect(await simulate(built.id, { contact: { email: 'x' } })).to.be.fault('contact.email', 'invalid_string');
+      expect(await simulate(built.id, { contact: {} })).to.have.validationError('contact', 'required');
+      expect(await simulate(built.id, { contact: { email: 'x' } })).to.have.validationError(
+        'contact.email',
+        'invalid_string',
+      );
     });
   });
 
@@ -303,7 +306,7 @@ describe('POST /workflows/:id/simulate', () => {
       for (const body of refused)
         expect(await simulate(id, body), JSON.stringify(body)).to.be.envelope(400, 'BAD_REQUEST');
       const shapeless = draft([update('a'), { id: 'b', type: 'DELAY', config: { amount: 'x' } }]);
-      expect(await simulate(id, shapeless)).to.be.fault('graph.steps.1.config.amount', 'invalid_type');
+      expect(await simulate(id, shapeless)).to.have.validationError('graph.steps.1.config.amount', 'invalid_type');
     });
   });
 
@@ -414,8 +417,11 @@ describe('POST /workflows/:id/simulate', () => {
   it('answers 422 to a time outside the calendar', async () => {
     const { id } = await build(project, { steps: { a: { type: 'DELAY', config: { amount: 1, unit: 'months' } } } });
     for (const far of ['+275760-09-13T00:00:00Z', '-000001-01-01T00:00:00Z', 'soon']) {
-      expect(await simulate(id, { startAt: far })).to.be.fault('startAt', 'invalid_string');
-      expect(await simulate(id, { events: [{ name: 'x', at: far }] })).to.be.fault('events.0.at', 'invalid_string');
+      expect(await simulate(id, { startAt: far })).to.have.validationError('startAt', 'invalid_string');
+      expect(await simulate(id, { events: [{ name: 'x', at: far }] })).to.have.validationError(
+        'events.0.at',
+        'invalid_string',
+      );
     }
     expect(await simulate(id, { startAt: '9999-12-31T00:00:00Z' })).to.have.status(200);
   });

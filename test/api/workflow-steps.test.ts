@@ -56,8 +56,8 @@ describe('steps of a workflow', () => {
     it('accepts all seven types, with a complete or incomplete config', async () => {
       for (const type of ['SEND_EMAIL', 'DELAY', 'WAIT_FOR_EVENT', 'CONDITION', 'WEBHOOK', 'UPDATE_CONTACT', 'EXIT'])
         expect(await add({ type }), type).to.have.status(201);
-      expect(await add({ type: 'SHOUT' })).to.be.fault('type', 'invalid_enum');
-      expect(await add({})).to.be.fault('type', 'required');
+      expect(await add({ type: 'SHOUT' })).to.have.validationError('type', 'invalid_enum');
+      expect(await add({})).to.have.validationError('type', 'required');
     });
 
     it('accepts the template in the config or as a field, and returns it in one place', async () => {
@@ -74,8 +74,11 @@ describe('steps of a workflow', () => {
       const foreign = await makeTemplate(await api.project());
       for (const body of [{ config: { templateId: foreign } }, { templateId: newId() }])
         expect(await add({ type: 'SEND_EMAIL', ...body })).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
-      expect(await add({ type: 'SEND_EMAIL', templateId: 'x' })).to.be.fault('templateId', 'invalid_string');
-      expect(await add({ type: 'SEND_EMAIL', config: { templateId: 'x' } })).to.be.fault(
+      expect(await add({ type: 'SEND_EMAIL', templateId: 'x' })).to.have.validationError(
+        'templateId',
+        'invalid_string',
+      );
+      expect(await add({ type: 'SEND_EMAIL', config: { templateId: 'x' } })).to.have.validationError(
         'config.templateId',
         'invalid_string',
       );
@@ -97,7 +100,7 @@ describe('steps of a workflow', () => {
       expect((await sender(address)).body.config).to.deep.equal({ from: address });
       expect(await sender('Ann <ann@elsewhere.example>')).to.be.envelope(403, 'INTERNAL_SERVER_ERROR');
       for (const from of ['Ann', 'Ann <ann>', '', `A\nnn <${address}>`])
-        expect(await sender(from), from).to.be.fault('config.from', 'invalid_string');
+        expect(await sender(from), from).to.have.validationError('config.from', 'invalid_string');
     });
 
     it('answers 422 to a config of the wrong shape, with every invalid field', async () => {
@@ -118,7 +121,8 @@ describe('steps of a workflow', () => {
         ['EXIT', { reason: 5 }, 'config.reason', 'invalid_type'],
         ['DELAY', 'soon', 'config', 'invalid_type'],
       ];
-      for (const [type, config, field, code] of wrong) expect(await add({ type, config })).to.be.fault(field, code);
+      for (const [type, config, field, code] of wrong)
+        expect(await add({ type, config })).to.have.validationError(field, code);
       expect((await whole(empty)).steps).to.have.length(0);
     });
 
@@ -266,7 +270,7 @@ describe('steps of a workflow', () => {
     it('validates a new config by the rules of the step type', async () => {
       const built = await build(project, { steps: { a: day, b: { type: 'WEBHOOK' }, c: fork } });
       const { a = '', b = '', c = '' } = built.steps;
-      expect(await change(a, { config: { amount: 0 } }, built)).to.be.fault('config.amount', 'too_small');
+      expect(await change(a, { config: { amount: 0 } }, built)).to.have.validationError('config.amount', 'too_small');
       expect(await change(b, { config: { url: 'http://10.0.0.1/' } }, built)).to.be.envelope(400, 'BAD_REQUEST');
       expect(await change(c, { config: { field: 'email', operator: 'x' } }, built)).to.be.envelope(400, 'BAD_REQUEST');
       expect(await change(c, { templateId: newId() }, built)).to.be.envelope(404, 'TEMPLATE_NOT_FOUND');
@@ -372,14 +376,13 @@ describe('steps of a workflow', () => {
       const foreign = await build(stranger, { steps: { a: update } });
       for (const toStepId of [foreign.steps.a, newId()])
         expect(await connect({ fromStepId: built.steps.a, toStepId }, built)).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
-      expect(await connect({ fromStepId: 'x', toStepId: built.steps.a }, built)).to.be.fault(
+      expect(await connect({ fromStepId: 'x', toStepId: built.steps.a }, built)).to.have.validationError(
         'fromStepId',
         'invalid_string',
       );
-      expect(await connect({ fromStepId: built.steps.a, toStepId: built.steps.b, branch: 'maybe' }, built)).to.be.fault(
-        'branch',
-        'invalid_enum',
-      );
+      expect(
+        await connect({ fromStepId: built.steps.a, toStepId: built.steps.b, branch: 'maybe' }, built),
+      ).to.have.validationError('branch', 'invalid_enum');
     });
 
     it('creates one of two concurrent transitions from the same exit', async () => {

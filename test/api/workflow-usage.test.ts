@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type ApiProject, startTestApi, type TestApi } from '../support/api.ts';
-import { walk } from '../support/walking.ts';
+import { advanceUntilItWaits } from '../support/executions.ts';
 import { type Built, build, enable, makeTemplate } from '../support/workflow-building.ts';
 
 describe('resources that workflows use', () => {
@@ -52,7 +52,7 @@ describe('resources that workflows use', () => {
       await enable(project, built.id);
       await project.server.post('/contacts', { email: 'ann@example.com' });
       const started = await project.server.post(`/workflows/${built.id}/executions`, { email: 'ann@example.com' });
-      await walk(api.db, started.body.id);
+      await advanceUntilItWaits(api.db, started.body.id);
       await removeStep(built, 'Hello');
       expect((await usage(templateId)).workflowSteps).to.have.length(1);
       expect(await remove(templateId)).to.be.envelope(409, 'CONFLICT');

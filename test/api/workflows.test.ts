@@ -79,10 +79,10 @@ describe('workflows', () => {
 
     it('answers 422 to a missing name or event, or one of the wrong type', async () => {
       const post = (body: object) => project.server.post('/workflows', body);
-      expect(await post({ eventName: 'x' })).to.be.fault('name', 'required');
-      expect(await post({ name: 'x' })).to.be.fault('eventName', 'required');
-      expect(await post({ name: 'x', triggerConfig: {} })).to.be.fault('eventName', 'required');
-      expect(await post({ name: 'x', eventName: 5 })).to.be.fault('eventName', 'invalid_type');
+      expect(await post({ eventName: 'x' })).to.have.validationError('name', 'required');
+      expect(await post({ name: 'x' })).to.have.validationError('eventName', 'required');
+      expect(await post({ name: 'x', triggerConfig: {} })).to.have.validationError('eventName', 'required');
+      expect(await post({ name: 'x', eventName: 5 })).to.have.validationError('eventName', 'invalid_type');
       expect(await api.db('workflows').where({ projectId: project.id })).to.have.length(0);
     });
   });
@@ -190,15 +190,18 @@ describe('workflows', () => {
         '0 0 L * *',
         '0 0 1W * *',
       ])
-        expect(await schedule({ cron }), cron).to.be.fault('triggerConfig.cron', 'invalid_string');
+        expect(await schedule({ cron }), cron).to.have.validationError('triggerConfig.cron', 'invalid_string');
       for (const timezone of ['Mars/Base', '+02:00'])
-        expect(await schedule({ cron: '0 9 * * *', timezone })).to.be.fault('triggerConfig.timezone', 'invalid_string');
-      expect(await schedule({ cron: '0 9 * * *', segmentId: 'x' })).to.be.fault(
+        expect(await schedule({ cron: '0 9 * * *', timezone })).to.have.validationError(
+          'triggerConfig.timezone',
+          'invalid_string',
+        );
+      expect(await schedule({ cron: '0 9 * * *', segmentId: 'x' })).to.have.validationError(
         'triggerConfig.segmentId',
         'invalid_string',
       );
       expect(await schedule({ cron: '0 9 * * *', segmentId: newId() })).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
-      expect(await patch(id, { triggerType: 'NEVER' })).to.be.fault('triggerType', 'invalid_enum');
+      expect(await patch(id, { triggerType: 'NEVER' })).to.have.validationError('triggerType', 'invalid_enum');
       expect((await get(id)).triggerType).to.equal('EVENT');
     });
 
@@ -208,7 +211,7 @@ describe('workflows', () => {
         expect(await patch(id, { triggerConfig })).to.have.status(200);
         return patch(id, { triggerType: 'SCHEDULE' });
       };
-      expect(await set({ cron: 'nonsense' })).to.be.fault('triggerConfig.cron', 'invalid_string');
+      expect(await set({ cron: 'nonsense' })).to.have.validationError('triggerConfig.cron', 'invalid_string');
       expect(await set({ cron: '0 9 * * *', segmentId: newId() })).to.be.envelope(404, 'SEGMENT_NOT_FOUND');
       expect((await set({ cron: '0 9 * * *' })).body).to.deep.include({
         triggerType: 'SCHEDULE',

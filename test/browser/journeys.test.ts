@@ -27,7 +27,7 @@ describe('the web application', function () {
     return opened;
   };
   /** A project with an owner who is signed in. */
-  const project = () => createProjectWithClients(running().world.db, running().api.url);
+  const project = () => createProjectWithClients(running().database.db, running().api.url);
 
   before(async function () {
     this.timeout(300_000);
@@ -57,7 +57,7 @@ describe('the web application', function () {
   });
 
   it('leads from signing up to a finished campaign', async () => {
-    const { smtp, world } = running();
+    const { smtp, database } = running();
     const { page } = await open({ path: '/' });
     await page.waitForURL('**/app/sign-in**');
     await page.getByRole('link', { name: 'Create account' }).click();
@@ -76,7 +76,7 @@ describe('the web application', function () {
     await page.getByRole('textbox', { name: 'Domain' }).fill('bakery.example');
     await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click();
     await page.getByText('Waiting for DNS').waitFor();
-    const { records } = await world.db('domains').where({ domain: 'bakery.example' }).first();
+    const { records } = await database.db('domains').where({ domain: 'bakery.example' }).first();
     for (const { type, name, value } of records as { type: 'TXT' | 'MX'; name: string; value: string }[])
       if (type === 'TXT') dns?.set(name, 'TXT', [value.match(/.{1,255}/g) ?? []]);
     await page.getByRole('button', { name: 'Check now' }).click();
@@ -194,7 +194,7 @@ describe('the web application', function () {
   it('keeps filters in the address, and sorts and pages by cursor', async () => {
     const own = await project();
     const { id, cookie, server } = own;
-    await addContacts(running().world.db, own, 130);
+    await addContacts(running().database.db, own, 130);
     await server.post('/contacts', { email: 'needle@list.example', subscribed: false, data: { plan: 'pro' } });
     const { page } = await open({ path: `/app/p/${id}/contacts`, cookie });
     await page.getByText('50 of 131 shown').waitFor();
@@ -215,7 +215,7 @@ describe('the web application', function () {
   it('unsubscribes all contacts that match the filters, with progress', async () => {
     const own = await project();
     const { id, cookie, server } = own;
-    await addContacts(running().world.db, own, 60);
+    await addContacts(running().database.db, own, 60);
     const { page } = await open({ path: `/app/p/${id}/contacts`, cookie });
     await page.getByLabel('Select all on this page').check();
     await page.getByRole('button', { name: 'Select all 60 that match' }).click();

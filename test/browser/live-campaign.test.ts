@@ -26,9 +26,9 @@ describe('the live page of a campaign', function () {
       RATE_LIMIT_PER_MINUTE: '0',
       SMTP_MAX_CONNECTIONS: '4',
     });
-    const { smtp, world, api } = stack;
-    const { id, cookie, server, ...project } = await createProjectWithClients(world.db, api.url);
-    await addContacts(world.db, { id, ...project }, RECIPIENTS);
+    const { smtp, database, api } = stack;
+    const { id, cookie, server, ...project } = await createProjectWithClients(database.db, api.url);
+    await addContacts(database.db, { id, ...project }, RECIPIENTS);
     smtp.misbehave({ at: 'recipient', to: 'p7@example.com', do: { code: 550, text: 'no such user' } });
     smtp.misbehave({ at: 'message', do: { delayMs: 15 } });
     const campaign = { name: 'Spring', subject: 'Hi', body: '<p>Hi</p>', audienceType: 'ALL' };

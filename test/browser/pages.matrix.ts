@@ -20,9 +20,9 @@ describe('every page', function () {
     temporal = await ownNamespace();
     stack = await startStack(temporal, { ...(await webAppEnv()), RATE_LIMIT_PER_MINUTE: '0' });
     await stack.startWorker();
-    const { world, api } = stack;
-    project = await createProjectWithClients(world.db, api.url);
-    empty = await createProjectWithClients(world.db, api.url);
+    const { database, api } = stack;
+    project = await createProjectWithClients(database.db, api.url);
+    empty = await createProjectWithClients(database.db, api.url);
     await fillSample(api.url, project, project.senderDomain);
     const { server } = project;
     await server.post('/domains', { domain: 'pending.example' });

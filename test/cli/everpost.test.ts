@@ -7,11 +7,11 @@ import { main } from '../../cli/main.ts';
 import { verifyPassword } from '../../platform/crypto/secrets.ts';
 import { newId } from '../../platform/ids.ts';
 import { findByKey } from '../../services/access/keys.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { startDns } from '../support/dns.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownNamespace } from '../support/temporal-work.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 const root = join(import.meta.dirname, '../..');
 const emptyHome = mkdtempSync(join(tmpdir(), 'everpost-cli-'));
@@ -56,14 +56,14 @@ async function everpost(args: string[], env: Record<string, string> = {}): Promi
 
 describe('npx everpost', function () {
   this.timeout(60_000);
-  let world: World;
+  let database: ConnectedDatabase;
   let env: Record<string, string>;
 
   before(async () => {
-    world = await openWorld(3);
-    env = { DATABASE_URL: world.url };
+    database = await connectTestDatabase(3);
+    env = { DATABASE_URL: database.url };
   });
-  after(() => world.close());
+  after(() => database.close());
 
   it('lists its commands with --help', async () => {
     const { status, out } = await spawned(['--help']);
@@ -75,28 +75,28 @@ describe('npx everpost', function () {
     const user = await spawned(['user', 'create', '--email', 'Op@Example.com', '--json'], env);
     expect(user.status, user.out).to.equal(0);
     expect(user.json).to.deep.include({ ok: true });
-    const row = await world.db('users').where({ email: 'op@example.com' }).first();
+    const row = await database.db('users').where({ email: 'op@example.com' }).first();
     expect(row).to.include({ id: user.json.user.id, emailVerified: true });
     expect(await verifyPassword(row.passwordHash, user.json.user.password)).to.equal(true);
 
     const made = await everpost(['project', 'create', '--name', 'Shop', '--owner', 'op@example.com', '--json'], env);
     const { id, secretKey } = made.json.project;
-    expect(await findByKey(world.db, secretKey)).to.include({ projectId: id });
-    expect(await world.db('memberships').where({ projectId: id }).first()).to.include({
+    expect(await findByKey(database.db, secretKey)).to.include({ projectId: id });
+    expect(await database.db('memberships').where({ projectId: id }).first()).to.include({
       userId: row.id,
       role: 'OWNER',
     });
 
     const rotated = await everpost(['keys', 'rotate', id, '--json'], env);
-    expect(await findByKey(world.db, secretKey)).to.equal(undefined);
-    expect(await findByKey(world.db, rotated.json.project.secretKey)).to.include({ projectId: id });
+    expect(await findByKey(database.db, secretKey)).to.equal(undefined);
+    expect(await findByKey(database.db, rotated.json.project.secretKey)).to.include({ projectId: id });
 
     const disabled = await everpost(['project', 'disable', id, '--reason', 'spam', '--json'], env);
     expect(disabled.json).to.deep.include({ ok: true, changed: true });
-    expect(await world.db('projects').where({ id }).first()).to.include({ disabled: true, disabledReason: 'spam' });
+    expect(await database.db('projects').where({ id }).first()).to.include({ disabled: true, disabledReason: 'spam' });
     const enabled = await everpost(['project', 'enable', id], env);
     expect(enabled.out).to.contain('enabled');
-    expect(await world.db('projects').where({ id }).first()).to.include({ disabled: false });
+    expect(await database.db('projects').where({ id }).first()).to.include({ disabled: false });
   });
 
   it('prints one line or JSON and exits with 1 when a command fails', async () => {
@@ -131,7 +131,7 @@ describe('npx everpost', function () {
 
   it('uses the stack of npm start when no database is set', async () => {
     const home = mkdtempSync(join(tmpdir(), 'everpost-home-'));
-    const stack = { databaseUrl: world.url, temporalAddress: '127.0.0.1:1', smtpUrl: 'smtp://127.0.0.1:1' };
+    const stack = { databaseUrl: database.url, temporalAddress: '127.0.0.1:1', smtpUrl: 'smtp://127.0.0.1:1' };
     writeFileSync(join(home, 'stack.json'), JSON.stringify({ ...stack, apiUrl: 'http://localhost:3000' }));
     const { json, out } = await everpost(['migrate', '--json'], { EVERPOST_HOME: home });
     expect(json, out).to.deep.equal({ ok: true, applied: [] });
@@ -140,16 +140,16 @@ describe('npx everpost', function () {
   describe('outbox', () => {
     const park = async (workflowId: string, lastError: string): Promise<string> => {
       const message = { queue: 'control', projectId: newId(), workflowId, action: 'signal', attempts: 10 };
-      const [row] = await world
+      const [row] = await database
         .db('outbox')
         .insert({ ...message, lastError, parkedAt: new Date('2026-01-02T03:04:05Z') })
         .returning('id');
       return String(row.id);
     };
-    beforeEach(() => world.db('outbox').del());
+    beforeEach(() => database.db('outbox').del());
 
     it('lists parked messages with their last error', async () => {
-      await world.db('outbox').insert({ queue: 'mail', projectId: newId(), workflowId: 'batch/1', action: 'start' });
+      await database.db('outbox').insert({ queue: 'mail', projectId: newId(), workflowId: 'batch/1', action: 'start' });
       const id = await park('campaign/1', 'no such signal');
       const listed = await everpost(['outbox', 'parked', '--json'], env);
       expect(listed.status, listed.out).to.equal(0);
@@ -179,7 +179,7 @@ describe('npx everpost', function () {
       const [first, second] = [await park('campaign/1', 'broken'), await park('campaign/2', 'broken')];
       const retried = await everpost(['outbox', 'retry', first, '--json'], env);
       expect(retried.json, retried.out).to.deep.equal({ ok: true, retried: 1 });
-      expect(await world.db('outbox').where({ id: first }).first()).to.include({ parkedAt: null, attempts: 0 });
+      expect(await database.db('outbox').where({ id: first }).first()).to.include({ parkedAt: null, attempts: 0 });
       expect((await everpost(['outbox', 'parked', '--json'], env)).json.messages[0].id).to.equal(second);
     });
 
@@ -187,7 +187,7 @@ describe('npx everpost', function () {
       await park('campaign/1', 'broken');
       await park('campaign/2', 'broken');
       expect((await everpost(['outbox', 'retry', '--all'], env)).out).to.equal('2 messages are retried now');
-      expect(await world.db('outbox').whereNotNull('parkedAt')).to.deep.equal([]);
+      expect(await database.db('outbox').whereNotNull('parkedAt')).to.deep.equal([]);
     });
 
     it('exits with 1 when retry gets no id, an id with --all, or an id that is not parked', async () => {
@@ -203,7 +203,7 @@ describe('npx everpost', function () {
         expect(status, out).to.equal(1);
         expect(json.error).to.match(message);
       }
-      expect(await world.db('outbox').whereNotNull('parkedAt')).to.have.length(1);
+      expect(await database.db('outbox').whereNotNull('parkedAt')).to.have.length(1);
     });
   });
 
@@ -214,7 +214,7 @@ describe('npx everpost', function () {
         ...{ id: newId(), contactId: newId(), projectId, reason, blockedDomain },
         createdAt: new Date(Date.UTC(2026, 0, day)),
       });
-      await world
+      await database
         .db('emails')
         .insert([
           mail(unverified, 'domain not verified', 'b.example', 3),
@@ -244,7 +244,7 @@ describe('npx everpost', function () {
     });
 
     it('says so when no mail is blocked', async () => {
-      await world.db('emails').del();
+      await database.db('emails').del();
       expect((await everpost(['mail', 'blocked'], env)).out).to.equal('No mail is blocked.');
     });
   });

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
-import { together } from '../../db/coalesce-writes.ts';
+import { coalesceWrites } from '../../db/coalesce-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 describe('coalesced writes', () => {
-  let world: World;
+  let database: ConnectedDatabase;
 
   before(async () => {
-    world = await openWorld();
-    await world.db.raw("create table items (team text not null, item text not null check (item <> 'bad'))");
+    database = await connectTestDatabase();
+    await database.db.raw("create table items (team text not null, item text not null check (item <> 'bad'))");
   });
-  beforeEach(() => world.db.raw('truncate items'));
-  after(() => world.close());
+  beforeEach(() => database.db.raw('truncate items'));
+  after(() => database.close());
 
   function writer() {
     const statements: string[][] = [];
-    const write = together(
+    const write = coalesceWrites(
       async (db: Db, team: string, items: string[]) => {
         statements.push(items);
         await db('items').insert(items.map((item) => ({ team, item })));
@@ -30,7 +30,7 @@ describe('coalesced writes', () => {
   it('writes concurrent items of one group in one statement', async () => {
     const { statements, write } = writer();
     const writes = [['red', 'a'] as const, ['red', 'b'] as const, ['blue', 'c'] as const];
-    const results = await Promise.all(writes.map(([team, item]) => write(world.db, team, item)));
+    const results = await Promise.all(writes.map(([team, item]) => write(database.db, team, item)));
     expect(results).to.deep.equal(['red: a', 'red: b', 'blue: c']);
     expect(statements).to.have.deep.members([['a', 'b'], ['c']]);
   });
@@ -38,20 +38,20 @@ describe('coalesced writes', () => {
   it('rejects only the invalid item of a shared statement', async () => {
     const { write } = writer();
     const items = ['a', 'bad', 'c'];
-    const results = await Promise.allSettled(items.map((item) => write(world.db, 'red', item)));
+    const results = await Promise.allSettled(items.map((item) => write(database.db, 'red', item)));
     expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
-    const rows = await world.db('items').orderBy('item');
+    const rows = await database.db('items').orderBy('item');
     expect(rows.map(({ item }) => item)).to.deep.equal(['a', 'c']);
   });
 
   it('retries no item after an error that leaves the outcome unknown', async () => {
     const { statements, write } = writer();
-    const lock = await world.db.transaction();
+    const lock = await database.db.transaction();
     await lock.raw('lock table items');
-    const results = Promise.allSettled(['a', 'b', 'c'].map((item) => write(world.db, 'red', item)));
+    const results = Promise.allSettled(['a', 'b', 'c'].map((item) => write(database.db, 'red', item)));
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`;
-    await eventually(async () => (await world.db.raw(terminate)).rowCount > 0);
+    await eventually(async () => (await database.db.raw(terminate)).rowCount > 0);
     expect((await results).map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected']);
     await lock.rollback();
     expect(statements).to.deep.equal([['a', 'b', 'c']]);
@@ -59,12 +59,12 @@ describe('coalesced writes', () => {
 
   it('writes in the transaction of the caller', async () => {
     const { write } = writer();
-    const rolledBack = inTransaction(world.db, async (trx) => {
+    const rolledBack = inTransaction(database.db, async (trx) => {
       await write(trx, 'red', 'a');
       throw new Error('never mind');
     });
     await rolledBack.catch(() => {});
-    await write(world.db, 'red', 'b');
-    expect((await world.db('items')).map(({ item }) => item)).to.deep.equal(['b']);
+    await write(database.db, 'red', 'b');
+    expect((await database.db('items')).map(({ item }) => item)).to.deep.equal(['b']);
   });
 });

@@ -1,19 +1,24 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { newId } from '../../platform/ids.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 
 describe('domain names in the database', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let projects: TestProject[];
 
   before(async () => {
-    world = await openWorld();
-    ({ db } = world);
+    database = await connectTestDatabase();
+    ({ db } = database);
     projects = [await makeProject(db), await makeProject(db), await makeProject(db)];
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const add = (domain: string, index: number, columns: object = {}) =>
     db('domains').insert({ id: newId(), projectId: projects[index]?.id, domain, ...columns });

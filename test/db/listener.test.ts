@@ -2,33 +2,35 @@ import { expect } from 'chai';
 import { inTransaction, wake } from '../../db/connect.ts';
 import { Listener } from '../../db/listener.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 const log = createLogger('test', 'silent');
 
 describe('listening for notifications', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let listener: Listener;
   let received: string[];
   let resets: number;
 
   beforeEach(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
     received = [];
     resets = 0;
-    listener = new Listener({ databaseUrl: world.url, log });
+    listener = new Listener({ databaseUrl: database.url, log });
     listener.on('everpost_wake', (payload) => received.push(payload));
     listener.onReset(() => resets++);
     await listener.start();
   });
   afterEach(async () => {
     await listener.stop();
-    await world.close();
+    await database.close();
   });
 
   const terminateConnection = () =>
-    world.db.raw("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'everpost-listener'");
+    database.db.raw(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'everpost-listener'",
+    );
 
   it('is healthy while the connection answers heartbeats', () => {
     expect(listener.healthy).to.equal(true);
@@ -39,30 +41,30 @@ describe('listening for notifications', () => {
     await terminateConnection();
     await eventually(() => resets > before);
     await eventually(() => listener.healthy);
-    wake(world.db, 'mail');
+    wake(database.db, 'mail');
     await eventually(() => received.length > 0);
     expect(received).to.deep.equal(['mail']);
   });
 
   it('notifies after the commit of a transaction, and not after a rollback', async () => {
-    await inTransaction(world.db, async (trx) => {
+    await inTransaction(database.db, async (trx) => {
       wake(trx, 'control');
       await trx.raw('select pg_sleep(0.1)');
       expect(received).to.deep.equal([]);
     });
     await eventually(() => received.length > 0);
     expect(received).to.deep.equal(['control']);
-    await inTransaction(world.db, async (trx) => {
+    await inTransaction(database.db, async (trx) => {
       wake(trx, 'starts');
       throw new Error('roll back');
     }).catch(() => {});
-    wake(world.db, 'events');
+    wake(database.db, 'events');
     await eventually(() => received.length > 1);
     expect(received).to.deep.equal(['control', 'events']);
   });
 
   it('coalesces 500 wake-ups into fewer than 5 notifications', async () => {
-    for (let n = 0; n < 500; n++) wake(world.db, n % 2 ? 'mail' : 'starts');
+    for (let n = 0; n < 500; n++) wake(database.db, n % 2 ? 'mail' : 'starts');
     await eventually(() => received.join().includes('mail') && received.join().includes('starts'));
     expect(received.length).to.be.lessThan(5);
   });

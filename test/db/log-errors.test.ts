@@ -1,26 +1,26 @@
 import { expect } from 'chai';
 import { Contact } from '../../db/models/contact.ts';
 import { statement } from '../../db/statement.ts';
-import { serializeError } from '../../platform/log-errors.ts';
-import { makeProject, openWorld, type World } from '../support/world.ts';
+import { serializeError } from '../../platform/logger.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 
 const SECRET = 'ann.secret@example.com';
 
 describe('logging a database error', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let projectId: string;
 
   before(async () => {
-    world = await openWorld();
-    projectId = (await makeProject(world.db)).id;
-    await world.db.raw(`
+    database = await connectTestDatabase();
+    projectId = (await makeProject(database.db)).id;
+    await database.db.raw(`
       create table log_errors (email text primary key, note text not null, number integer check (number > 0));
       create function log_errors_fail(given text) returns void language plpgsql as
         $$ begin execute format('insert into log_errors values (%L)', given); end $$;
     `);
-    await world.db('log_errors').insert({ email: SECRET, note: 'x' });
+    await database.db('log_errors').insert({ email: SECRET, note: 'x' });
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const failure = async (work: PromiseLike<unknown>): Promise<Error> => {
     try {
@@ -32,21 +32,25 @@ describe('logging a database error', () => {
   };
 
   const cases: [string, () => PromiseLike<unknown>, string][] = [
-    ['a knex query', () => world.db('log_errors').insert({ email: SECRET, note: 'x' }), '23505'],
-    ['raw SQL', () => world.db.raw('insert into log_errors values (?, ?)', [SECRET, 'x']), '23505'],
-    ['a prepared statement', () => statement('t', 'insert into log_errors values ($1)')(world.db, [SECRET]), '23502'],
+    ['a knex query', () => database.db('log_errors').insert({ email: SECRET, note: 'x' }), '23505'],
+    ['raw SQL', () => database.db.raw('insert into log_errors values (?, ?)', [SECRET, 'x']), '23505'],
+    [
+      'a prepared statement',
+      () => statement('t', 'insert into log_errors values ($1)')(database.db, [SECRET]),
+      '23502',
+    ],
     [
       'a check constraint',
-      () => world.db('log_errors').insert({ email: `x${SECRET}`, note: 'x', number: -1 }),
+      () => database.db('log_errors').insert({ email: `x${SECRET}`, note: 'x', number: -1 }),
       '23514',
     ],
     [
       'a function, which adds where and internalQuery',
-      () => world.db.raw('select log_errors_fail(?)', [SECRET]),
+      () => database.db.raw('select log_errors_fail(?)', [SECRET]),
       '23502',
     ],
-    ['a value that cannot be read', () => world.db('log_errors').where('number', SECRET), '22P02'],
-    ['an Objection query', () => Contact.query(world.db).insert({ id: projectId, email: SECRET }), '23502'],
+    ['a value that cannot be read', () => database.db('log_errors').where('number', SECRET), '22P02'],
+    ['an Objection query', () => Contact.query(database.db).insert({ id: projectId, email: SECRET }), '23502'],
   ];
   for (const [what, work, code] of cases)
     it(`logs the code and no values for ${what}`, async () => {
@@ -62,7 +66,7 @@ describe('logging a database error', () => {
     });
 
   it('logs table, constraint, statement and stack', async () => {
-    const error = await failure(world.db('log_errors').insert({ email: SECRET, note: 'x' }));
+    const error = await failure(database.db('log_errors').insert({ email: SECRET, note: 'x' }));
     const logged = serializeError(error) as Record<string, unknown>;
     expect(logged).to.include({ code: '23505', table: 'log_errors', constraint: 'log_errors_pkey' });
     expect(logged.message).to.contain('insert into "log_errors"').and.contain('duplicate key value');

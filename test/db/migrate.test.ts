@@ -1,8 +1,13 @@
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
 import { connectDb, type Db } from '../../db/connect.ts';
 import { changedFunctions, functionsAfterTables, functionsBeforeTables } from '../../db/functions.ts';
 import { migrate, pendingMigrations } from '../../db/migrate.ts';
+import { startChild } from '../../dev/child.ts';
+import { atEnd, runDirectory } from '../support/cleanup.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
+import { eventually } from '../support/waiting.ts';
 
 describe('migrations', () => {
   let database: TestDatabase;
@@ -46,6 +51,92 @@ describe('migrations', () => {
       'This database has migrations of another version of Everpost (000-older): start with an empty one, in development by npm start -- --fresh.',
     );
     expect(await pendingMigrations(db)).to.deep.equal(['function workflow_id']);
+  });
+
+  describe('of a later version in the database', () => {
+    const addMigration = (name: string) => db('knex_migrations').insert({ name, batch: 2, migrationTime: new Date() });
+
+    beforeEach(() => migrate(database.url));
+
+    it('leave nothing pending, whatever the functions are', async () => {
+      await db('databaseFunctions').where({ name: 'workflow_id' }).update({ checksum: 'newer' });
+      await db('databaseFunctions').where({ name: 'write_contact' }).delete();
+      expect(await pendingMigrations(db)).to.deep.equal(['function workflow_id', 'function write_contact']);
+      await addMigration('002-later');
+      expect(await pendingMigrations(db)).to.deep.equal([]);
+    });
+
+    it('are left unchanged by migrate', async () => {
+      await db('databaseFunctions').where({ name: 'workflow_id' }).update({ checksum: 'newer' });
+      await db('databaseFunctions').insert({ name: 'later_function', checksum: 'newer' });
+      await addMigration('002-later');
+      const functions = () => db('databaseFunctions').orderBy('name').select('name', 'checksum');
+      const before = await functions();
+      expect(await migrate(database.url)).to.deep.equal([]);
+      expect(await functions()).to.deep.equal(before);
+    });
+
+    it('do not hide a missing migration of this version', async () => {
+      await addMigration('002-later');
+      await db('knex_migrations').where({ name: '001-baseline' }).delete();
+      expect(await pendingMigrations(db)).to.include('001-baseline');
+      const error = await migrate(database.url).catch((reason: Error) => reason);
+      expect((error as Error).message).to.contain('migrations of another version of Everpost (002-later)');
+    });
+  });
+
+  describe('killed in the middle', () => {
+    let blocker: pg.Client;
+
+    beforeEach(async () => {
+      blocker = new pg.Client({ connectionString: database.url });
+      await blocker.connect();
+    });
+    afterEach(() => blocker.end());
+
+    /** Makes migrate wait for an open transaction that creates something of the same name, and kills it there. */
+    const killWhileBlocked = async (conflicting: string): Promise<void> => {
+      await blocker.query('begin');
+      await blocker.query(conflicting);
+      const root = resolve(import.meta.dirname, '../..');
+      const child = await startChild({
+        name: 'migrate',
+        command: process.execPath,
+        args: ['--import', 'tsx', join(root, 'db/migrate.ts')],
+        cwd: root,
+        env: { ...process.env, DATABASE_URL: database.url },
+        logFile: join(runDirectory(), 'migrate-killed.log'),
+      });
+      atEnd(async () => void (await child.kill()));
+      await eventually(
+        async () => {
+          const { rows } = await db.raw(
+            "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'",
+          );
+          if (child.hasExited()) throw new Error(`migrate ended:\n${child.lastLines()}`);
+          return rows.length > 0;
+        },
+        { what: 'migrate waiting for the lock', timeoutMs: 60_000 },
+      );
+      expect(await child.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
+      await blocker.query('rollback');
+    };
+
+    it('between two tables of the baseline are completed by the next run', async () => {
+      await killWhileBlocked('create table workflows ()');
+      expect(await migrate(database.url)).to.deep.equal(['001-baseline']);
+      expect(await pendingMigrations(db)).to.deep.equal([]);
+    });
+
+    it('between two functions are completed by the next run', async () => {
+      const { sql = '' } = functionsAfterTables.find(({ name }) => name === 'campaign_lock') ?? {};
+      await killWhileBlocked(sql);
+      expect(await pendingMigrations(db))
+        .to.include('function campaign_lock')
+        .and.not.include('001-baseline');
+      expect(await migrate(database.url)).to.deep.equal([]);
+      expect(await pendingMigrations(db)).to.deep.equal([]);
+    });
   });
 
   describe('of functions', () => {
@@ -92,6 +183,49 @@ describe('migrations', () => {
       expect(await pendingMigrations(db)).to.deep.equal(['function data_keys', 'function write_contact']);
       await migrate(database.url);
       expect(await pendingMigrations(db)).to.deep.equal([]);
+    });
+
+    describe('whose file was deleted', () => {
+      const create = async (name: string, sql: string) => {
+        await db.raw(sql);
+        await db('databaseFunctions').insert({ name, checksum: 'older' });
+      };
+      const exists = async (catalogue: string, column: string, name: string) =>
+        (await db.raw(`select 1 from ${catalogue} where ${column} = ?`, [name])).rows.length > 0;
+
+      it('drop the function with its overloads and triggers, the view, and their checksums', async () => {
+        await create(
+          'old_trigger',
+          `create function old_trigger() returns trigger language plpgsql as 'begin return null; end';
+           create trigger events_old after insert on events for each row execute function old_trigger()`,
+        );
+        await create(
+          'old_overloaded',
+          `create function old_overloaded(a integer) returns integer language sql as 'select 1';
+           create function old_overloaded(a text) returns integer language sql as 'select 2'`,
+        );
+        await create('old_view', 'create view old_view as select 1 as one');
+        expect(await pendingMigrations(db)).to.deep.equal([]);
+        await migrate(database.url);
+        expect(await exists('pg_proc', 'proname', 'old_trigger')).to.equal(false);
+        expect(await exists('pg_trigger', 'tgname', 'events_old')).to.equal(false);
+        expect(await exists('pg_proc', 'proname', 'old_overloaded')).to.equal(false);
+        expect(await exists('pg_class', 'relname', 'old_view')).to.equal(false);
+        expect((await applied()).map(({ name }) => name).filter((name) => name.startsWith('old_'))).to.deep.equal([]);
+      });
+
+      it('fail and drop nothing when an index needs the function', async () => {
+        await create(
+          'old_indexed',
+          `create function old_indexed(a text) returns text language sql immutable as 'select a';
+           create index contacts_old on contacts (old_indexed(email))`,
+        );
+        await create('old_other', "create function old_other() returns integer language sql as 'select 1'");
+        const error = await migrate(database.url).catch((reason: Error) => reason);
+        expect((error as Error).message).to.contain('cannot drop function old_indexed(text)');
+        expect(await exists('pg_class', 'relname', 'contacts_old')).to.equal(true);
+        expect(await exists('pg_proc', 'proname', 'old_other')).to.equal(true);
+      });
     });
 
     it('apply a trigger again when it was dropped and its checksum differs', async () => {

@@ -13,8 +13,8 @@ import { aggregateEventCounts } from '../../services/events/counts.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { resetProject } from '../../services/removal/project.ts';
 import { addMonths } from '../../services/retention/partitions.ts';
+import { makeProject } from '../support/connected-database.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
-import { makeProject } from '../support/world.ts';
 
 describe('the database role of docker compose', () => {
   const suffix = randomUUID().slice(0, 8);

@@ -6,27 +6,27 @@ import { PinnedConnection } from '../../db/pinned-connection.ts';
 import { statement } from '../../db/statement.ts';
 import { isDatabaseUnavailable, isOutcomeUnknown, isStatementTimeout } from '../../platform/database-errors.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 const one = statement<{ one: number }>('silence-one', 'select 1 as one');
 
 describe('waiting for Postgres', function () {
   this.timeout(60_000);
-  let world: World;
+  let database: ConnectedDatabase;
   let proxy: PostgresProxy;
   let db: Db;
 
   beforeEach(async () => {
-    world = await openWorld();
-    proxy = await startPostgresProxy(world.url);
+    database = await connectTestDatabase();
+    proxy = await startPostgresProxy(database.url);
     db = connectDb({ databaseUrl: proxy.url, poolSize: 3, timeouts: { statementMs: 300, idleInTransactionMs: 1_000 } });
   });
   afterEach(async () => {
     await db.destroy();
     await proxy.close();
-    await world.close();
+    await database.close();
   });
 
   const errorOf = (work: PromiseLike<unknown>) =>
@@ -84,7 +84,7 @@ describe('waiting for Postgres', function () {
     await trx.raw('create temporary table open_table (n integer)');
     await eventually(
       async () => {
-        const open = await world
+        const open = await database
           .db('pg_stat_activity')
           .where({ application_name: 'everpost', state: 'idle in transaction' });
         return open.length === 0;
@@ -104,7 +104,7 @@ describe('waiting for Postgres', function () {
     proxy.silence();
     await eventually(() => !listener.healthy, { what: 'the loss to be detected' });
     await eventually(() => listener.healthy, { what: 'a new connection' });
-    await world.db.raw("select pg_notify('everpost_wake', 'mail')");
+    await database.db.raw("select pg_notify('everpost_wake', 'mail')");
     await eventually(() => received.includes('mail'));
     proxy.silence();
     await listener.stop();

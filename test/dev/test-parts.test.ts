@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { inTwoParts, type Outcome, summary, testFiles } from '../../dev/test-parts.ts';
+import { inTwoParts, summary, type TestPartOutcome, testFiles } from '../../dev/test-parts.ts';
 
 const success = { code: 0, signal: null };
-const part = (name: string, passed: number, failures: string[] = []): Outcome => ({
+const part = (name: string, passed: number, failures: string[] = []): TestPartOutcome => ({
   name,
   exit: { code: failures.length, signal: null },
   counts: { passed, failed: failures.length, failures },
@@ -49,7 +49,7 @@ describe('the two parts of the tests', () => {
   });
 
   describe('count one more failure, and name its cause, when a part', () => {
-    const cases: [string, Omit<Outcome, 'name'>, RegExp][] = [
+    const cases: [string, Omit<TestPartOutcome, 'name'>, RegExp][] = [
       ['crashes', { exit: { code: 7, signal: null } }, /ended before its tests did \(exit code 7\)/],
       ['is killed', { exit: { code: null, signal: 'SIGKILL' } }, /ended before its tests did \(killed by SIGKILL\)/],
       ['exits with 0 but without a result', { exit: success }, /ended before its tests did \(exit code 0\)/],

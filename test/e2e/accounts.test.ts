@@ -58,7 +58,7 @@ describe('account and project lifecycle', function () {
   });
 
   it('deletes a project at once and its rows in the background', async () => {
-    const { db } = stack.world;
+    const { db } = stack.database;
     const login = await client(stack.api.url).post('/auth/login', { email, password: 'battery staple' });
     const ann = client(stack.api.url, { cookie: cookieOf(login) });
     const { id, secretKey } = (await ann.post('/users/@me/projects', { name: 'Shop' })).body;

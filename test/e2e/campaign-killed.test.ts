@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { connectDb, type Db } from '../../db/connect.ts';
 import { type Client, client } from '../support/api.ts';
 import { addContacts } from '../support/campaigns.ts';
+import { makeProject, type TestProject } from '../support/connected-database.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, type TestProject } from '../support/world.ts';
 
 const RECIPIENTS = 5_000;
 const CONNECTIONS = 5;

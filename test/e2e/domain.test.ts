@@ -39,10 +39,10 @@ describe('a sender domain', () => {
 
   it('is verified by its workflow, notifies members, signs mail with DKIM, and cancels its workflow when deleted', async function () {
     this.timeout(180_000);
-    const { server, smtp, world, project } = stack;
+    const { server, smtp, database, project } = stack;
     const added: DomainBody = (await server.post('/domains', { domain: 'shop.example' })).body;
     const list = async (): Promise<DomainBody[]> => (await server.get('/domains/project/current')).body;
-    const failedChecks = async () => (await world.db('domains').where({ id: added.id }).first())?.failedChecks;
+    const failedChecks = async () => (await database.db('domains').where({ id: added.id }).first())?.failedChecks;
     await eventually(async () => (await failedChecks()) > 1, { timeoutMs: 60_000, what: 'checks by the clock' });
 
     const dkim = added.records.find(({ purpose }) => purpose === 'DKIM');
@@ -52,7 +52,7 @@ describe('a sender domain', () => {
     // The API asks the running Temporal workflow.
     expect((await server.get(`/domains/${added.id}/verify`)).body.verified).to.equal(true);
 
-    const owner = (await world.db('users').where({ id: project.userId }).first()).email;
+    const owner = (await database.db('users').where({ id: project.userId }).first()).email;
     const [notification] = await smtp.received(1, { to: owner, timeoutMs: 60_000 });
     expect((await notification?.parsed())?.subject).to.equal('shop.example is verified');
 
@@ -103,7 +103,7 @@ describe('a sender domain', () => {
     );
     expect(body.reason).to.contain('no such user');
     expect((await server.get(`/contacts/${contact.id}`)).body).to.include({ subscribed: false });
-    const events = await stack.world.db('events').where({ contactId: contact.id }).orderBy('position');
+    const events = await stack.database.db('events').where({ contactId: contact.id }).orderBy('position');
     expect(events.map(({ name }) => name)).to.include.members(['email.sent', 'email.bounce', 'contact.unsubscribed']);
     const ended = events.find(({ name }) => name === 'contact.unsubscribed');
     expect(ended.data).to.include({ reason: 'bounce', emailId });

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { ImportResult } from '../../db/models/job.ts';
-import { Job } from '../../db/models/job.ts';
+import { type ImportResult, Job } from '../../db/models/job.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -29,7 +28,7 @@ describe('killing the worker during an import', function () {
     let worker = await stack.startWorker();
     const { status, body } = await stack.server.post('/contacts/import', form);
     expect(status).to.equal(202);
-    const job = () => Job.query(stack.world.db).findById(body.jobId).throwIfNotFound();
+    const job = () => Job.query(stack.database.db).findById(body.jobId).throwIfNotFound();
 
     await eventually(async () => (await job()).processed > 0, { ...TIMEOUT, what: 'the first chunk' });
     await worker.kill();
@@ -41,8 +40,41 @@ describe('killing the worker during an import', function () {
     await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
     const result = (await job()).result as ImportResult;
     expect(result).to.deep.equal({ totalRows: ROWS, created: ROWS, updated: 0, unchanged: 0, failed: 0, errors: [] });
-    const contacts = await stack.world.db('contacts').where({ projectId: stack.project.id }).orderBy('email');
+    const contacts = await stack.database.db('contacts').where({ projectId: stack.project.id }).orderBy('email');
     expect(contacts.map(({ email, data }) => `${email},${data.n}`)).to.deep.equal(file.trimEnd().split('\n').slice(1));
+    await worker.kill();
+  });
+
+  it('continues a large file by the part that it stopped in', async () => {
+    const rows = 24_000;
+    const padding = 'x'.repeat(400);
+    const lines = Array.from({ length: rows }, (_, n) => `big${n}@example.com,"${n},\r\n${padding}"`);
+    const form = new FormData();
+    form.set('file', new Blob([`email,note\n${lines.join('\n')}\n`], { type: 'text/csv' }), 'contacts.csv');
+    const { status, body } = await stack.server.post('/imports', form);
+    expect(status).to.equal(202);
+    const { db } = stack.database;
+    const job = () => Job.query(db).findById(body.jobId).throwIfNotFound();
+    const position = async () =>
+      Number((await db('jobInputs').where({ jobId: body.jobId }).first('position'))?.position ?? 0);
+
+    let worker = await stack.startWorker();
+    await eventually(async () => (await position()) > 1024 * 1024, { ...TIMEOUT, what: 'the second part' });
+    await worker.kill();
+    expect(await job()).to.include({ status: 'RUNNING' });
+    // What is processed is not needed again: only the header is left of the first part.
+    await db('jobChunks')
+      .where({ jobId: body.jobId, number: 0 })
+      .update({ content: Buffer.from('email,note\n') });
+
+    worker = await stack.startWorker();
+    await eventually(async () => (await job()).status === 'COMPLETED', { ...TIMEOUT, what: 'the end of the import' });
+    const result = (await job()).result as ImportResult;
+    expect(result).to.deep.include({ totalRows: rows, created: rows, updated: 0, unchanged: 0, failed: 0 });
+    const contacts = await db('contacts').where({ projectId: stack.project.id }).whereLike('email', 'big%');
+    expect(contacts).to.have.lengthOf(rows);
+    for (const { email, data } of contacts)
+      expect(data.note).to.equal(`${email.slice(3, email.indexOf('@'))},\r\n${padding}`);
     await worker.kill();
   });
 
@@ -54,7 +86,7 @@ describe('killing the worker during an import', function () {
       form.set('file', new Blob([`email\n${rows.join('\n')}\n`], { type: 'text/csv' }), 'contacts.csv');
       ids.push((await stack.server.post('/contacts/import', form)).body.jobId);
     }
-    const jobs = () => Job.query(stack.world.db).whereIn('id', ids).orderBy('id');
+    const jobs = () => Job.query(stack.database.db).whereIn('id', ids).orderBy('id');
     const completed = async () => (await jobs()).filter(({ status }) => status === 'COMPLETED').length;
     expect((await jobs()).filter(({ admittedAt }) => admittedAt === null)).to.have.lengthOf(3);
 

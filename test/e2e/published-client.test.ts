@@ -4,31 +4,31 @@ import { createRequire } from 'node:module';
 import type plunk from '@plunk/node';
 import { expect } from 'chai';
 import { type ApiProject, createProjectWithClients } from '../support/api.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type ServiceProcess, startApi } from '../support/processes.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 // Loaded with `require`, because ES module loaders differ in how they treat the default export of CommonJS.
 const { default: Plunk } = createRequire(import.meta.url)('@plunk/node') as typeof plunk;
 
 describe('@plunk/node', function () {
   this.timeout(60_000);
-  let world: World;
+  let database: ConnectedDatabase;
   let api: ServiceProcess;
   let project: ApiProject;
   let tracking: InstanceType<typeof Plunk>;
   let sending: InstanceType<typeof Plunk>;
 
   before(async () => {
-    world = await openWorld();
-    api = await startApi({ DATABASE_URL: world.url });
-    project = await createProjectWithClients(world.db, api.url);
+    database = await connectTestDatabase();
+    api = await startApi({ DATABASE_URL: database.url });
+    project = await createProjectWithClients(database.db, api.url);
     const options = { baseUrl: `${api.url}/v1/` };
     tracking = new Plunk(project.publicKey, options);
     sending = new Plunk(project.secretKey, options);
   });
   after(async () => {
     await api?.kill();
-    await world?.close();
+    await database?.close();
   });
 
   it('tracks events with persistent and non-persistent data', async () => {

@@ -25,7 +25,7 @@ describe('sending one mail end to end', function () {
   const finished = (id: string) =>
     eventually(
       async () => {
-        const mail = await mailById(stack.world.db, id);
+        const mail = await mailById(stack.database.db, id);
         return !['PENDING', 'SENDING'].includes(mail.status) && mail;
       },
       { what: 'a result', timeoutMs: 30_000 },
@@ -78,7 +78,7 @@ describe('sending one mail end to end', function () {
     await eventually(() => stack.smtp.mails.length > before + 5);
     const exit = await worker.stop();
     expect(exit, worker.logs()).to.deep.equal({ code: 0, signal: null });
-    const db = stack.world.db;
+    const db = stack.database.db;
     expect(await db('emails').where({ status: 'SENDING' }), 'no mail is left in flight').to.deep.equal([]);
     expect(stack.smtp.mails.length, 'it did not wait for all of them').to.be.below(before + 80);
     worker = await stack.startWorker();

@@ -23,9 +23,9 @@ describe('a worker whose Postgres connections stop answering', function () {
   it('recovers and sends mail of the API and of a running campaign', async () => {
     temporal = await ownNamespace();
     stack = await startStack(temporal, { RATE_LIMIT_PER_MINUTE: '0' });
-    const { world, smtp, project, server } = stack;
-    proxy = await startPostgresProxy(world.url);
-    await addContacts(world.db, project, RECIPIENTS);
+    const { database, smtp, project, server } = stack;
+    proxy = await startPostgresProxy(database.url);
+    await addContacts(database.db, project, RECIPIENTS);
     await stack.startWorker({ DATABASE_URL: proxy.url, DATABASE_WORKER_STATEMENT_TIMEOUT_MS: '1000' });
 
     smtp.misbehave({ at: 'message', do: { delayMs: 20 } });

@@ -25,8 +25,8 @@ describe('a mail that stops every worker that composes it', function () {
   });
 
   it('ends FAILED with a reason, and the other mails of its batch are sent once', async () => {
-    const { world, smtp, server, project } = stack;
-    const { db } = world;
+    const { database, smtp, server, project } = stack;
+    const { db } = database;
     const answer = await server.post('/v1/send', {
       ...{
         to: 'stuck@example.com',

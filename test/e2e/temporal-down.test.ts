@@ -18,7 +18,7 @@ describe('while Temporal is down', function () {
     stack = await startStack({ address: temporal.address, namespace: 'default' });
     worker = await stack.startWorker();
     const id = await stack.send();
-    await eventually(async () => (await mailById(stack.world.db, id)).status === 'SENT', TIMEOUT);
+    await eventually(async () => (await mailById(stack.database.db, id)).status === 'SENT', TIMEOUT);
     await temporal.stop();
   });
   after(async () => {
@@ -39,7 +39,7 @@ describe('while Temporal is down', function () {
     // One worker that starts while Temporal is down, besides the one that ran before.
     await stack.startWorker();
     ids.push(await stack.send());
-    const { db } = stack.world;
+    const { db } = stack.database;
     const failedMessage = () => db('outbox').whereNotNull('lastError').first();
     const waiting = await eventually(failedMessage, { ...TIMEOUT, what: 'a failed call to Temporal' });
     expect(waiting).to.include({ attempts: 0, parkedAt: null, queue: 'mail' });

@@ -20,11 +20,11 @@ describe('killing a worker that updates a tracked segment', function () {
   });
 
   const count = async (table: string): Promise<number> => {
-    const [row] = await stack.world.db(table).where({ projectId: stack.project.id }).count();
+    const [row] = await stack.database.db(table).where({ projectId: stack.project.id }).count();
     return Number(row?.count);
   };
   const setPlan = (value: string) =>
-    stack.world.db.raw(`update contacts set data = jsonb_build_object('plan', ?::text) where project_id = ?`, [
+    stack.database.db.raw(`update contacts set data = jsonb_build_object('plan', ?::text) where project_id = ?`, [
       value,
       stack.project.id,
     ]);
@@ -33,7 +33,7 @@ describe('killing a worker that updates a tracked segment', function () {
     const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
     const condition = { logic: 'AND', groups: [{ filters: [filter] }] };
     const { body } = await stack.server.post('/segments', { name: 'Pro', trackMembership: true, condition });
-    await stack.world.db.raw(
+    await stack.database.db.raw(
       `insert into contacts (id, project_id, email, subscribed, data)
        select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', true, '{"plan": "pro"}'
        from generate_series(1, ?) n`,
@@ -48,7 +48,7 @@ describe('killing a worker that updates a tracked segment', function () {
     await eventually(async () => (await count('contact_changes')) === 0, { ...TIMEOUT, what: 'all entries' });
     await setPlan('free');
     await eventually(async () => (await count('contact_changes')) === 0, { ...TIMEOUT, what: 'all exits' });
-    const { rows } = await stack.world.db.raw(
+    const { rows } = await stack.database.db.raw(
       `select name, count(*)::integer as events, count(distinct contact_id)::integer as contacts from events
        where project_id = ? group by name order by name`,
       [stack.project.id],

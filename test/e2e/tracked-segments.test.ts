@@ -20,7 +20,7 @@ describe('a tracked segment with a running worker', function () {
   });
 
   const eventNames = async () => {
-    const events = await stack.world.db('events').where({ projectId: stack.project.id }).orderBy('id');
+    const events = await stack.database.db('events').where({ projectId: stack.project.id }).orderBy('id');
     return events.map(({ name }) => name as string);
   };
 

@@ -33,7 +33,7 @@ describe('killing processes during a delivery', function () {
     await temporal?.close();
   });
 
-  const mail = (id: string) => mailById(stack.world.db, id);
+  const mail = (id: string) => mailById(stack.database.db, id);
   const becomes = (id: string, status: Email['status']) =>
     eventually(async () => (await mail(id)).status === status && mail(id), { ...TIMEOUT, what: `a mail ${status}` });
 
@@ -51,7 +51,7 @@ describe('killing processes during a delivery', function () {
   });
 
   it('records an unknown outcome at any stage of SMTP, and retries once with the same Message-ID', async () => {
-    const { smtp, world, server, project } = stack;
+    const { smtp, database, server, project } = stack;
     // The stage of each mail when the worker dies, and how often it is accepted in total: after the final dot, twice.
     const acceptedByStage = { recipient: 1, text: 1, message: 2, accepted: 2, unmarked: 2 };
     const addressOf = (stage: string) => `${stage}@example.com`;
@@ -65,7 +65,7 @@ describe('killing processes during a delivery', function () {
       if (stage !== 'text') ids.set(stage, await stack.send(addressOf(stage)));
       else ids.set(stage, await sendLarge(addressOf(stage)));
     }
-    const lock = await world.db.transaction();
+    const lock = await database.db.transaction();
     locks.push(lock);
     for (const [stage, id] of ids) {
       await becomes(id, 'SENDING');
@@ -76,11 +76,11 @@ describe('killing processes during a delivery', function () {
       .forUpdate();
     smtp.behave(addressOf('unmarked'));
     const isBlocked = async () =>
-      (await world.db.raw(`select 1 from pg_stat_activity where ${workerConnections} and wait_event_type = 'Lock'`))
+      (await database.db.raw(`select 1 from pg_stat_activity where ${workerConnections} and wait_event_type = 'Lock'`))
         .rows[0];
     await eventually(isBlocked, { ...TIMEOUT, what: 'a result that waits for the lock' });
     await worker.kill();
-    await world.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${workerConnections}`);
+    await database.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${workerConnections}`);
     await lock.rollback();
     smtp.behave();
     for (const id of ids.values()) expect(await mail(id)).to.include({ status: 'SENDING', attempts: 1 });
@@ -91,7 +91,7 @@ describe('killing processes during a delivery', function () {
       const id = ids.get(stage) ?? '';
       const copies = smtp.mailsTo(addressOf(stage)).map(({ messageId }) => messageId);
       expect(copies, stage).to.deep.equal(Array(accepted).fill(`<${id}@${project.senderDomain}>`));
-      const attempts = await world.db('email_attempts').where({ emailId: id }).orderBy('number').pluck('outcome');
+      const attempts = await database.db('email_attempts').where({ emailId: id }).orderBy('number').pluck('outcome');
       expect(attempts, stage).to.deep.equal(['unknown', 'sent']);
     }
 
@@ -126,7 +126,7 @@ describe('killing processes during a delivery', function () {
     // Mails are sent in the order in which they are composed: some may precede the first.
     const sentBefore = stack.smtp.mails.length - 1;
 
-    const { db } = stack.world;
+    const { db } = stack.database;
     const { batchId } = await mail(first);
     const isExpired = () => db('delivery_batches').where({ id: batchId }).where('leaseUntil', '<', db.fn.now()).first();
     await eventually(isExpired, { ...TIMEOUT, what: 'the end of the lease' });

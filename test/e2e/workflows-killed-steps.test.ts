@@ -72,7 +72,7 @@ describe('executions', function () {
   });
 
   const transaction = async () => {
-    const trx = await stack.world.db.transaction();
+    const trx = await stack.database.db.transaction();
     locks.push(trx);
     return trx;
   };
@@ -80,14 +80,14 @@ describe('executions', function () {
   const track = async (email: string, event: string, data: object) =>
     expect(await browser().post('/v1/track', { email, event, data })).to.have.status(200);
   const rows = async <Row>(sql: string, values: Knex.RawBinding[] = []): Promise<Row[]> =>
-    (await stack.world.db.raw(sql, values)).rows;
+    (await stack.database.db.raw(sql, values)).rows;
 
   /** Makes the commit of each kill point's record wait for a lock. */
   async function blockCommits(): Promise<{
     waiting(): Promise<{ key: number; pid: number }[]>;
     release: () => unknown;
   }> {
-    const { db } = stack.world;
+    const { db } = stack.database;
     await db.raw(`
       create table kill_points (key integer, email text, visit integer, status text);
       create function block_commit() returns trigger language plpgsql as $$
@@ -169,7 +169,7 @@ describe('executions', function () {
   };
 
   it('take each step once when every worker is killed during and after the commit of each step', async () => {
-    const { smtp, world } = stack;
+    const { smtp, database } = stack;
     // Results of mails are written under the locks of many contacts: none are sent until all commits are blocked.
     smtp.misbehave({ at: 'connect', do: 'hang' });
     const workers = await Promise.all([stack.startWorker(), stack.startWorker()]);
@@ -190,7 +190,7 @@ describe('executions', function () {
     for (const victim of workers) expect(await victim.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
     const lostKeys = new Set(killPoints.filter(({ isCommitted }) => !isCommitted).map(({ key }) => key));
     for (const { key, pid } of blocked)
-      if (lostKeys.has(key)) await world.db.raw('select pg_terminate_backend(?)', [pid]);
+      if (lostKeys.has(key)) await database.db.raw('select pg_terminate_backend(?)', [pid]);
     const areLost = async () => (await waiting()).every(({ key }) => !lostKeys.has(key));
     await eventually(areLost, { what: 'the rollback of the lost commits' });
     await release();
@@ -199,13 +199,13 @@ describe('executions', function () {
     const atKill = await readStates(id);
     for (const { email, visit, status, isCommitted } of killPoints) {
       const { id: executionId = '' } = atKill.get(email) ?? {};
-      const record = await world.db('execution_steps').where({ executionId, visit, status }).first();
+      const record = await database.db('execution_steps').where({ executionId, visit, status }).first();
       expect(record !== undefined, `${email} when the workers are dead`).to.equal(isCommitted);
     }
     // A repeated change would overwrite this one.
     const isChanged = ({ visit, isCommitted }: KillPoint) => visit > 1 || isCommitted;
     const changed = killPoints.filter(isChanged).map(({ email }) => email);
-    await world.db.raw(`update contacts set data = data || '{"greeted": "since"}' where email = any (?)`, [changed]);
+    await database.db.raw(`update contacts set data = data || '{"greeted": "since"}' where email = any (?)`, [changed]);
 
     smtp.behave();
     worker = await stack.startWorker();
@@ -226,15 +226,15 @@ describe('executions', function () {
       const { id: executionId = '', ...state } = end.get(email) ?? {};
       const context = { source: email, thing: `tea for ${email}` };
       expect(state, email).to.deep.equal({ email, status: 'EXITED', visit: 7, exit_reason: 'done', context });
-      const steps = await world.db('execution_steps').where({ executionId }).orderBy('visit');
+      const steps = await database.db('execution_steps').where({ executionId }).orderBy('visit');
       const expected = STEPS.map((name, n) => ({ name, visit: n + 1, status: 'COMPLETED', attempt: 1 }));
       const recorded = steps.map(({ name, visit, status, attempt }) => ({ name, visit, status, attempt }));
       expect(recorded, email).to.deep.equal(expected);
-      const contact = await world.db('contacts').where({ email }).first();
+      const contact = await database.db('contacts').where({ email }).first();
       expect(contact.data, email).to.include({ greeted: isChanged(killPoint) ? 'since' : 'yes' });
       const unsubscribed = { contactId: contact.id, name: 'contact.unsubscribed' };
-      expect(await world.db('events').where(unsubscribed), email).to.have.length(1);
-      expect(await world.db('emails').where({ executionId }), email).to.have.length(1);
+      expect(await database.db('events').where(unsubscribed), email).to.have.length(1);
+      expect(await database.db('emails').where({ executionId }), email).to.have.length(1);
       expect(smtp.mailsTo(email), email).to.have.length(1);
       // Only a call whose outcome was lost is repeated, with the same id.
       const calls = receiver.requests.filter(({ body }) => body === email).map(({ headers }) => headers['webhook-id']);
@@ -245,7 +245,7 @@ describe('executions', function () {
   });
 
   it('are started once by each tracked event that was answered before the API was killed', async () => {
-    const { world, project, server } = stack;
+    const { database, project, server } = stack;
     worker ??= await stack.startWorker();
     const { id } = await build(
       { ...project, server } as never,
@@ -285,8 +285,8 @@ describe('executions', function () {
     await burst('after@example.com');
     expect(answered).to.include('after@example.com');
     const isQuiet = async () =>
-      (await world.db('event_queue')).length === 0 &&
-      (await world.db('executions').where({ workflowId: id }).whereNot({ status: 'EXITED' })).length === 0;
+      (await database.db('event_queue')).length === 0 &&
+      (await database.db('executions').where({ workflowId: id }).whereNot({ status: 'EXITED' })).length === 0;
     await eventually(isQuiet, { ...TIMEOUT, what: 'the end of all executions' });
     const counts = await rows<{ email: string; events: number; executions: number }>(
       `select c.email,

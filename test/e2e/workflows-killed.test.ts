@@ -39,7 +39,7 @@ describe('executions while processes are killed', function () {
     await worker.kill();
     worker = await stack.startWorker();
   };
-  const executions = (workflowId: string) => stack.world.db('executions').where({ workflowId });
+  const executions = (workflowId: string) => stack.database.db('executions').where({ workflowId });
   const reached = (workflowId: string, test: (row: Execution) => boolean, what: string) =>
     eventually(
       async () => {
@@ -55,7 +55,7 @@ describe('executions while processes are killed', function () {
   };
 
   it('take each step once while workers and Temporal are killed between steps', async () => {
-    const { server, project, world } = stack;
+    const { server, project, database } = stack;
     const template = await server.post('/templates', {
       name: 'Hello',
       subject: 'Hello',
@@ -103,7 +103,7 @@ describe('executions while processes are killed', function () {
     await dev.start();
     await reached(id, ({ status }) => status === 'EXITED' || status === 'CANCELLED', 'the end of all');
 
-    const { rows } = await world.db.raw(
+    const { rows } = await database.db.raw(
       `select s.name, count(*)::integer as visits, count(distinct s.execution_id)::integer as executions
        from execution_steps s join executions e on e.id = s.execution_id
        where e.workflow_id = ? and s.status = 'COMPLETED' and e.status = 'EXITED' group by s.name order by min(s.visit)`,
@@ -113,13 +113,13 @@ describe('executions while processes are killed', function () {
     expect(rows).to.deep.equal(
       ['change', 'first', 'rest', 'call', 'wait', 'second', 'out'].map((name) => ({ name, ...each })),
     );
-    const mails = await world.db('emails').where({ workflowId: id });
+    const mails = await database.db('emails').where({ workflowId: id });
     expect(mails).to.have.length(2 * CONTACTS - 1);
     // A call during which a worker died may be repeated, with the same id.
     const calls = receiver.requests.map(({ headers }) => headers['webhook-id']);
     expect(new Set(calls).size).to.equal(CONTACTS);
     await eventually(
-      async () => (await world.db('emails').where({ workflowId: id, status: 'SENT' })).length === mails.length,
+      async () => (await database.db('emails').where({ workflowId: id, status: 'SENT' })).length === mails.length,
       TIMEOUT,
     );
     const query = 'WorkflowType = "execution" AND ExecutionStatus = "Running"';
@@ -130,7 +130,7 @@ describe('executions while processes are killed', function () {
   });
 
   it('are restarted by the reconciler when their Temporal workflows are lost', async () => {
-    const { server, project, world } = stack;
+    const { server, project, database } = stack;
     const { id } = await build(
       { ...project, server } as never,
       { steps: { wait: { type: 'WAIT_FOR_EVENT', config: { eventName: 'returned' } } } },
@@ -148,7 +148,7 @@ describe('executions while processes are killed', function () {
     const ids = await eventually(async () => ((await open()).length === CONTACTS ? open() : undefined), TIMEOUT);
     for (const workflowId of ids) await temporal.client.workflow.getHandle(workflowId).terminate('by hand');
     await eventually(async () => (await open()).length === 0, TIMEOUT);
-    await world
+    await database
       .db('executions')
       .where({ workflowId: id })
       .update({ updatedAt: new Date(Date.now() - 600_000) });

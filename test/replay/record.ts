@@ -37,8 +37,9 @@ import {
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
 import { addContacts, limits, makeCampaign } from '../support/campaigns.ts';
 import { endAll } from '../support/cleanup.ts';
+import { connectTestDatabase, makeProject, type TestProject } from '../support/connected-database.ts';
 import { startDns } from '../support/dns.ts';
-import { draw, ExecutionDriver } from '../support/executions.ts';
+import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
 import { addBatch, addMails } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
@@ -47,7 +48,6 @@ import { startSmtp } from '../support/smtp.ts';
 import { ownDevServer } from '../support/temporal.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject } from '../support/world.ts';
 
 interface Run {
   workflowId: string;
@@ -111,8 +111,8 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
     let calls = 0;
     receiver.answer(() => ({ status: ++calls === 1 ? 503 : 200, headers: { 'retry-after': '1' } }));
     allowedHosts.push(receiver.host);
-    const walker = new ExecutionDriver(db, project);
-    const workflow = await draw(db, project, {
+    const driver = new ExecutionDriver(db, project);
+    const workflow = await insertWorkflow(db, project, {
       steps: {
         mark: ['UPDATE_CONTACT', { data: { seen: true } }],
         rest: ['DELAY', { amount: 1, unit: 'seconds' }],
@@ -122,22 +122,22 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
         out: ['EXIT', { reason: 'done' }],
       },
     });
-    const id = await walker.start(workflow, 'ann@example.com');
+    const id = await driver.start(workflow, 'ann@example.com');
     const meanwhile = async (handle: WorkflowHandle) => {
-      await eventually(async () => (await walker.execution(id)).awaitedEvent === 'bought');
+      await eventually(async () => (await driver.execution(id)).awaitedEvent === 'bought');
       await handle.signal(signalNames.refresh);
-      await walker.track('ann@example.com', 'bought');
+      await driver.track('ann@example.com', 'bought');
       await handle.signal(signalNames.refresh);
     };
     return { ...executionRun(project, workflow.id, id), meanwhile };
   },
   /** Is cancelled while it sleeps. */
   async 'execution/cancelled'(db, project) {
-    const walker = new ExecutionDriver(db, project);
-    const workflow = await draw(db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
-    const id = await walker.start(workflow, 'ann@example.com');
+    const driver = new ExecutionDriver(db, project);
+    const workflow = await insertWorkflow(db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
+    const id = await driver.start(workflow, 'ann@example.com');
     const meanwhile = async (handle: WorkflowHandle) => {
-      await eventually(async () => (await walker.execution(id)).status === 'WAITING');
+      await eventually(async () => (await driver.execution(id)).status === 'WAITING');
       await cancelExecution(db, project.access, workflow.id, id);
       await handle.cancel();
     };
@@ -145,9 +145,11 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   },
   /** The local activity times out because the contact is locked, and the activity takes the step. */
   async 'execution/locked contact'(db, project) {
-    const walker = new ExecutionDriver(db, project);
-    const workflow = await draw(db, project, { steps: { mark: ['UPDATE_CONTACT', { data: { seen: true } }] } });
-    const id = await walker.start(workflow, 'ann@example.com');
+    const driver = new ExecutionDriver(db, project);
+    const workflow = await insertWorkflow(db, project, {
+      steps: { mark: ['UPDATE_CONTACT', { data: { seen: true } }] },
+    });
+    const id = await driver.start(workflow, 'ann@example.com');
     const trx = await db.transaction();
     await trx('contacts').forUpdate();
     const meanwhile = async (handle: WorkflowHandle) => {
@@ -161,12 +163,14 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
   /** Continues as new because of its long history. */
   async 'execution/continued'(db, project) {
     const second: [StepTypeName, object] = ['DELAY', { amount: 1, unit: 'seconds' }];
-    const workflow = await draw(db, project, { steps: { one: second, two: second, three: second, four: second } });
+    const workflow = await insertWorkflow(db, project, {
+      steps: { one: second, two: second, three: second, four: second },
+    });
     const id = await new ExecutionDriver(db, project).start(workflow, 'ann@example.com');
     return executionRun(project, workflow.id, id);
   },
   async cronTick(db, project) {
-    const workflow = await draw(db, project, {
+    const workflow = await insertWorkflow(db, project, {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
       workflow: { triggerType: 'SCHEDULE', triggerConfig: { cron: '0 8 * * *' } },
     });
@@ -211,8 +215,8 @@ async function record(name: string): Promise<void> {
   if (!scene) throw new Error(`There is no scene for ${name}; there are ${Object.keys(scenes).join(', ')}.`);
   const config = serverConfig[name];
   const server = config && (await ownDevServer({ config }));
-  const [world, smtp, temporal] = [await openWorld(), await startSmtp(), await ownNamespace(server)];
-  const { db } = world;
+  const [database, smtp, temporal] = [await connectTestDatabase(), await startSmtp(), await ownNamespace(server)];
+  const { db } = database;
   const stopping = new AbortController().signal;
   const dns = await startDns();
   const resolver = createResolver({ servers: [dns.address] });
@@ -250,7 +254,7 @@ async function record(name: string): Promise<void> {
   await workers.stop();
   mailer.close(true);
   resolver.close();
-  await Promise.all([dns.stop(), smtp.close(), world.close(), temporal.close()]);
+  await Promise.all([dns.stop(), smtp.close(), database.close(), temporal.close()]);
 }
 
 /** Returns the histories of all runs, in order, of a workflow that continued as new. */

@@ -18,25 +18,30 @@ import { SignerCache } from '../../services/domains/signing-key.ts';
 import { webhookSecret } from '../../services/projects/webhook-secret.ts';
 import { resealSecrets } from '../../services/sealing/reseal.ts';
 import { SYSTEM_PROJECT_ID } from '../../services/system/project.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { addMail, mailById } from '../support/ledger.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const [OLD, NEW] = ['the key that everything was sealed with', 'the key that takes its place'];
 
 describe('domain services', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const settings = (SECRET_KEY: string) => readSettings({ SECRET_KEY });
   const added = async (name: string, keys = OLD) =>
-    (await createDomain(world.db, project.access, name, settings(keys))).domain;
+    (await createDomain(database.db, project.access, name, settings(keys))).domain;
 
   describe('afterCheck', () => {
     const verified = { status: 'VERIFIED', failedChecks: 0 } as const;
@@ -64,8 +69,8 @@ describe('domain services', () => {
     const log = pino({ level: 'error' }, { write: (line: string) => void logs.push(JSON.parse(line)) });
 
     const cacheWith = async (...keys: [string, ...string[]]) => {
-      listener = new Listener({ databaseUrl: world.url, log });
-      const cache = new SignerCache(world.db, listener, keys, log);
+      listener = new Listener({ databaseUrl: database.url, log });
+      const cache = new SignerCache(database.db, listener, keys, log);
       await listener.start();
       return cache;
     };
@@ -74,12 +79,12 @@ describe('domain services', () => {
     it('is cached and belongs to the domain of the project only', async () => {
       const { id } = await added('signs.example');
       const cache = await cacheWith(OLD);
-      const [key] = await DomainKey.query(world.db).where({ domainId: id });
+      const [key] = await DomainKey.query(database.db).where({ domainId: id });
       const signer = await cache.signerFor(project.id, 'signs.example');
       expect(signer?.selector).to.equal(key?.selector);
       expect(signer?.privateKey).to.contain('BEGIN PRIVATE KEY');
       expect(await cache.signerFor(project.id, 'signs.example')).to.equal(signer);
-      const other = await makeProject(world.db);
+      const other = await makeProject(database.db);
       expect(await cache.signerFor(other.id, 'signs.example')).to.equal(undefined);
       expect(await cache.signerFor(project.id, 'elsewhere.example')).to.equal(undefined);
     });
@@ -89,7 +94,7 @@ describe('domain services', () => {
       const cache = await cacheWith(OLD);
       const before = await cache.signerFor(project.id, 'rotates.example');
       const next = await makeDomainKey([OLD]);
-      await world.db.transaction(async (trx) => {
+      await database.db.transaction(async (trx) => {
         await DomainKey.query(trx).where({ domainId: id }).patch({ signs: false });
         await addSigningKey(trx, id, next);
         await notifyDomainsChanged(trx, project.id);
@@ -99,13 +104,13 @@ describe('domain services', () => {
         return signer?.selector !== before?.selector && signer;
       });
       expect(after?.selector).to.equal(next.selector);
-      await deleteDomain(world.db, project.access, id);
+      await deleteDomain(database.db, project.access, id);
       await eventually(async () => (await cache.signerFor(project.id, 'rotates.example')) === undefined);
     });
 
     it('is unique per domain', async () => {
       const { id } = await added('single.example');
-      const second = await addSigningKey(world.db, id, await makeDomainKey([OLD])).catch((error: Error) => error);
+      const second = await addSigningKey(database.db, id, await makeDomainKey([OLD])).catch((error: Error) => error);
       expect(String(second)).to.match(/domain_keys_signing/);
     });
 
@@ -113,7 +118,7 @@ describe('domain services', () => {
       const { id } = await added('operator.example');
       const cache = await cacheWith(OLD);
       expect(await cache.signerFor(SYSTEM_PROJECT_ID, 'operator.example')).to.equal(undefined);
-      await world.db.transaction(async (trx) => {
+      await database.db.transaction(async (trx) => {
         await Domain.query(trx).findById(id).patch({ status: 'VERIFIED' });
         await notifyDomainsChanged(trx, project.id);
       });
@@ -129,7 +134,7 @@ describe('domain services', () => {
 
     it('exists and is listed for a managed domain that was given one', async () => {
       const cache = await cacheWith(OLD);
-      await addManagedDomain(world.db, project.id, 'ours.example', [OLD]);
+      await addManagedDomain(database.db, project.id, 'ours.example', [OLD]);
       expect(await cache.signerFor(project.id, 'ours.example')).to.not.equal(undefined);
     });
   });
@@ -138,21 +143,21 @@ describe('domain services', () => {
     const domain = await added('together.example');
     const resolver = createResolver({ servers: ['127.0.0.1:9'], timeoutMs: 50, deadlineMs: 200 });
     const asked: string[] = [];
-    let answer: (answer: 'checked' | 'away') => void = () => {};
-    const check = domainChecker({ db: world.db, resolver, settings: settings(OLD) }, ({ workflowId }) => {
+    let answer: (answer: 'checked' | 'unavailable') => void = () => {};
+    const check = domainChecker({ db: database.db, resolver, settings: settings(OLD) }, ({ workflowId }) => {
       asked.push(workflowId);
       return new Promise((resolve) => {
         answer = resolve;
       });
     });
-    const lastCheck = async () => (await Domain.query(world.db).findById(domain.id))?.lastCheckedAt;
+    const lastCheck = async () => (await Domain.query(database.db).findById(domain.id))?.lastCheckedAt;
     const together = [check(domain), check(domain), check(domain)];
     answer('checked');
     await Promise.all(together);
     expect(asked).to.deep.equal([`domain/${project.id}/${domain.id}/1`]);
     expect(await lastCheck()).to.equal(null);
     const again = check(domain);
-    answer('away');
+    answer('unavailable');
     await again;
     expect(asked).to.have.length(2);
     expect(await lastCheck()).to.be.instanceOf(Date);
@@ -161,32 +166,32 @@ describe('domain services', () => {
 
   it('seals secrets anew after another key is put first', async () => {
     const { id } = await added('resealed.example');
-    await webhookSecret(world.db, [OLD], project.id);
-    const secret = await webhookSecret(world.db, [OLD], project.id);
-    expect(await resealSecrets(world.db, [NEW, OLD])).to.be.at.least(2);
-    expect(await resealSecrets(world.db, [NEW, OLD])).to.equal(0);
-    const [key] = await DomainKey.query(world.db).where({ domainId: id });
+    await webhookSecret(database.db, [OLD], project.id);
+    const secret = await webhookSecret(database.db, [OLD], project.id);
+    expect(await resealSecrets(database.db, [NEW, OLD])).to.be.at.least(2);
+    expect(await resealSecrets(database.db, [NEW, OLD])).to.equal(0);
+    const [key] = await DomainKey.query(database.db).where({ domainId: id });
     expect(key?.privateKey.startsWith(currentSealPrefix([NEW]))).to.equal(true);
     if (key) expect(openPrivateKey([NEW], key)).to.contain('BEGIN PRIVATE KEY');
-    expect(await webhookSecret(world.db, [NEW], project.id)).to.equal(secret);
+    expect(await webhookSecret(database.db, [NEW], project.id)).to.equal(secret);
     // Secrets that no key opens stay unchanged.
-    expect(await resealSecrets(world.db, ['quite another key'])).to.equal(0);
+    expect(await resealSecrets(database.db, ['quite another key'])).to.equal(0);
   });
 
   it('releases blocked mail when the domain is verified again', async () => {
     const domain = await added('regained.example', NEW);
-    const id = await addMail(world.db, { project: project.id });
+    const id = await addMail(database.db, { project: project.id });
     const blocked = {
       reason: 'domain not verified',
       blockedDomain: domain.domain,
       dueAt: new Date(Date.now() + 86_400_000),
     };
-    await world.db('emails').where({ id }).update(blocked);
-    await releaseBlockedMail(world.db, domain);
-    expect((await mailById(world.db, id)).reason).to.equal('domain not verified');
-    await Domain.query(world.db).findById(domain.id).patch({ status: 'VERIFIED' });
-    await releaseBlockedMail(world.db, domain);
-    const { reason, dueAt } = await mailById(world.db, id);
+    await database.db('emails').where({ id }).update(blocked);
+    await releaseBlockedMail(database.db, domain);
+    expect((await mailById(database.db, id)).reason).to.equal('domain not verified');
+    await Domain.query(database.db).findById(domain.id).patch({ status: 'VERIFIED' });
+    await releaseBlockedMail(database.db, domain);
+    const { reason, dueAt } = await mailById(database.db, id);
     expect(reason).to.equal(null);
     expect(dueAt.getTime()).to.be.at.most(Date.now() + 1_000);
   });

@@ -5,18 +5,18 @@ import { dissolveStaleBatches } from '../../services/emails/delivery-batch.ts';
 import { batchDueMail, MAX_BATCH, MAX_BATCHES, MAX_WITH_NEWCOMERS } from '../../services/emails/fold.ts';
 import { claimOutboxMessages } from '../../services/outbox/claim.ts';
 import { NO_PROJECT } from '../../services/outbox/ids.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { addBatch, addMail, addMails, mailById } from '../support/ledger.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 describe('batching due mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(() => db.raw('truncate emails, email_contents, delivery_batches, outbox'));
 
   const batchedMail = () => db('emails').whereNotNull('batchId').pluck('id');

@@ -2,26 +2,31 @@ import { expect } from 'chai';
 import { ApiError } from '../../platform/errors.ts';
 import { trackEvent } from '../../services/events/track.ts';
 import { once, sweepKeys } from '../../services/idempotency/once.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 
 describe('an Idempotency-Key', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld(30);
+    database = await connectTestDatabase(30);
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
   const track = (key: string | undefined, by = project, ttlHours = 24) =>
-    once(world.db, { projectId: by.id, key, request: 'POST /v1/track', ttlHours }, async (db) => {
+    once(database.db, { projectId: by.id, key, request: 'POST /v1/track', ttlHours }, async (db) => {
       const result = await trackEvent(db, by.access, { email: 'ann@example.com', event: 'e' });
       return { result, statusCode: 200, response: { event: result.eventId } };
     });
-  const eventCount = async (by = project) => (await world.db('events').where({ projectId: by.id })).length;
+  const eventCount = async (by = project) => (await database.db('events').where({ projectId: by.id })).length;
   const refusal = (work: Promise<unknown>): Promise<ApiError> =>
     work.then(
       () => expect.fail('it was accepted'),
@@ -57,7 +62,7 @@ describe('an Idempotency-Key', () => {
     let finish = () => {};
     const begun = new Promise<void>((begin) => {
       const keyed = { projectId: project.id, key: 'slow', request: 'POST /v1/track', ttlHours: 24 };
-      void once(world.db, keyed, async () => {
+      void once(database.db, keyed, async () => {
         begin();
         await new Promise<void>((end) => {
           finish = end;
@@ -72,20 +77,20 @@ describe('an Idempotency-Key', () => {
   });
 
   it('stays unused when the request is refused', async () => {
-    await world.db('projects').where({ id: project.id }).update({ disabled: true });
+    await database.db('projects').where({ id: project.id }).update({ disabled: true });
     expect((await refusal(track('again'))).status).to.equal(403);
-    await world.db('projects').where({ id: project.id }).update({ disabled: false });
+    await database.db('projects').where({ id: project.id }).update({ disabled: false });
     await track('again');
     expect(await eventCount()).to.equal(1);
   });
 
   it('stays unused when the process dies before the commit', async () => {
     const keyed = { projectId: project.id, key: 'crash', request: 'POST /v1/track', ttlHours: 24 };
-    const death = once(world.db, keyed, async (trx) => {
+    const death = once(database.db, keyed, async (trx) => {
       const result = await trackEvent(trx, project.access, { email: 'ann@example.com', event: 'e' });
       // Simulates a killed process: Postgres loses its connection.
       const { rows } = await trx.raw('select pg_backend_pid() as pid');
-      await world.db.raw('select pg_terminate_backend(?)', [rows[0].pid]);
+      await database.db.raw('select pg_terminate_backend(?)', [rows[0].pid]);
       return { result, statusCode: 200, response: {} };
     });
     await refusal(death);
@@ -95,7 +100,7 @@ describe('an Idempotency-Key', () => {
   });
 
   it('is separate per project', async () => {
-    const other = await makeProject(world.db);
+    const other = await makeProject(database.db);
     await track('k', project);
     await track('k', other);
     expect(await eventCount(other)).to.equal(1);
@@ -103,12 +108,12 @@ describe('an Idempotency-Key', () => {
 
   it('expires after its lifetime and is deleted', async () => {
     await track('old');
-    await world.db('idempotencyKeys').update({ createdAt: world.db.raw("now() - interval '25 hours'") });
+    await database.db('idempotencyKeys').update({ createdAt: database.db.raw("now() - interval '25 hours'") });
     await track('old');
     expect(await eventCount()).to.equal(2);
-    await world.db('idempotencyKeys').update({ createdAt: world.db.raw("now() - interval '25 hours'") });
-    expect(await sweepKeys(world.db, 24)).to.be.greaterThan(0);
-    expect(await world.db('idempotencyKeys')).to.deep.equal([]);
+    await database.db('idempotencyKeys').update({ createdAt: database.db.raw("now() - interval '25 hours'") });
+    expect(await sweepKeys(database.db, 24)).to.be.greaterThan(0);
+    expect(await database.db('idempotencyKeys')).to.deep.equal([]);
   });
 
   for (const key of ['', 'x'.repeat(256), 'ü', 'a\tb'])

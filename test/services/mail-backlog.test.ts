@@ -1,23 +1,23 @@
 import { expect } from 'chai';
 import { newId } from '../../platform/ids.ts';
 import { mailBacklog } from '../../services/emails/backlog.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { addBatch, addMail } from '../support/ledger.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 describe('the backlog of mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
 
   it('is zero without mail', async () => {
     const empty = { due: 0, later: 0, sending: 0, batches: 0, oldest: 0 };
-    expect(await mailBacklog(world.db)).to.deep.equal(empty);
+    expect(await mailBacklog(database.db)).to.deep.equal(empty);
   });
 
   it('counts due, later and sending mail, in a batch or not, and no finished mail', async () => {
-    const { db } = world;
+    const { db } = database;
     const [project, batchId] = [newId(), await addBatch(db)];
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
     await addMail(db, { project, dueAt: ago(10) });

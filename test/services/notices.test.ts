@@ -6,31 +6,38 @@ import { type Notice, recordNotices } from '../../services/emails/notices.ts';
 import { publishResults } from '../../services/emails/publish-results.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { deleteContacts } from '../../services/removal/contact.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { addUnpublishedResults, mailById } from '../support/ledger.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('notices of mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
   let people = 0;
 
   before(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
   });
-  after(() => world.close());
-  beforeEach(() => world.db.raw('truncate emails, email_contents, email_notices, unpublished_email_results, events'));
+  after(() => database.close());
+  beforeEach(() =>
+    database.db.raw('truncate emails, email_contents, email_notices, unpublished_email_results, events'),
+  );
 
   /** A mail with status SENT whose result is published. */
   const sentMail = async (state: Partial<Email> = {}): Promise<Email> => {
     const mail = await acceptMail({ status: 'SENT', sentAt: new Date(), ...state });
-    await addUnpublishedResults(world.db);
-    await publishResults(world.db);
-    await world.db('events').where({ emailId: mail.id }).del();
+    await addUnpublishedResults(database.db);
+    await publishResults(database.db);
+    await database.db('events').where({ emailId: mail.id }).del();
     return mail;
   };
   const acceptMail = async (state: Partial<Email> = {}): Promise<Email> => {
-    const { emails } = await sendEmails(world.db, project.access, {
+    const { emails } = await sendEmails(database.db, project.access, {
       to: [{ email: `p${++people}@example.com` }],
       from: { email: `hello@${project.senderDomain}` },
       subject: 'Hello',
@@ -38,20 +45,20 @@ describe('notices of mail', () => {
       subscribed: true,
     });
     const id = emails[0]?.email ?? '';
-    if (Object.keys(state).length > 0) await world.db('emails').where({ id }).update(state);
-    return mailById(world.db, id);
+    if (Object.keys(state).length > 0) await database.db('emails').where({ id }).update(state);
+    return mailById(database.db, id);
   };
   const apply = async (mail: Email, ...notices: Omit<Notice, 'mail'>[]): Promise<void> => {
     await recordNotices(
-      world.db,
+      database.db,
       notices.map((notice) => ({ mail: { id: mail.id }, ...notice })),
     );
-    await applyNotices(world.db);
+    await applyNotices(database.db);
   };
   const events = (mail: Email): Promise<{ name: string; data: Record<string, unknown> }[]> =>
-    world.db('events').where({ contactId: mail.contactId }).orderBy('position').select('name', 'data');
+    database.db('events').where({ contactId: mail.contactId }).orderBy('position').select('name', 'data');
   const names = async (mail: Email) => (await events(mail)).map(({ name }) => name);
-  const waiting = () => world.db('email_notices');
+  const waiting = () => database.db('email_notices');
 
   const steps: [Notice['kind'], EmailStatus, keyof Email][] = [
     ['delivery', 'DELIVERED', 'deliveredAt'],
@@ -66,7 +73,7 @@ describe('notices of mail', () => {
       const mail = await sentMail();
       const at = new Date(Date.now() - 60_000);
       await apply(mail, { kind, at });
-      const after = await mailById(world.db, mail.id);
+      const after = await mailById(database.db, mail.id);
       expect(after.status).to.equal(status);
       expect(after[column]).to.deep.equal(at);
       const [event, ...others] = (await events(mail)).filter(({ name }) => name !== 'contact.unsubscribed');
@@ -91,9 +98,9 @@ describe('notices of mail', () => {
     const mail = await sentMail();
     for (const [kind, status] of [...steps].reverse()) {
       await apply(mail, { kind });
-      expect((await mailById(world.db, mail.id)).status, `${kind} ${status}`).to.equal('COMPLAINED');
+      expect((await mailById(database.db, mail.id)).status, `${kind} ${status}`).to.equal('COMPLAINED');
     }
-    const after = await mailById(world.db, mail.id);
+    const after = await mailById(database.db, mail.id);
     for (const [, , column] of steps) expect(after[column], column).to.be.instanceOf(Date);
   });
 
@@ -105,7 +112,7 @@ describe('notices of mail', () => {
     await apply(mail, { kind: 'complaint' }, { kind: 'complaint' });
     await apply(mail, { kind: 'complaint' });
     expect(await names(mail)).to.deep.equal(['email.delivery', 'email.complaint', 'contact.unsubscribed']);
-    expect((await mailById(world.db, mail.id)).deliveredAt).to.deep.equal(at);
+    expect((await mailById(database.db, mail.id)).deliveredAt).to.deep.equal(at);
   });
 
   it('record every open and click with its link and mark the first', async () => {
@@ -126,7 +133,7 @@ describe('notices of mail', () => {
   it('record events of workflow mail one level deeper than its execution', async () => {
     const executionId = newId();
     const ids = { id: executionId, projectId: project.id, workflowId: newId(), contactId: newId() };
-    await world.db('executions').insert({ ...ids, version: 1, afterPosition: 0, depth: 3, oncePerContact: false });
+    await database.db('executions').insert({ ...ids, version: 1, afterPosition: 0, depth: 3, oncePerContact: false });
     const mail = await acceptMail({
       status: 'SENT',
       sentAt: new Date(),
@@ -134,10 +141,10 @@ describe('notices of mail', () => {
       workflowId: ids.workflowId,
       stepVisit: 1,
     });
-    await addUnpublishedResults(world.db);
-    await publishResults(world.db);
+    await addUnpublishedResults(database.db);
+    await publishResults(database.db);
     await apply(mail, { kind: 'open' });
-    const recorded = await world.db('events').where({ contactId: mail.contactId }).orderBy('position');
+    const recorded = await database.db('events').where({ contactId: mail.contactId }).orderBy('position');
     expect(recorded.map(({ name, depth, data }) => [name, depth, data.workflowId])).to.deep.equal([
       ['email.sent', 4, ids.workflowId],
       ['email.open', 4, ids.workflowId],
@@ -163,66 +170,66 @@ describe('notices of mail', () => {
 
   it('find a mail by the relay’s id', async () => {
     const mail = await sentMail({ providerMessageId: 'ses-1' });
-    await recordNotices(world.db, [{ mail: { providerMessageId: 'ses-1' }, kind: 'delivery' }]);
-    await applyNotices(world.db);
-    expect(await mailById(world.db, mail.id)).to.include({ status: 'DELIVERED' });
+    await recordNotices(database.db, [{ mail: { providerMessageId: 'ses-1' }, kind: 'delivery' }]);
+    await applyNotices(database.db);
+    expect(await mailById(database.db, mail.id)).to.include({ status: 'DELIVERED' });
   });
 
   it('wait for an unfinished mail and are recorded after email.sent', async () => {
     const mail = await acceptMail({ status: 'SENDING', attempts: 1 });
     await apply(mail, { kind: 'open' });
-    expect(await mailById(world.db, mail.id)).to.include({ status: 'SENDING', openedAt: null });
-    await world.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
-    await addUnpublishedResults(world.db);
+    expect(await mailById(database.db, mail.id)).to.include({ status: 'SENDING', openedAt: null });
+    await database.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
+    await addUnpublishedResults(database.db);
     const applyNow = async () => {
-      await world.db('email_notices').update({ dueAt: new Date(0) });
-      await applyNotices(world.db);
+      await database.db('email_notices').update({ dueAt: new Date(0) });
+      await applyNotices(database.db);
     };
     await applyNow();
     expect(await names(mail), 'email.sent is not published yet').to.deep.equal([]);
-    await publishResults(world.db);
+    await publishResults(database.db);
     await applyNow();
     expect(await names(mail)).to.deep.equal(['email.sent', 'email.open']);
-    expect(await mailById(world.db, mail.id)).to.include({ status: 'OPENED' });
+    expect(await mailById(database.db, mail.id)).to.include({ status: 'OPENED' });
   });
 
   it('set a mail of unknown outcome to SENT', async () => {
     const mail = await acceptMail({ status: 'UNKNOWN', unknownOutcomes: 1, reason: 'the outcome is unknown' });
     await apply(mail, { kind: 'delivery' });
-    expect(await mailById(world.db, mail.id)).to.include({ status: 'SENT', reason: null });
-    await publishResults(world.db);
-    await world.db('email_notices').update({ dueAt: new Date(0) });
-    await applyNotices(world.db);
+    expect(await mailById(database.db, mail.id)).to.include({ status: 'SENT', reason: null });
+    await publishResults(database.db);
+    await database.db('email_notices').update({ dueAt: new Date(0) });
+    await applyNotices(database.db);
     expect(await names(mail)).to.deep.equal(['email.sent', 'email.delivery']);
-    expect(await mailById(world.db, mail.id)).to.include({ status: 'DELIVERED' });
+    expect(await mailById(database.db, mail.id)).to.include({ status: 'DELIVERED' });
   });
 
   for (const status of ['FAILED', 'CANCELLED', 'SKIPPED'] as const)
     it(`are discarded for ${status} mail`, async () => {
       const mail = await acceptMail({ status });
       await apply(mail, { kind: 'open' });
-      expect(await mailById(world.db, mail.id)).to.include({ status, openedAt: null });
+      expect(await mailById(database.db, mail.id)).to.include({ status, openedAt: null });
       expect(await waiting()).to.deep.equal([]);
     });
 
   it('are discarded after an hour when the mail does not exist', async () => {
-    await recordNotices(world.db, [{ mail: { id: newId() }, kind: 'open' }]);
-    await applyNotices(world.db);
+    await recordNotices(database.db, [{ mail: { id: newId() }, kind: 'open' }]);
+    await applyNotices(database.db);
     expect(await waiting()).to.have.length(1);
-    await world.db('email_notices').update({ dueAt: new Date(0), createdAt: new Date(Date.now() - 3_600_000) });
-    expect(await applyNotices(world.db)).to.equal(1);
+    await database.db('email_notices').update({ dueAt: new Date(0), createdAt: new Date(Date.now() - 3_600_000) });
+    expect(await applyNotices(database.db)).to.equal(1);
     expect(await waiting()).to.deep.equal([]);
   });
 
   const isSubscribed = async ({ contactId }: Email) =>
-    (await world.db('contacts').where({ id: contactId }).first()).subscribed;
+    (await database.db('contacts').where({ id: contactId }).first()).subscribed;
 
   it('of hard bounces unsubscribe the contact once', async () => {
     const mail = await sentMail();
     await apply(mail, { kind: 'bounce', bounceType: 'Permanent', reason: '550 no such user' });
     await apply(mail, { kind: 'bounce', bounceType: 'Permanent' });
     expect(await isSubscribed(mail)).to.equal(false);
-    expect(await mailById(world.db, mail.id)).to.include({ bounceType: 'Permanent', reason: '550 no such user' });
+    expect(await mailById(database.db, mail.id)).to.include({ bounceType: 'Permanent', reason: '550 no such user' });
     const [bounce, unsubscribed, ...others] = await events(mail);
     expect(others).to.deep.equal([]);
     expect(bounce?.data).to.include({ bounceType: 'Permanent', reason: '550 no such user' });
@@ -235,7 +242,7 @@ describe('notices of mail', () => {
       const mail = await sentMail();
       await apply(mail, { kind: 'bounce', bounceType });
       expect(await isSubscribed(mail)).to.equal(true);
-      expect(await mailById(world.db, mail.id)).to.include({
+      expect(await mailById(database.db, mail.id)).to.include({
         status: 'BOUNCED',
         bounceType: bounceType ?? 'Undetermined',
       });
@@ -247,7 +254,7 @@ describe('notices of mail', () => {
     await apply(mail, { kind: 'bounce', bounceType: 'Permanent' });
     await apply(mail, { kind: 'bounce', bounceType: 'Transient' });
     expect(await names(mail)).to.deep.equal(['email.bounce', 'email.bounce', 'contact.unsubscribed']);
-    expect((await mailById(world.db, mail.id)).bounceType).to.equal('Permanent');
+    expect((await mailById(database.db, mail.id)).bounceType).to.equal('Permanent');
     expect(await isSubscribed(mail)).to.equal(false);
   });
 
@@ -261,7 +268,7 @@ describe('notices of mail', () => {
 
   it('of a bounce of a former address keep the contact subscribed', async () => {
     const mail = await sentMail();
-    await world
+    await database
       .db('contacts')
       .where({ id: mail.contactId })
       .update({ email: `moved${mail.id}@example.com` });
@@ -272,23 +279,23 @@ describe('notices of mail', () => {
 
   it('of a deleted contact are recorded without personal data', async () => {
     const mail = await sentMail();
-    await deleteContacts(world.db, project.id, [mail.contactId]);
+    await deleteContacts(database.db, project.id, [mail.contactId]);
     await apply(mail, { kind: 'click', link: 'https://a.example/?who=ann' }, { kind: 'complaint' });
     const [click] = await events(mail);
     expect(click?.data).to.include({ emailId: mail.id, subject: null, from: null, messageId: null, link: null });
-    expect(await mailById(world.db, mail.id)).to.include({ status: 'COMPLAINED' });
+    expect(await mailById(database.db, mail.id)).to.include({ status: 'COMPLAINED' });
   });
 
   it('are applied once each when 8 workers run', async () => {
     const mails = await Promise.all(Array.from({ length: 20 }, () => acceptMail()));
-    await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
+    await database.db('emails').update({ status: 'SENT', sentAt: new Date() });
     await recordNotices(
-      world.db,
+      database.db,
       mails.flatMap(({ id }) => steps.map(([kind]) => ({ mail: { id }, kind }))),
     );
-    await Promise.all(Array.from({ length: 8 }, () => applyNotices(world.db, 10)));
-    while ((await applyNotices(world.db, 10)) > 0);
-    const counts = await world.db('events').where('name', 'like', 'email.%').groupBy('name').select('name').count();
+    await Promise.all(Array.from({ length: 8 }, () => applyNotices(database.db, 10)));
+    while ((await applyNotices(database.db, 10)) > 0);
+    const counts = await database.db('events').where('name', 'like', 'email.%').groupBy('name').select('name').count();
     expect(counts).to.have.length(5);
     for (const { name, count } of counts) expect(Number(count), String(name)).to.equal(20);
   });

@@ -6,19 +6,19 @@ import { claimOutboxMessages } from '../../services/outbox/claim.ts';
 import { outboxDepth } from '../../services/outbox/depth.ts';
 import { MAX_ATTEMPTS, resolveOutboxMessages, unparkOutboxMessages } from '../../services/outbox/resolve.ts';
 import { type OutboxMessage, writeOutboxMessage } from '../../services/outbox/write.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 
 const nothing = { done: [], failed: [], unreachable: [] };
 
 describe('the outbox', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(() => db('outbox').del());
 
   const start = (projectId: string, workflowId: string, queue: OutboxQueue = 'starts') =>

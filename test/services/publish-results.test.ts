@@ -5,24 +5,29 @@ import { resendEmail } from '../../services/campaigns/resend-email.ts';
 import { insertUnpublishedResults, publishResults } from '../../services/emails/publish-results.ts';
 import { sendEmails } from '../../services/emails/send.ts';
 import { deleteContacts } from '../../services/removal/contact.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { addUnpublishedResults } from '../support/ledger.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('publishing results', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    await world.db.raw('truncate emails, email_contents, events');
-    project = await makeProject(world.db);
+    await database.db.raw('truncate emails, email_contents, events');
+    project = await makeProject(database.db);
   });
 
   const accept = async (...to: string[]) => {
-    const { emails } = await sendEmails(world.db, project.access, {
+    const { emails } = await sendEmails(database.db, project.access, {
       to: to.map((email) => ({ email })),
       from: { email: `hello@${project.senderDomain}` },
       subject: 'Hello',
@@ -31,10 +36,10 @@ describe('publishing results', () => {
     return emails;
   };
   const setState = async (id: string, state: Partial<Email>) => {
-    await world.db('emails').where({ id }).update(state);
-    await addUnpublishedResults(world.db);
+    await database.db('emails').where({ id }).update(state);
+    await addUnpublishedResults(database.db);
   };
-  const events = () => world.db('events').orderBy('id');
+  const events = () => database.db('events').orderBy('id');
 
   it('records email.sent and email.failed with the mail’s data, and nothing for unfinished mail', async () => {
     const [sent, failed, pending, unknown] = await accept(
@@ -47,8 +52,8 @@ describe('publishing results', () => {
     await setState(sent?.email ?? '', { status: 'SENT', sentAt, providerMessageId: 'q1' });
     await setState(failed?.email ?? '', { status: 'FAILED', reason: '550 no', updatedAt: new Date(0) });
     await setState(unknown?.email ?? '', { status: 'UNKNOWN' });
-    expect(await publishResults(world.db)).to.equal(2);
-    expect(await publishResults(world.db)).to.equal(0);
+    expect(await publishResults(database.db)).to.equal(2);
+    expect(await publishResults(database.db)).to.equal(0);
     const shared = {
       subject: 'Hello',
       from: `hello@${project.senderDomain}`,
@@ -93,10 +98,10 @@ describe('publishing results', () => {
 
   it('records each result once when 12 workers run', async () => {
     const emails = await accept(...Array.from({ length: 120 }, (_, n) => `c${n}@example.com`));
-    await world.db('emails').update({ status: 'SENT', sentAt: new Date() });
-    await addUnpublishedResults(world.db);
-    const counts = await Promise.all(Array.from({ length: 12 }, () => publishResults(world.db, 20)));
-    while ((await publishResults(world.db, 20)) > 0);
+    await database.db('emails').update({ status: 'SENT', sentAt: new Date() });
+    await addUnpublishedResults(database.db);
+    const counts = await Promise.all(Array.from({ length: 12 }, () => publishResults(database.db, 20)));
+    while ((await publishResults(database.db, 20)) > 0);
     expect(Math.max(...counts)).to.be.at.most(20);
     expect((await events()).map(({ emailId }) => emailId)).to.have.members(emails.map(({ email }) => email));
   });
@@ -105,9 +110,9 @@ describe('publishing results', () => {
     const [first] = await accept('locked@example.com');
     await setState(first?.email ?? '', { status: 'SENT', sentAt: new Date() });
     let publishing: Promise<number> | undefined;
-    await inTransaction(world.db, async (trx) => {
+    await inTransaction(database.db, async (trx) => {
       await trx('contacts').where({ id: first?.contact.id }).forUpdate();
-      publishing = publishResults(world.db);
+      publishing = publishResults(database.db);
       await trx('contacts').where({ id: first?.contact.id }).update({ data: '{"a":1}' });
       expect(await events()).to.deep.equal([]);
     });
@@ -119,22 +124,22 @@ describe('publishing results', () => {
     const [mail] = await accept('late@example.com');
     const id = mail?.email ?? '';
     await setState(id, { status: 'FAILED', reason: '550 no' });
-    await inTransaction(world.db, async (trx) => {
+    await inTransaction(database.db, async (trx) => {
       await trx.raw(
         `with sent as (update emails set status = 'SENT', sent_at = now() where id = ? returning *) ${insertUnpublishedResults('sent')}`,
         [id],
       );
-      expect(await publishResults(world.db), 'the queued result is locked').to.equal(0);
+      expect(await publishResults(database.db), 'the queued result is locked').to.equal(0);
     });
-    expect(await publishResults(world.db)).to.equal(1);
+    expect(await publishResults(database.db)).to.equal(1);
     expect((await events()).map(({ name }) => name)).to.deep.equal(['email.sent']);
   });
 
   it('records the result of a deleted contact’s mail without personal data', async () => {
     const [mail] = await accept('gone@example.com');
     await setState(mail?.email ?? '', { status: 'SENT', sentAt: new Date() });
-    await deleteContacts(world.db, project.id, [mail?.contact.id ?? '']);
-    expect(await publishResults(world.db)).to.equal(1);
+    await deleteContacts(database.db, project.id, [mail?.contact.id ?? '']);
+    expect(await publishResults(database.db)).to.equal(1);
     const [event] = await events();
     expect(event.data).to.include({ emailId: mail?.email, subject: null, from: null, messageId: null });
   });
@@ -143,11 +148,11 @@ describe('publishing results', () => {
     const [mail] = await accept('again@example.com');
     const id = mail?.email ?? '';
     await setState(id, { status: 'FAILED', reason: '550 no' });
-    await publishResults(world.db);
-    await resendEmail(world.db, project.access, id);
-    expect(await publishResults(world.db)).to.equal(0);
+    await publishResults(database.db);
+    await resendEmail(database.db, project.access, id);
+    expect(await publishResults(database.db)).to.equal(0);
     await setState(id, { status: 'SENT', sentAt: new Date() });
-    expect(await publishResults(world.db)).to.equal(1);
+    expect(await publishResults(database.db)).to.equal(1);
     expect((await events()).map(({ name }) => name)).to.deep.equal(['email.failed', 'email.sent']);
   });
 });

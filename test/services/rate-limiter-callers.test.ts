@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { newId } from '../../platform/ids.ts';
 import { type RateCaller, type RateDecision, RateLimiter, rateStore } from '../../services/access/rate-limiter.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 
 /** The specified rule: what passes next, given what has passed. */
 class Model {
@@ -28,21 +28,21 @@ class Model {
 }
 
 describe('rate limit of public key, secret key and sessions', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   const listeners: Listener[] = [];
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
   afterEach(() => stopAll());
-  after(() => world.close());
+  after(() => database.close());
 
   const stopAll = () => Promise.all(listeners.splice(0).map((listener) => listener.stop()));
 
-  const startProcesses = (limit: number, count: number, store = rateStore(world.db)): Promise<RateLimiter[]> =>
+  const startProcesses = (limit: number, count: number, store = rateStore(database.db)): Promise<RateLimiter[]> =>
     Promise.all(
       Array.from({ length: count }, async () => {
-        const listener = new Listener({ databaseUrl: world.url, log: pino({ level: 'silent' }) });
+        const listener = new Listener({ databaseUrl: database.url, log: pino({ level: 'silent' }) });
         listeners.push(listener);
         const limiter = new RateLimiter(limit, store, listener);
         await listener.start();
@@ -173,7 +173,7 @@ describe('rate limit of public key, secret key and sessions', () => {
   it('decides secret calls from memory again after a flood of public calls has ended', async () => {
     const project = newId();
     let statements = 0;
-    const store = rateStore(world.db);
+    const store = rateStore(database.db);
     const limiters = await startProcesses(10_000, 1, {
       ...store,
       lease: (request) => {
@@ -190,7 +190,7 @@ describe('rate limit of public key, secret key and sessions', () => {
   it('grants the reserve of the secret key when a process with public tokens never answers', async () => {
     const project = newId();
     const silent = { healthy: true, on: () => {}, onReset: () => {} };
-    const dead = new RateLimiter(100, rateStore(world.db), silent);
+    const dead = new RateLimiter(100, rateStore(database.db), silent);
     await dead.take(project, 'public');
     const limiters = await startProcesses(100, 1);
     await burst(limiters, project, calls('public', 200));

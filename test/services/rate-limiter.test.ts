@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { Listener } from '../../db/listener.ts';
 import { newId } from '../../platform/ids.ts';
 import { RateLimiter, type RateStore, rateStore } from '../../services/access/rate-limiter.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 interface Process {
   limiter: RateLimiter;
@@ -15,21 +15,21 @@ interface Process {
 }
 
 describe('rate limit over several processes', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   const listeners: Listener[] = [];
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
   afterEach(async () => {
     await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
   });
-  after(() => world.close());
+  after(() => database.close());
 
   async function startProcess(limit: number): Promise<Process> {
-    const listener = new Listener({ databaseUrl: world.url, log: pino({ level: 'silent' }) });
+    const listener = new Listener({ databaseUrl: database.url, log: pino({ level: 'silent' }) });
     let sent = 0;
-    const store = rateStore(world.db);
+    const store = rateStore(database.db);
     const counted =
       <In, Out>(send: (input: In) => Out) =>
       (input: In): Out => {
@@ -194,8 +194,8 @@ describe('rate limit over several processes', () => {
   });
 
   it('leases one token at a time while no notifications arrive', async () => {
-    const deaf = new Listener({ databaseUrl: world.url, log: pino({ level: 'silent' }) });
-    const limiter = new RateLimiter(1000, rateStore(world.db), deaf);
+    const deaf = new Listener({ databaseUrl: database.url, log: pino({ level: 'silent' }) });
+    const limiter = new RateLimiter(1000, rateStore(database.db), deaf);
     const project = newId();
     for (let n = 0; n < 5; n++) expect((await limiter.take(project, 'public')).remaining).to.equal(999 - n);
     expect(await granted(project)).to.equal(5);
@@ -205,7 +205,7 @@ describe('rate limit over several processes', () => {
     const { limiter } = await startProcess(1000);
     const project = newId();
     await limiter.take(project, 'public');
-    await world.db.raw(
+    await database.db.raw(
       `select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'everpost-listener' and datname = current_database()`,
     );
@@ -214,7 +214,7 @@ describe('rate limit over several processes', () => {
 
   it('allows nothing while the database is unavailable, and recovers', async () => {
     const { listener } = await startProcess(10);
-    const store = rateStore(world.db);
+    const store = rateStore(database.db);
     let unavailable = true;
     const flaky: RateStore = {
       ...store,
@@ -236,13 +236,13 @@ describe('rate limit over several processes', () => {
   });
 
   const makeOlder = (project: string, seconds: number) =>
-    world
+    database
       .db('rate_windows')
       .where({ project_id: project })
       .update({
-        opened_at: world.db.raw(`opened_at - make_interval(secs => ?)`, [seconds]),
+        opened_at: database.db.raw(`opened_at - make_interval(secs => ?)`, [seconds]),
       });
 
   const granted = async (project: string): Promise<number> =>
-    (await world.db('rate_windows').where({ project_id: project }).first()).granted;
+    (await database.db('rate_windows').where({ project_id: project }).first()).granted;
 });

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 import { createBulkJob } from '../../services/jobs/create.ts';
-import { type OpenRun, reconcile, type TemporalSide } from '../../services/reconciler/reconcile.ts';
-import { draw, ExecutionDriver } from '../support/executions.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+import { type OpenRun, reconcileTemporal, type TemporalSide } from '../../services/reconciler/reconcile.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
+import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
 
 const LONG_AGO = new Date(Date.now() - 3_600_000);
 
@@ -31,22 +36,24 @@ class Listed implements TemporalSide {
 }
 
 describe('the reconciler', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
   let execution: string;
 
   beforeEach(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
-    const workflow = await draw(world.db, project, { steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } });
-    execution = await walker.start(workflow, 'ann@example.com');
-    await walker.advance(execution);
-    await world.db('outbox').del();
-    await world.db('executions').update({ updatedAt: LONG_AGO });
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
+    const workflow = await insertWorkflow(database.db, project, {
+      steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
+    });
+    execution = await driver.start(workflow, 'ann@example.com');
+    await driver.advance(execution);
+    await database.db('outbox').del();
+    await database.db('executions').update({ updatedAt: LONG_AGO });
   });
-  afterEach(() => world?.close());
+  afterEach(() => database?.close());
 
   const run = (workflowId: string, workflowType: string, startedAt = LONG_AGO): OpenRun => ({
     workflowId,
@@ -54,32 +61,32 @@ describe('the reconciler', () => {
     startedAt,
   });
   const idOf = (generation: number) => `execution/${project.id}/${execution}/${generation}`;
-  const intents = () => world.db('outbox').select('action', 'workflowId').orderBy('id');
+  const intents = () => database.db('outbox').select('action', 'workflowId').orderBy('id');
 
   it('changes nothing for open workflows', async () => {
     const side = new Listed([run(idOf(1), 'execution')]);
-    expect(await reconcile(world.db, side)).to.deep.equal({ open: 1, revived: 0, ended: 0 });
+    expect(await reconcileTemporal(database.db, side)).to.deep.equal({ open: 1, revived: 0, ended: 0 });
     expect(await intents()).to.deep.equal([]);
-    expect(await world.db('openRuns')).to.deep.equal([]);
+    expect(await database.db('openRuns')).to.deep.equal([]);
   });
 
   it('restarts a lost execution under a new generation', async () => {
-    expect(await reconcile(world.db, new Listed())).to.deep.equal({ open: 0, revived: 1, ended: 0 });
+    expect(await reconcileTemporal(database.db, new Listed())).to.deep.equal({ open: 0, revived: 1, ended: 0 });
     expect(await intents()).to.deep.equal([{ action: 'start', workflowId: idOf(2) }]);
-    expect(await walker.execution(execution)).to.include({ status: 'WAITING', generation: 2 });
-    expect(await walker.advance(execution)).to.include({ kind: 'rest' });
+    expect(await driver.execution(execution)).to.include({ status: 'WAITING', generation: 2 });
+    expect(await driver.advance(execution)).to.include({ kind: 'rest' });
     // Its start is in the outbox now.
-    expect(await reconcile(world.db, new Listed())).to.include({ revived: 0 });
+    expect(await reconcileTemporal(database.db, new Listed())).to.include({ revived: 0 });
   });
 
   it('restarts neither what `isOpen` finds nor a row that has just changed', async () => {
-    expect(await reconcile(world.db, new Listed([], [idOf(1)]))).to.include({ revived: 0 });
-    await world.db('executions').update({ updatedAt: new Date() });
-    expect(await reconcile(world.db, new Listed())).to.include({ revived: 0 });
+    expect(await reconcileTemporal(database.db, new Listed([], [idOf(1)]))).to.include({ revived: 0 });
+    await database.db('executions').update({ updatedAt: new Date() });
+    expect(await reconcileTemporal(database.db, new Listed())).to.include({ revived: 0 });
   });
 
   it('ends workflows without a row, except those that have just started', async () => {
-    await world.db('executions').update({ generation: 3 });
+    await database.db('executions').update({ generation: 3 });
     const side = new Listed([
       run(idOf(3), 'execution'),
       run(idOf(2), 'execution'),
@@ -87,20 +94,20 @@ describe('the reconciler', () => {
       run(`cron/${project.id}/${execution}`, 'Schedule'),
       run('segments/sweep', 'segmentSweep'),
     ]);
-    expect(await reconcile(world.db, side)).to.include({ revived: 0, ended: 2 });
+    expect(await reconcileTemporal(database.db, side)).to.include({ revived: 0, ended: 2 });
     expect(side.ended).to.have.members([idOf(2), `cron/${project.id}/${execution}`]);
   });
 
   it('restarts a lost job under its id, and recreates a lost Schedule', async () => {
-    const { db } = world;
+    const { db } = database;
     const jobId = await createBulkJob(db, project.access, 'BULK_SUBSCRIBE', [execution]);
-    const { id } = await draw(db, project, {
+    const { id } = await insertWorkflow(db, project, {
       steps: { out: ['EXIT'] },
       workflow: { triggerType: 'SCHEDULE', triggerConfig: JSON.stringify({ cron: '0 8 * * *' }), updatedAt: LONG_AGO },
     });
     await db('jobs').update({ createdAt: LONG_AGO, admittedAt: LONG_AGO });
     await db('outbox').del();
-    expect(await reconcile(db, new Listed([run(idOf(1), 'execution')]))).to.include({ revived: 2 });
+    expect(await reconcileTemporal(db, new Listed([run(idOf(1), 'execution')]))).to.include({ revived: 2 });
     const rows = await db('outbox').orderBy('id');
     expect(rows.map(({ action, workflowId }) => [action, workflowId])).to.deep.equal([
       ['start', `job/${project.id}/${jobId}`],

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { SendRateLimit } from '../../services/emails/send-rate.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 
 describe('the send rate', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(() => db.raw('truncate send_rate'));
 
   /** Returns the sorted times at which concurrent workers were allowed to send. */

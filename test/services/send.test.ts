@@ -1,15 +1,20 @@
 import { expect } from 'chai';
 import { ApiError } from '../../platform/errors.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 
 describe('accepting mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const mail = ({ senderDomain }: TestProject, input: Partial<SendInput> = {}): SendInput => ({
     to: [{ email: 'ann@example.com' }],
@@ -20,26 +25,26 @@ describe('accepting mail', () => {
   });
 
   it('writes an unsubscribed contact, the content and a due ledger row', async () => {
-    const project = await makeProject(world.db);
+    const project = await makeProject(database.db);
     const { access, id } = project;
-    const { emails } = await sendEmails(world.db, access, mail(project, { reply: 'help@example.com' }));
-    const [row] = await world.db('emails').where({ projectId: id });
+    const { emails } = await sendEmails(database.db, access, mail(project, { reply: 'help@example.com' }));
+    const [row] = await database.db('emails').where({ projectId: id });
     expect(emails).to.deep.equal([{ contact: { id: row.contactId, email: 'ann@example.com' }, email: row.id }]);
     expect(row).to.include({ status: 'PENDING', sourceType: 'TRANSACTIONAL', attempts: 0, batchId: null });
     expect(row.dueAt.getTime()).to.be.at.most(Date.now() + 1000);
-    const [content] = await world.db('emailContents').where({ emailId: row.id });
+    const [content] = await database.db('emailContents').where({ emailId: row.id });
     expect(content).to.include({ toEmail: 'ann@example.com', subject: 'Hello', replyTo: 'help@example.com' });
-    expect((await world.db('contacts').where({ projectId: id }))[0]).to.include({ subscribed: false });
+    expect((await database.db('contacts').where({ projectId: id }))[0]).to.include({ subscribed: false });
   });
 
   it('writes one row per recipient and one contact per address', async () => {
-    const project = await makeProject(world.db);
+    const project = await makeProject(database.db);
     const { access, id } = project;
     const to = [{ email: 'a@example.com', name: 'Ann' }, { email: 'b@example.com' }, { email: 'a@example.com' }];
-    const { emails } = await sendEmails(world.db, access, mail(project, { to }));
+    const { emails } = await sendEmails(database.db, access, mail(project, { to }));
     expect(emails.map(({ contact }) => contact.email)).to.deep.equal(to.map(({ email }) => email));
     expect(new Set(emails.map(({ email }) => email))).to.have.property('size', 3);
-    const contacts = await world.db('contacts').where({ projectId: id }).orderBy('email');
+    const contacts = await database.db('contacts').where({ projectId: id }).orderBy('email');
     expect(contacts.map(({ email, data }) => ({ email, data }))).to.deep.equal([
       { email: 'a@example.com', data: { name: 'Ann' } },
       { email: 'b@example.com', data: {} },
@@ -47,31 +52,31 @@ describe('accepting mail', () => {
   });
 
   it('sets the name only when the contact has none', async () => {
-    const project = await makeProject(world.db);
+    const project = await makeProject(database.db);
     const { access, id } = project;
     for (const name of ['Ann', 'Other'])
-      await sendEmails(world.db, access, mail(project, { to: [{ email: 'a@example.com', name }] }));
-    expect((await world.db('contacts').where({ projectId: id }))[0].data).to.deep.equal({ name: 'Ann' });
+      await sendEmails(database.db, access, mail(project, { to: [{ email: 'a@example.com', name }] }));
+    expect((await database.db('contacts').where({ projectId: id }))[0].data).to.deep.equal({ name: 'Ann' });
   });
 
   it('rejects an unverified sender domain with 403 and writes nothing', async () => {
-    const { access, id } = await makeProject(world.db);
-    const other = await makeProject(world.db);
-    const refused = await sendEmails(world.db, access, mail(other)).catch((error) => error);
+    const { access, id } = await makeProject(database.db);
+    const other = await makeProject(database.db);
+    const refused = await sendEmails(database.db, access, mail(other)).catch((error) => error);
     expect(refused).to.be.instanceOf(ApiError).and.include({ status: 403, code: 'INTERNAL_SERVER_ERROR' });
     expect(refused.extras.suggestion).to.include(other.senderDomain);
-    expect(await world.db('contacts').where({ projectId: id })).to.deep.equal([]);
-    expect(await world.db('emails').where({ projectId: id })).to.deep.equal([]);
+    expect(await database.db('contacts').where({ projectId: id })).to.deep.equal([]);
+    expect(await database.db('emails').where({ projectId: id })).to.deep.equal([]);
   });
 
   it('accepts 30 concurrent requests to the same new contacts without deadlocks', async () => {
-    const project = await makeProject(world.db);
+    const project = await makeProject(database.db);
     const { access, id } = project;
     const to = Array.from({ length: 10 }, (_, n) => ({ email: `c${n}@example.com` }));
     const requests = Array.from({ length: 30 }, (_, n) => mail(project, { to: n % 2 ? to : [...to].reverse() }));
-    const answers = await Promise.all(requests.map((request) => sendEmails(world.db, access, request)));
+    const answers = await Promise.all(requests.map((request) => sendEmails(database.db, access, request)));
     expect(answers.flatMap(({ emails }) => emails)).to.have.lengthOf(300);
-    expect(await world.db('emails').where({ projectId: id })).to.have.lengthOf(300);
-    expect(await world.db('contacts').where({ projectId: id })).to.have.lengthOf(10);
+    expect(await database.db('emails').where({ projectId: id })).to.have.lengthOf(300);
+    expect(await database.db('contacts').where({ projectId: id })).to.have.lengthOf(10);
   });
 });

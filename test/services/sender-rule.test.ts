@@ -8,26 +8,31 @@ import { deleteDomain } from '../../services/domains/delete.ts';
 import { type SendInput, sendEmails } from '../../services/emails/send.ts';
 import { disableProject } from '../../services/projects/disable.ts';
 import { createTemplate } from '../../services/templates/save.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('the rule for sender domains', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   // Each has its own cache, like separate processes.
   let here: Db;
   let there: Db;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
-    [here, there] = [connectDb({ databaseUrl: world.url }), connectDb({ databaseUrl: world.url })];
+    database = await connectTestDatabase();
+    [here, there] = [connectDb({ databaseUrl: database.url }), connectDb({ databaseUrl: database.url })];
   });
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
   after(async () => {
     await Promise.all([here.destroy(), there.destroy()]);
-    await world.close();
+    await database.close();
   });
 
   const send = (db: Db, input: Partial<SendInput> = {}) =>
@@ -51,17 +56,17 @@ describe('the rule for sender domains', () => {
     expect({ status, code }).to.deep.equal({ status: 403, code: 'INTERNAL_SERVER_ERROR' });
     expect(extras.suggestion).to.contain(domain);
   };
-  const domain = (name = project.senderDomain) => Domain.query(world.db).findOne({ domain: name }).throwIfNotFound();
-  const setStatus = (status: Domain['status'], db: Db = world.db) =>
+  const domain = (name = project.senderDomain) => Domain.query(database.db).findOne({ domain: name }).throwIfNotFound();
+  const setStatus = (status: Domain['status'], db: Db = database.db) =>
     db('domains').where({ domain: project.senderDomain }).update({ status });
   const rowCounts = async () => {
     const tables = ['emails', 'emailContents', 'contacts'];
-    const counts = tables.map((table) => world.db(table).where({ projectId: project.id }).count().first());
+    const counts = tables.map((table) => database.db(table).where({ projectId: project.id }).count().first());
     return (await Promise.all(counts)).map((row) => Number(row?.count));
   };
   /** Runs `work` without triggers, so that caches are not invalidated. */
   const withoutTriggers = (work: (trx: Db) => Promise<unknown>) =>
-    world.db.transaction(async (trx) => {
+    database.db.transaction(async (trx) => {
       await trx.raw('set local session_replication_role = replica');
       await work(trx);
     });
@@ -80,7 +85,7 @@ describe('the rule for sender domains', () => {
     });
 
     it('rejects mail after the domain is deleted, and accepts it for the project that adds it again', async () => {
-      const other = await makeProject(world.db);
+      const other = await makeProject(database.db);
       for (const db of [here, there]) await send(db);
       await deleteDomain(here, project.access, (await domain()).id);
       const before = await rowCounts();
@@ -96,7 +101,7 @@ describe('the rule for sender domains', () => {
     it('applies to mail with a template, with a file, to several recipients and inside a transaction', async () => {
       const from = { email: `hello@${project.senderDomain}` };
       const content = { name: 'T', subject: 'S', body: 'B', type: 'TRANSACTIONAL' as const };
-      const { id: template } = await createTemplate(world.db, project.access, content);
+      const { id: template } = await createTemplate(database.db, project.access, content);
       const file = {
         filename: 'a.txt',
         contentType: 'text/plain',
@@ -138,19 +143,19 @@ describe('the rule for sender domains', () => {
       await eventually(async () => outcomes.length >= 40);
       await deleteDomain(here, project.access, id);
       isGone = true;
-      const { rows } = await world.db.raw('select clock_timestamp() as now');
+      const { rows } = await database.db.raw('select clock_timestamp() as now');
       await Promise.all(senders);
       const late = outcomes.filter(({ begunAfter }) => begunAfter);
       expect(late).to.have.length(20);
       expect(late.filter(({ accepted }) => accepted)).to.deep.equal([]);
-      const mails = await world.db('emails').where({ projectId: project.id });
+      const mails = await database.db('emails').where({ projectId: project.id });
       expect(mails).to.have.length(2 + outcomes.filter(({ accepted }) => accepted).length);
       expect(mails.filter(({ createdAt }) => createdAt > rows[0].now)).to.deep.equal([]);
     });
 
     it('accepts mail when the domain is verified between the refusal and the query for its reason', async () => {
       await setStatus('PENDING');
-      const narrow = connectDb({ databaseUrl: world.url, poolSize: 1 });
+      const narrow = connectDb({ databaseUrl: database.url, poolSize: 1 });
       const waiting = (count: number) => eventually(() => narrow.client.pool.numPendingAcquires() === count);
       const blocker = await narrow.transaction();
       // The single connection serves them in order: the send, the change, the query for the reason.
@@ -167,10 +172,10 @@ describe('the rule for sender domains', () => {
 
   describe('other refusals', () => {
     const changes: [string, () => Promise<unknown>, number, string][] = [
-      ['a key that was replaced', () => regenerateKeys(world.db, project.id), 401, 'INVALID_API_KEY'],
+      ['a key that was replaced', () => regenerateKeys(database.db, project.id), 401, 'INVALID_API_KEY'],
       [
         'a project that was disabled',
-        () => disableProject(world.db, project.id, { reason: 'too many bounces' }),
+        () => disableProject(database.db, project.id, { reason: 'too many bounces' }),
         403,
         'PROJECT_DISABLED',
       ],
@@ -191,7 +196,7 @@ describe('the rule for sender domains', () => {
       expect((await send(here)).emails).to.have.length(1);
       await expectUnverified(send(there));
       // Any change of the project's domains invalidates all of its cached domains.
-      await Domain.query(world.db).insert({
+      await Domain.query(database.db).insert({
         id: newId(),
         projectId: project.id,
         domain: `another.${project.senderDomain}`,
@@ -204,7 +209,7 @@ describe('the rule for sender domains', () => {
       await send(here);
       await expectUnverified(send(here, { from: { email: 'a@unknown.example' } }), 'unknown.example');
       const own = project;
-      project = await makeProject(world.db);
+      project = await makeProject(database.db);
       await send(here);
       await expectUnverified(send(here, { from: { email: `a@${own.senderDomain}` } }), own.senderDomain);
     });
@@ -220,7 +225,7 @@ describe('the rule for sender domains', () => {
       expect(await attempt.catch((error: unknown) => error)).to.equal(rollback);
       for (const db of [here, there]) await expectUnverified(send(db));
       // One more change, so that the number of changes equals the one that was rolled back.
-      await Domain.query(world.db).insert({
+      await Domain.query(database.db).insert({
         id: newId(),
         projectId: project.id,
         domain: `more.${project.senderDomain}`,

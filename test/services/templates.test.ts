@@ -6,44 +6,44 @@ import { regenerateKeys } from '../../services/access/keys.ts';
 import { footerFor } from '../../services/templates/footer.ts';
 import { createTemplate, type NewTemplate, updateTemplate } from '../../services/templates/save.ts';
 import { variablesOf } from '../../services/templates/variables.ts';
-import { makeProject, openWorld, type World } from '../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 
 const minimal: NewTemplate = { name: 'Welcome', subject: 'Hi', body: '<p>Hi</p>', type: 'MARKETING' };
 
 describe('saving templates', () => {
-  let world: World;
+  let database: ConnectedDatabase;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
 
   it('rejects a key that was replaced meanwhile with 401 and writes nothing', async () => {
-    const { access, id } = await makeProject(world.db);
-    const template = await createTemplate(world.db, access, minimal);
-    await regenerateKeys(world.db, id);
+    const { access, id } = await makeProject(database.db);
+    const template = await createTemplate(database.db, access, minimal);
+    await regenerateKeys(database.db, id);
     for (const work of [
-      () => createTemplate(world.db, access, minimal),
-      () => updateTemplate(world.db, access, template.id, { name: 'Other' }),
+      () => createTemplate(database.db, access, minimal),
+      () => updateTemplate(database.db, access, template.id, { name: 'Other' }),
     ])
       expect(await work().catch((error) => error))
         .to.be.instanceOf(ApiError)
         .and.include({ status: 401, code: 'INVALID_API_KEY' });
-    const rows = await world.db('templates').where({ projectId: id });
+    const rows = await database.db('templates').where({ projectId: id });
     expect(rows.map(({ name }) => name)).to.deep.equal(['Welcome']);
   });
 
   it('locks the sender domain against deletion until the commit', async () => {
-    const { access, id, senderDomain } = await makeProject(world.db);
-    const trx = await world.db.transaction();
+    const { access, id, senderDomain } = await makeProject(database.db);
+    const trx = await database.db.transaction();
     await createTemplate(trx, access, { ...minimal, from: { email: `a@${senderDomain}` } });
-    const deleting = world.db.transaction(async (other) => {
+    const deleting = database.db.transaction(async (other) => {
       await other.raw("set local lock_timeout = '50ms'");
       await other('domains').where({ projectId: id }).del();
     });
     expect(await deleting.catch((error) => error)).to.have.property('code', '55P03');
     await trx.commit();
-    expect(await world.db('templates').where({ projectId: id })).to.have.lengthOf(1);
+    expect(await database.db('templates').where({ projectId: id })).to.have.lengthOf(1);
   });
 });
 

@@ -2,22 +2,22 @@ import { expect } from 'chai';
 import { ApiError } from '../../platform/errors.ts';
 import { regenerateKeys } from '../../services/access/keys.ts';
 import { trackEvent } from '../../services/events/track.ts';
-import { makeProject, openWorld, type World } from '../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 
 describe('tracking an event', () => {
-  let world: World;
+  let database: ConnectedDatabase;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
 
-  const eventsOf = (projectId: string) => world.db('events').where({ projectId }).orderBy('id');
-  const contactsOf = (projectId: string) => world.db('contacts').where({ projectId });
+  const eventsOf = (projectId: string) => database.db('events').where({ projectId }).orderBy('id');
+  const contactsOf = (projectId: string) => database.db('contacts').where({ projectId });
 
   it('creates a subscribed contact and records the event without a subscription event', async () => {
-    const { access, id } = await makeProject(world.db);
-    const tracked = await trackEvent(world.db, access, {
+    const { access, id } = await makeProject(database.db);
+    const tracked = await trackEvent(database.db, access, {
       email: 'ann@example.com',
       event: 'signup',
       data: { plan: 'pro' },
@@ -31,14 +31,14 @@ describe('tracking an event', () => {
   });
 
   it('patches data: null deletes, an empty string is ignored, a non-persistent value reaches the event only', async () => {
-    const { access, id } = await makeProject(world.db);
+    const { access, id } = await makeProject(database.db);
     const email = 'ann@example.com';
-    await trackEvent(world.db, access, {
+    await trackEvent(database.db, access, {
       email,
       event: 'a',
       data: { keep: 1, drop: 2, stay: 'x', email: 'no@example.com' },
     });
-    await trackEvent(world.db, access, {
+    await trackEvent(database.db, access, {
       email,
       event: 'b',
       data: { drop: null, stay: '', code: { value: 7, persistent: false }, tier: { value: 'gold', persistent: true } },
@@ -50,20 +50,22 @@ describe('tracking an event', () => {
   });
 
   it('keeps a subscription unless `subscribed` is given, and records each change once', async () => {
-    const { access, id } = await makeProject(world.db);
+    const { access, id } = await makeProject(database.db);
     const email = 'ann@example.com';
     for (const subscribed of [false, undefined, false, true, undefined, true])
-      await trackEvent(world.db, access, { email, event: 'e', subscribed });
+      await trackEvent(database.db, access, { email, event: 'e', subscribed });
     const names = (await eventsOf(id)).map((event) => event.name).filter((name) => name !== 'e');
     expect(names).to.deep.equal(['contact.subscribed']);
     expect((await contactsOf(id))[0]).to.include({ subscribed: true });
   });
 
   it('keeps all keys and events of 50 concurrent calls for one new contact', async () => {
-    const { access, id } = await makeProject(world.db);
+    const { access, id } = await makeProject(database.db);
     const many = Array.from({ length: 50 }, (_, n) => n);
     await Promise.all(
-      many.map((n) => trackEvent(world.db, access, { email: 'new@example.com', event: 'e', data: { [`k${n}`]: n } })),
+      many.map((n) =>
+        trackEvent(database.db, access, { email: 'new@example.com', event: 'e', data: { [`k${n}`]: n } }),
+      ),
     );
     const contacts = await contactsOf(id);
     expect(contacts).to.have.lengthOf(1);
@@ -72,12 +74,12 @@ describe('tracking an event', () => {
   });
 
   it('records exactly the subscription changes of 40 concurrent calls', async () => {
-    const { access, id } = await makeProject(world.db);
+    const { access, id } = await makeProject(database.db);
     const email = 'flip@example.com';
-    await trackEvent(world.db, access, { email, event: 'e', subscribed: false });
+    await trackEvent(database.db, access, { email, event: 'e', subscribed: false });
     await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
-        trackEvent(world.db, access, { email, event: 'e', subscribed: n % 2 === 0 }),
+        trackEvent(database.db, access, { email, event: 'e', subscribed: n % 2 === 0 }),
       ),
     );
     const names = (await eventsOf(id)).map((event) => event.name as string);
@@ -89,32 +91,37 @@ describe('tracking an event', () => {
   });
 
   it('does not update a contact that stays the same', async () => {
-    const { access, id } = await makeProject(world.db);
-    await trackEvent(world.db, access, { email: 'ann@example.com', event: 'e', data: { a: 1 } });
+    const { access, id } = await makeProject(database.db);
+    await trackEvent(database.db, access, { email: 'ann@example.com', event: 'e', data: { a: 1 } });
     const [before] = await contactsOf(id);
-    await trackEvent(world.db, access, { email: 'ann@example.com', event: 'e', data: { a: 1 } });
+    await trackEvent(database.db, access, { email: 'ann@example.com', event: 'e', data: { a: 1 } });
     expect((await contactsOf(id))[0]).to.deep.equal(before);
   });
 
   it('rejects a key that was replaced meanwhile with 401 and writes nothing', async () => {
-    const { access, id } = await makeProject(world.db);
-    await regenerateKeys(world.db, id);
-    const refused = await trackEvent(world.db, access, { email: 'a@example.com', event: 'e' }).catch((error) => error);
+    const { access, id } = await makeProject(database.db);
+    await regenerateKeys(database.db, id);
+    const refused = await trackEvent(database.db, access, { email: 'a@example.com', event: 'e' }).catch(
+      (error) => error,
+    );
     expect(refused).to.be.instanceOf(ApiError).and.include({ status: 401, code: 'INVALID_API_KEY' });
     expect(await contactsOf(id)).to.deep.equal([]);
   });
 
   it('rejects a project that was disabled meanwhile with 403 and writes nothing', async () => {
-    const { access, id } = await makeProject(world.db);
-    await world.db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
-    const refused = await trackEvent(world.db, access, { email: 'a@example.com', event: 'e' }).catch((error) => error);
+    const { access, id } = await makeProject(database.db);
+    await database.db('projects').where({ id }).update({ disabled: true, disabledReason: 'too many bounces' });
+    const refused = await trackEvent(database.db, access, { email: 'a@example.com', event: 'e' }).catch(
+      (error) => error,
+    );
     expect(refused).to.be.instanceOf(ApiError).and.include({ status: 403, code: 'PROJECT_DISABLED' });
     expect(await contactsOf(id)).to.deep.equal([]);
   });
 
   it('creates separate contacts for the same address in two projects', async () => {
-    const [one, two] = [await makeProject(world.db), await makeProject(world.db)];
-    for (const { access } of [one, two]) await trackEvent(world.db, access, { email: 'same@example.com', event: 'e' });
+    const [one, two] = [await makeProject(database.db), await makeProject(database.db)];
+    for (const { access } of [one, two])
+      await trackEvent(database.db, access, { email: 'same@example.com', event: 'e' });
     const [[a], [b]] = [await contactsOf(one.id), await contactsOf(two.id)];
     expect(a.id).not.to.equal(b.id);
   });

@@ -3,42 +3,47 @@ import { Domain } from '../../db/models/domain.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { removeUnverifiedDomains } from '../../services/domains/remove-unverified.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
 
 describe('domains that were never verified', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
   let made = 0;
   const settings = readSettings({});
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
   beforeEach(async () => {
-    await world.db('domains').del();
-    project = await makeProject(world.db);
+    await database.db('domains').del();
+    project = await makeProject(database.db);
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const add = async (days: number, patch: Partial<Domain> = {}) => {
-    const { domain } = await createDomain(world.db, project.access, `idle${++made}.example`, settings);
-    await Domain.query(world.db)
+    const { domain } = await createDomain(database.db, project.access, `idle${++made}.example`, settings);
+    await Domain.query(database.db)
       .findById(domain.id)
       .patch({ createdAt: daysAgo(days), ...patch });
     return domain;
   };
-  const run = () => removeUnverifiedDomains(world.db, settings);
-  const exists = async ({ id }: Domain) => (await Domain.query(world.db).findById(id)) !== undefined;
+  const run = () => removeUnverifiedDomains(database.db, settings);
+  const exists = async ({ id }: Domain) => (await Domain.query(database.db).findById(id)) !== undefined;
   const warnings = async ({ domain }: Domain) =>
-    world
+    database
       .db('emailContents')
       .whereRaw('variables::text like ?', [`%${domain} will be removed%`])
       .pluck('toEmail');
   const pass = ({ id }: Domain, days: number) =>
-    world.db.raw(
+    database.db.raw(
       `update domains set created_at = created_at - make_interval(hours => :hours),
          removal_warned_at = removal_warned_at - make_interval(hours => :hours) where id = :id`,
       { id, hours: days * 24 },
@@ -56,7 +61,7 @@ describe('domains that were never verified', () => {
     await pass(domain, 1.5);
     expect(await run()).to.deep.equal({ warned: 0, removed: 1 });
     expect(await exists(domain)).to.equal(false);
-    const actions = await world
+    const actions = await database
       .db('outbox')
       .where({ workflowId: `domain/${project.id}/${domain.id}/1` })
       .orderBy('id');
@@ -83,9 +88,9 @@ describe('domains that were never verified', () => {
   it('are kept while a template sends from them', async () => {
     const domain = await add(400, { removalWarnedAt: daysAgo(100) });
     const row = { projectId: project.id, name: 'T', subject: 'S', body: 'B', type: 'MARKETING' };
-    await world.db('templates').insert({ ...row, id: domain.id, fromEmail: `a@${domain.domain}` });
+    await database.db('templates').insert({ ...row, id: domain.id, fromEmail: `a@${domain.domain}` });
     expect(await run()).to.deep.equal({ warned: 0, removed: 0 });
-    await world.db('templates').where({ id: domain.id }).del();
+    await database.db('templates').where({ id: domain.id }).del();
     expect(await run()).to.deep.equal({ warned: 0, removed: 1 });
   });
 
@@ -101,15 +106,15 @@ describe('domains that were never verified', () => {
 
   it('are neither marked nor announced when the transaction is interrupted', async () => {
     const domain = await add(25);
-    await world.db.raw(`
+    await database.db.raw(`
       create function refuse_warning() returns trigger language plpgsql as $$ begin raise exception 'cut'; end $$;
       create trigger refuse_warning before insert on email_contents for each row execute function refuse_warning()`);
     await run().then(
       () => expect.fail('the run was to fail'),
       (error: Error) => expect(error.message).to.contain('cut'),
     );
-    await world.db.raw('drop trigger refuse_warning on email_contents; drop function refuse_warning()');
-    expect((await Domain.query(world.db).findById(domain.id))?.removalWarnedAt).to.equal(null);
+    await database.db.raw('drop trigger refuse_warning on email_contents; drop function refuse_warning()');
+    expect((await Domain.query(database.db).findById(domain.id))?.removalWarnedAt).to.equal(null);
     expect(await run()).to.deep.equal({ warned: 1, removed: 0 });
     expect(await warnings(domain)).to.have.length(1);
   });

@@ -7,9 +7,9 @@ import { logSerializers } from '../../platform/logger.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { createSession } from '../../services/sessions/sessions.ts';
 import type { ApiAnswer } from './chai-answers.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
 import { readCatalogue } from './statement-catalogue.ts';
 import { watchStatements } from './statement-watcher.ts';
-import { makeProject, openWorld, type TestProject, type World } from './world.ts';
 
 export type { ApiAnswer } from './chai-answers.ts';
 
@@ -81,7 +81,7 @@ export interface TestApiOptions {
   /** Settings by name; the database and a free port are filled in. */
   env?: HeaderMap;
   /** Runs several APIs on one database. Unset: a new database, dropped at the end. */
-  world?: World;
+  database?: ConnectedDatabase;
   checkTemporal?: () => Promise<boolean>;
   moreRoutes?: RouteGroup[];
   oauthAt?: ApiOptions['oauthAt'];
@@ -90,11 +90,11 @@ export interface TestApiOptions {
 
 /** Starts the real API in this process, on a free port. */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { env = {}, world, moreRoutes = [], checkTemporal = async () => true, oauthAt, liveTimes } = options;
-  const own = world ? undefined : await openWorld(5);
-  const { db, url: databaseUrl } = own ?? (world as World);
+  const { env = {}, database, moreRoutes = [], checkTemporal = async () => true, oauthAt, liveTimes } = options;
+  const own = database ? undefined : await connectTestDatabase(5);
+  const { db, url: databaseUrl } = own ?? (database as ConnectedDatabase);
   await watchStatements(async () => {
-    const current = await openWorld(1);
+    const current = await connectTestDatabase(1);
     return readCatalogue(current.db).finally(() => current.close());
   });
   const logs: Record<string, unknown>[] = [];

@@ -9,9 +9,9 @@ import { sendCampaign } from '../../services/campaigns/send.ts';
 import { CampaignSender, type SliceDeps, type SliceEnd } from '../../services/campaigns/sender.ts';
 import { type CampaignView, showCampaign, totalOf } from '../../services/campaigns/view.ts';
 import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import type { TestProject } from './connected-database.ts';
 import { testLinks } from './links.ts';
 import { testRenderer } from './renderer.ts';
-import type { TestProject } from './world.ts';
 
 export const limits = { campaignMaxBounceRate: 0.1, campaignMaxComplaintRate: 0.005 };
 

@@ -18,7 +18,7 @@ declare global {
       /** `{ error: "<text>" }` and nothing else. */
       plainError(status: number): Assertion;
       /** 422 with a validation error of this code on this field. */
-      fault(field: string, code: string): Assertion;
+      validationError(field: string, code: string): Assertion;
     }
   }
 }
@@ -47,7 +47,7 @@ Assertion.addMethod('plainError', function (this: Chai.AssertionStatic, status: 
   expect(body.error).to.be.a('string').and.not.equal('');
 });
 
-Assertion.addMethod('fault', function (this: Chai.AssertionStatic, field: string, code: string) {
+Assertion.addMethod('validationError', function (this: Chai.AssertionStatic, field: string, code: string) {
   expect(this._obj).to.be.envelope(422, 'VALIDATION_ERROR');
   const { errors } = (this._obj as ApiAnswer).body.error;
   const found = errors.map((error: { field: string; code: string }) => `${error.field}: ${error.code}`);

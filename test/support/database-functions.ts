@@ -1,11 +1,11 @@
 // Calls the functions of db/functions directly, on rows that are inserted without any service.
 import type { Db } from '../../db/connect.ts';
 import { newId } from '../../platform/ids.ts';
-import { makeProject, openWorld } from './world.ts';
+import { connectTestDatabase, makeProject } from './connected-database.ts';
 
 type Row = Record<string, unknown>;
 
-export interface SqlWorld {
+export interface FunctionTestDatabase {
   db: Db;
   url: string;
   /** Of the project that all rows below belong to; `renew` makes another, so that each test starts without rows. */
@@ -27,23 +27,23 @@ export interface SqlWorld {
   close(): Promise<void>;
 }
 
-export async function openSqlWorld(): Promise<SqlWorld> {
-  const { db, url, close } = await openWorld(5);
+export async function connectFunctionTestDatabase(): Promise<FunctionTestDatabase> {
+  const { db, url, close } = await connectTestDatabase(5);
   const rows = (sql: string, bindings: unknown[] = []): Promise<Row[]> => runSql(db, sql, bindings);
   const insert = async (table: string, columns: object): Promise<string> => {
     const id = newId();
-    await db(table).insert({ id, projectId: world.projectId, ...columns });
+    await db(table).insert({ id, projectId: database.projectId, ...columns });
     return id;
   };
-  const world: SqlWorld = {
+  const database: FunctionTestDatabase = {
     db,
     url,
     projectId: '',
     senderDomain: '',
     renew: async () => {
       const project = await makeProject(db);
-      world.projectId = project.id;
-      world.senderDomain = project.senderDomain;
+      database.projectId = project.id;
+      database.senderDomain = project.senderDomain;
     },
     rows,
     value: async (sql, bindings) => Object.values((await rows(sql, bindings))[0] ?? {})[0],
@@ -54,7 +54,7 @@ export async function openSqlWorld(): Promise<SqlWorld> {
         name: 'Spring',
         subject: 'Hello',
         body: '<p>Hello</p>',
-        fromEmail: `news@${world.senderDomain}`,
+        fromEmail: `news@${database.senderDomain}`,
         audienceType: 'ALL',
         ...columns,
       }),
@@ -70,13 +70,13 @@ export async function openSqlWorld(): Promise<SqlWorld> {
         ...columns,
       }),
     addDependency: async (dependency) => {
-      const segmentId = await world.addSegment();
-      await db('segmentDependencies').insert({ projectId: world.projectId, dependency, segmentId });
+      const segmentId = await database.addSegment();
+      await db('segmentDependencies').insert({ projectId: database.projectId, dependency, segmentId });
     },
     close,
   };
-  await world.renew();
-  return world;
+  await database.renew();
+  return database;
 }
 
 /** For a test with a transaction of its own. */

@@ -3,17 +3,17 @@ import { Execution, ExecutionStep } from '../../db/models/execution.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Limits } from '../../platform/limits.ts';
 import { trackEvent } from '../../services/events/track.ts';
-import { type AdvanceDeps, advance, type Next } from '../../services/workflows/advance.ts';
+import { advance, type ExecutionAdvanceDeps, type Next } from '../../services/workflows/advance.ts';
 import { startExecution } from '../../services/workflows/executions/start.ts';
 import type { Graph, StepTypeName, Transition } from '../../services/workflows/graph.ts';
 import { matchEvents } from '../../services/workflows/match-events.ts';
+import type { TestProject } from './connected-database.ts';
 import { testKeys } from './keys.ts';
 import { testLinks } from './links.ts';
 import { testRenderer } from './renderer.ts';
-import type { TestProject } from './world.ts';
 
 /** Steps by name, in sequence unless there are arrows: `from -> to` or `from -yes-> to`. */
-export interface Sketch {
+export interface WorkflowSketch {
   steps: Record<string, [type: StepTypeName, config?: object]>;
   arrows?: string[];
   /** Columns of the workflow's row. */
@@ -27,10 +27,10 @@ export interface CreatedWorkflow {
 }
 
 /** Inserts an enabled workflow as the API would. */
-export async function draw(
+export async function insertWorkflow(
   db: Db,
   { id: projectId }: TestProject,
-  { steps, arrows, workflow }: Sketch,
+  { steps, arrows, workflow }: WorkflowSketch,
 ): Promise<CreatedWorkflow> {
   const id = newId();
   const ids = Object.fromEntries(Object.keys(steps).map((name) => [name, newId()]));
@@ -48,7 +48,7 @@ export async function draw(
   return { id, steps: ids };
 }
 
-export function graphOf({ steps, arrows }: Sketch, ids: Record<string, string>): Graph {
+export function graphOf({ steps, arrows }: WorkflowSketch, ids: Record<string, string>): Graph {
   const names = Object.keys(steps);
   const sequence = names.slice(1).map((name, index) => `${names[index]} -> ${name}`);
   return {
@@ -72,7 +72,7 @@ export class ExecutionDriver {
   readonly db: Db;
   readonly project: TestProject;
   private offsetMs = 0;
-  private readonly deps: AdvanceDeps;
+  private readonly deps: ExecutionAdvanceDeps;
 
   constructor(db: Db, project: TestProject, limits?: Limits) {
     this.db = db;
@@ -117,8 +117,17 @@ export class ExecutionDriver {
   }
 
   /** Returns `name: STATUS` or `name: STATUS by branch` for each visit, in order. */
-  async way(executionId: string): Promise<string[]> {
+  async visits(executionId: string): Promise<string[]> {
     const steps = await this.steps(executionId);
     return steps.map(({ name, status, branch }) => `${name}: ${status}${branch ? ` by ${branch}` : ''}`);
+  }
+}
+
+/** Advances an execution as far as it goes, as a worker would, without Temporal. */
+export async function advanceUntilItWaits(db: Db, executionId: string, now = () => new Date()): Promise<Next> {
+  const { generation } = await Execution.query(db).findById(executionId).throwIfNotFound();
+  for (;;) {
+    const next = await advance({ db, renderer: testRenderer(), now, keys: testKeys }, { executionId, generation });
+    if (next.kind !== 'more') return next;
   }
 }

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Child, type Exit, startChild, waitUntilReady } from '../../dev/child.ts';
+import { type Child, type ProcessExit, startChild, waitUntilReady } from '../../dev/child.ts';
 import { freePort } from '../../dev/ports.ts';
-import { program } from '../../dev/program.ts';
+import { compiledProgram } from '../../dev/program.ts';
 import { settingsSchema } from '../../platform/settings.ts';
 import { atEnd, runDirectory } from './cleanup.ts';
 
@@ -14,11 +14,11 @@ export interface ServiceProcess {
   url: string;
   port: number;
   pid: number;
-  exited: Promise<Exit>;
+  exited: Promise<ProcessExit>;
   logs(): string;
   /** Sends SIGTERM and waits until the process has finished its work. */
-  stop(): Promise<Exit>;
-  kill(): Promise<Exit>;
+  stop(): Promise<ProcessExit>;
+  kill(): Promise<ProcessExit>;
   /** For SIGSTOP and SIGCONT, which pause a process. */
   signal(signal: NodeJS.Signals): void;
 }
@@ -43,7 +43,7 @@ async function startService(name: string, file: string, port: number, env: Env):
   const child = await startChild({
     name,
     command: process.execPath,
-    args: [join(await program(), file)],
+    args: [join(await compiledProgram(), file)],
     cwd: root,
     env: { ...withoutSettings(process.env), NODE_ENV: 'test', HOST: '127.0.0.1', ...env },
     logFile: join(runDirectory(), `${name}-${randomUUID()}.log`),

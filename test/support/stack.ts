@@ -2,12 +2,12 @@
 import { newId } from '../../platform/ids.ts';
 import type { Temporal } from '../../temporal/connection.ts';
 import { type Client, client } from './api.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from './processes.ts';
 import { type SmtpStandIn, startSmtp } from './smtp.ts';
-import { makeProject, openWorld, type TestProject, type World } from './world.ts';
 
 export interface Stack {
-  world: World;
+  database: ConnectedDatabase;
   smtp: SmtpStandIn;
   project: TestProject;
   /** The settings of every process. */
@@ -24,20 +24,20 @@ export async function startStack(
   temporal: Pick<Temporal, 'namespace'> & { address: string },
   more: Env = {},
 ): Promise<Stack> {
-  const [world, smtp] = [await openWorld(), await startSmtp()];
+  const [database, smtp] = [await connectTestDatabase(), await startSmtp()];
   const env: Env = {
-    DATABASE_URL: world.url,
+    DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     SMTP_URL: smtp.url,
     ...more,
   };
-  const project = await makeProject(world.db);
+  const project = await makeProject(database.db);
   const api = await startApi(env);
   const server = client(api.url, { authorization: `Bearer ${project.secretKey}` });
   const workers: ServiceProcess[] = [];
   return {
-    world,
+    database,
     smtp,
     project,
     env,
@@ -57,7 +57,7 @@ export async function startStack(
     end: async () => {
       await Promise.all([api, ...workers].map((child) => child.kill()));
       await smtp.close();
-      await world.close();
+      await database.close();
     },
   };
 }

@@ -29,7 +29,7 @@ import { keysOf } from '../../services/conditions/field-path.ts';
 import { parseMoment } from '../../services/conditions/instants.ts';
 import { parseCondition } from '../../services/conditions/parse.ts';
 import { readDomainName, senderDomain } from '../../services/domains/name.ts';
-import { judge } from '../../services/domains/records.ts';
+import { evaluateRecord } from '../../services/domains/records.ts';
 import { dressHeaders, Tracks, withTracks } from '../../services/emails/dress.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import { readClickToken, TrackedLinks } from '../../services/emails/tracked-links.ts';
@@ -37,7 +37,7 @@ import { isReservedEvent } from '../../services/events/reserved.ts';
 import { openCsv, subscribedCell, typedCell } from '../../services/jobs/csv.ts';
 import { ImportChunk } from '../../services/jobs/import-chunk.ts';
 import { readReturnedMail, takesReturnedMail } from '../../services/notices/returned-mail.ts';
-import { slugOf } from '../../services/segments/slug.ts';
+import { slugOf } from '../../services/segments/create.ts';
 import { isCron } from '../../services/workflows/trigger.ts';
 
 export type TextPath = (text: string) => unknown;
@@ -100,7 +100,7 @@ async function imported(csv: string): Promise<void> {
     }
 }
 const record = (purpose: 'DKIM' | 'SPF' | 'DMARC', value: string, texts: string[]) =>
-  judge({ purpose, type: 'TXT', name: 'x', value, required: true }, { kind: 'found', values: texts });
+  evaluateRecord({ purpose, type: 'TXT', name: 'x', value, required: true }, { kind: 'found', values: texts });
 const variables = { data: {}, builtIn: {} };
 const names = (text: string) => Object.assign(Object.create(null), { v: text });
 

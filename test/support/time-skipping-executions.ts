@@ -18,8 +18,8 @@ import { testLinks } from './links.ts';
 import { testRenderer } from './renderer.ts';
 import { timeSkipping } from './temporal.ts';
 import './temporal-work.ts';
+import type { TestProject } from './connected-database.ts';
 import { testKeys } from './keys.ts';
-import type { TestProject } from './world.ts';
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
 const KEYWORD = 2;

@@ -6,18 +6,23 @@ import { readSettings } from '../../platform/settings.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import type { DomainWithRecords } from '../../services/domains/find.ts';
 import { loopOf } from '../../services/domains/loop.ts';
-import { checkDomainNow } from '../../temporal/check-domain.ts';
+import { requestDomainCheck } from '../../temporal/check-domain.ts';
 import { createTemporal } from '../../temporal/connection.ts';
 import { domainsQueueOptions, workflowsQueueOptions } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { testKeys } from '../support/keys.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { bareNamespace, type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('checkDomainNow', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let dns: DnsStandIn;
   let resolver: Resolver;
   let temporal: OwnNamespace;
@@ -27,15 +32,20 @@ describe('checkDomainNow', () => {
 
   before(async function () {
     this.timeout(120_000);
-    [world, dns, temporal] = await Promise.all([openWorld(), startDns(), ownNamespace()]);
-    project = await makeProject(world.db);
+    [database, dns, temporal] = await Promise.all([connectTestDatabase(), startDns(), ownNamespace()]);
+    project = await makeProject(database.db);
     resolver = createResolver({ servers: [dns.address] });
     workers = new TemporalWorkers({
       settings: temporalSettings(temporal.address, temporal.namespace),
       temporal,
       duties: [
-        await workflowsQueueOptions({ db: world.db, renderer: testRenderer(), now: () => new Date(), keys: testKeys }),
-        domainsQueueOptions({ db: world.db, resolver, settings }),
+        await workflowsQueueOptions({
+          db: database.db,
+          renderer: testRenderer(),
+          now: () => new Date(),
+          keys: testKeys,
+        }),
+        domainsQueueOptions({ db: database.db, resolver, settings }),
       ],
       log: silent,
     });
@@ -45,28 +55,29 @@ describe('checkDomainNow', () => {
     resolver?.close();
     await temporal?.close();
     await dns?.stop();
-    await world?.close();
+    await database?.close();
   });
 
   let made = 0;
-  const add = () => createDomain(world.db, project.access, `asked${++made}.example`, settings);
+  const add = () => createDomain(database.db, project.access, `asked${++made}.example`, settings);
   const publish = ({ records }: DomainWithRecords) => {
     for (const { purpose, name, value } of records)
       if (purpose === 'DKIM') dns.set(name, 'TXT', [value.match(/.{1,255}/g) ?? []]);
   };
-  const statusOf = async ({ domain }: DomainWithRecords) => (await Domain.query(world.db).findById(domain.id))?.status;
+  const statusOf = async ({ domain }: DomainWithRecords) =>
+    (await Domain.query(database.db).findById(domain.id))?.status;
 
   it('starts the workflow, waits for the result, and uses the running workflow the next time', async function () {
     this.timeout(60_000);
     const domain = await add();
     const loop = loopOf(domain.domain);
-    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
     expect(await statusOf(domain)).to.equal('PENDING');
     publish(domain);
-    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
     expect(await statusOf(domain)).to.equal('VERIFIED');
     const { runId } = (await temporal.client.workflow.getHandle(loop.workflowId).describe()) ?? {};
-    await Promise.all(Array.from({ length: 5 }, () => checkDomainNow(temporal, loop, 30_000)));
+    await Promise.all(Array.from({ length: 5 }, () => requestDomainCheck(temporal, loop, 30_000)));
     expect((await temporal.client.workflow.getHandle(loop.workflowId).describe()).runId).to.equal(runId);
   });
 
@@ -74,10 +85,10 @@ describe('checkDomainNow', () => {
     this.timeout(60_000);
     const domain = await add();
     const loop = loopOf(domain.domain);
-    await checkDomainNow(temporal, loop, 30_000);
+    await requestDomainCheck(temporal, loop, 30_000);
     await temporal.client.workflow.getHandle(loop.workflowId).terminate();
     publish(domain);
-    expect(await checkDomainNow(temporal, loop, 30_000)).to.equal('checked');
+    expect(await requestDomainCheck(temporal, loop, 30_000)).to.equal('checked');
     expect(await statusOf(domain)).to.equal('VERIFIED');
   });
 
@@ -86,10 +97,10 @@ describe('checkDomainNow', () => {
     const { domain } = await add();
     const idle = await bareNamespace();
     const unmarked = { ...loopOf(domain), projectId: '', resourceId: '' };
-    expect(await checkDomainNow(idle, unmarked, 1_500)).to.equal('late');
+    expect(await requestDomainCheck(idle, unmarked, 1_500)).to.equal('running');
     await idle.close();
     const unreachable = createTemporal(temporalSettings(`127.0.0.1:${await freePort()}`));
-    expect(await checkDomainNow(unreachable, loopOf(domain), 1_500)).to.equal('away');
+    expect(await requestDomainCheck(unreachable, loopOf(domain), 1_500)).to.equal('unavailable');
     await unreachable.close();
   });
 });

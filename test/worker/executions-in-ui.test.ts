@@ -4,12 +4,17 @@ import { openRuns } from '../../temporal/open-runs.ts';
 import { Relay } from '../../worker/relay.ts';
 import { executionsQueueOptions, workflowsQueueOptions } from '../../worker/task-queue-options.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
-import { type CreatedWorkflow, draw, ExecutionDriver } from '../support/executions.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
+import { type CreatedWorkflow, ExecutionDriver, insertWorkflow } from '../support/executions.ts';
 import { testKeys } from '../support/keys.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const NAME = 'Ännchen';
 const EMAIL = 'aennchen.private@example.com';
@@ -22,7 +27,7 @@ function textsIn(value: unknown): string[] {
 }
 
 describe('an execution in the Temporal Web UI', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
   let temporal: OwnNamespace;
   let workflow: CreatedWorkflow;
@@ -32,14 +37,14 @@ describe('an execution in the Temporal Web UI', () => {
 
   before(async function () {
     this.timeout(90_000);
-    world = await openWorld();
-    ends.push(() => world.close());
-    project = await makeProject(world.db);
+    database = await connectTestDatabase();
+    ends.push(() => database.close());
+    project = await makeProject(database.db);
     temporal = await ownNamespace();
     ends.push(() => temporal.close());
     await startWorker();
-    const walker = new ExecutionDriver(world.db, project);
-    workflow = await draw(world.db, project, {
+    const driver = new ExecutionDriver(database.db, project);
+    workflow = await insertWorkflow(database.db, project, {
       steps: {
         [`Greet ${NAME}`]: ['UPDATE_CONTACT', { data: { greeted: true } }],
         ask: ['CONDITION', { field: 'data.greeted', operator: 'equals', value: true }],
@@ -47,16 +52,16 @@ describe('an execution in the Temporal Web UI', () => {
       },
       arrows: [`Greet ${NAME} -> ask`, 'ask -yes-> wait'],
     });
-    executionId = await walker.start(workflow, EMAIL, { name: NAME });
-    ({ contactId } = await walker.execution(executionId));
-    await eventually(async () => (await walker.execution(executionId)).status === 'WAITING', { timeoutMs: 60_000 });
+    executionId = await driver.start(workflow, EMAIL, { name: NAME });
+    ({ contactId } = await driver.execution(executionId));
+    await eventually(async () => (await driver.execution(executionId)).status === 'WAITING', { timeoutMs: 60_000 });
   });
   after(async () => {
     for (const end of ends.reverse()) await end();
   });
 
   async function startWorker(): Promise<void> {
-    const { db, url } = world;
+    const { db, url } = database;
     const deps = { db, renderer: testRenderer(), now: () => new Date(), keys: testKeys };
     const duties = [
       await workflowsQueueOptions(deps),

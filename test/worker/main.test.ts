@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/ports.ts';
-import { program } from '../../dev/program.ts';
+import { compiledProgram } from '../../dev/program.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type Env, withoutSettings } from '../support/processes.ts';
 
@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** Runs a worker that is expected to exit. */
 async function start(args: string[], env: Env): Promise<{ code: unknown; output: string }> {
-  const file = join(await program(), 'worker/main.js');
+  const file = join(await compiledProgram(), 'worker/main.js');
   return new Promise((done) => {
     const options = { cwd: root, env: { ...withoutSettings(process.env), NODE_ENV: 'test', ...env }, timeout: 55_000 };
     execFile(process.execPath, [file, ...args], options, (error, stdout, stderr) =>

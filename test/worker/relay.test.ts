@@ -9,12 +9,12 @@ import { attributeKeys } from '../../temporal/search-attributes.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { Relay } from '../../worker/relay.ts';
 import { TemporalWorkers } from '../../worker/temporal-workers.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../support/connected-database.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings, testBundle } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
-import { openWorld, type World } from '../support/world.ts';
 
 describe('the relay', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let temporal: OwnNamespace;
   let workers: TemporalWorkers;
@@ -22,8 +22,8 @@ describe('the relay', () => {
 
   before(async function () {
     this.timeout(60_000);
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
     temporal = await ownNamespace();
     const duty = { taskQueue: taskQueues.workflows, workflowBundle: await testBundle() };
     const settings = temporalSettings(temporal.address, temporal.namespace);
@@ -32,14 +32,14 @@ describe('the relay', () => {
   after(async () => {
     await workers.stop();
     await temporal.close();
-    await world.close();
+    await database.close();
   });
   beforeEach(() => db('outbox').del());
   const stopRelays = async () => void (await Promise.all(ends.splice(0).map((end) => end())));
   afterEach(stopRelays);
 
   async function startRelay(to: Temporal = temporal): Promise<void> {
-    const listener = new Listener({ databaseUrl: world.url, log: silent });
+    const listener = new Listener({ databaseUrl: database.url, log: silent });
     const relay = new Relay({ db, temporal: to, listener, log: silent });
     relay.start();
     await listener.start();

@@ -4,37 +4,37 @@ import { newId } from '../../platform/ids.ts';
 import { applyNotices } from '../../services/emails/apply-notices.ts';
 import { returnPath, returnToken } from '../../services/emails/return-token.ts';
 import { listenForReturnedMail, type ReturnedMailListener } from '../../worker/returned-mail.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 import { addMail, mailById } from '../support/ledger.ts';
 import { bounceReport, complaintReport } from '../support/reports.ts';
 import { submitMail } from '../support/smtp-client.ts';
 import { silent } from '../support/temporal-work.ts';
-import { makeProject, openWorld, type World } from '../support/world.ts';
 
 const keys = ['a secret key for returned mail'] as const;
 
 describe('the listener for returned mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let listener: ReturnedMailListener;
   let project: string;
 
   before(async () => {
-    world = await openWorld();
-    project = (await makeProject(world.db)).id;
-    listener = await listenForReturnedMail({ port: 0, host: '127.0.0.1', db: world.db, keys, log: silent });
+    database = await connectTestDatabase();
+    project = (await makeProject(database.db)).id;
+    listener = await listenForReturnedMail({ port: 0, host: '127.0.0.1', db: database.db, keys, log: silent });
   });
   after(async () => {
     await listener.stop();
-    await world.close();
+    await database.close();
   });
 
   const sent = async () => {
-    const id = await addMail(world.db, { project, status: 'SENT' });
-    await world.db('emails').where({ id }).update({ sentAt: new Date() });
+    const id = await addMail(database.db, { project, status: 'SENT' });
+    await database.db('emails').where({ id }).update({ sentAt: new Date() });
     return { id, path: returnPath(returnToken(keys, id), 'bounce.shop.example') };
   };
   const stateOf = async (id: string) => {
-    await applyNotices(world.db);
-    return (await mailById(world.db, id)).status;
+    await applyNotices(database.db);
+    return (await mailById(database.db, id)).status;
   };
   const codeOf = (result: Promise<unknown>) =>
     result.then(
@@ -82,7 +82,7 @@ describe('the listener for returned mail', () => {
   });
 
   it('answers 451 while the database is unavailable', async () => {
-    const closed = await openWorld(2);
+    const closed = await connectTestDatabase(2);
     const other = await listenForReturnedMail({ port: 0, host: '127.0.0.1', db: closed.db, keys, log: silent });
     await closed.close();
     const { path } = await sent();
@@ -91,7 +91,7 @@ describe('the listener for returned mail', () => {
   });
 
   it('stops while a client keeps its connection open', async () => {
-    const other = await listenForReturnedMail({ port: 0, host: '127.0.0.1', db: world.db, keys, log: silent });
+    const other = await listenForReturnedMail({ port: 0, host: '127.0.0.1', db: database.db, keys, log: silent });
     const socket = connect(other.port, '127.0.0.1').on('error', () => {});
     await new Promise((resolve) => socket.once('data', resolve));
     await other.stop();

@@ -19,14 +19,19 @@ import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { timeSkipping } from '../support/temporal.ts';
 import '../support/temporal-work.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const DAY = 86_400_000;
 
 describe('the campaign workflow', () => {
   let env: TestWorkflowEnvironment;
-  let world: World;
+  let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
   let mailer: Mailer;
   let project: TestProject;
@@ -34,8 +39,8 @@ describe('the campaign workflow', () => {
 
   before(async function () {
     this.timeout(120_000);
-    [env, world, smtp] = await Promise.all([timeSkipping(), openWorld(), startSmtp()]);
-    const { db } = world;
+    [env, database, smtp] = await Promise.all([timeSkipping(), connectTestDatabase(), startSmtp()]);
+    const { db } = database;
     mailer = createMailer({ url: smtp.url, maxConnections: 3 });
     const stopping = new AbortController().signal;
     const now = async () => new Date(await env.currentTimeMs());
@@ -61,11 +66,11 @@ describe('the campaign workflow', () => {
     mailer?.close(true);
     await env?.teardown();
     await smtp?.close();
-    await world?.close();
+    await database?.close();
   });
   beforeEach(async () => {
-    project = await makeProject(world.db);
-    await addContacts(world.db, project, 5);
+    project = await makeProject(database.db);
+    await addContacts(database.db, project, 5);
     smtp.behave();
     smtp.mails.length = 0;
   });
@@ -77,17 +82,17 @@ describe('the campaign workflow', () => {
       args: [{ campaignId: id, generation }],
     });
   const inDays = async (days: number) => new Date((await env.currentTimeMs()) + days * DAY);
-  const schedule = async (id: string, at: Date) => (await sendCampaign(world.db, project.access, id, at)).campaign;
+  const schedule = async (id: string, at: Date) => (await sendCampaign(database.db, project.access, id, at)).campaign;
   const scheduled = async (days: number) => {
-    const { id } = await makeCampaign(world.db, project);
+    const { id } = await makeCampaign(database.db, project);
     const campaign = await schedule(id, await inDays(days));
     return { id, run: await start(campaign) };
   };
-  const statusOf = async (id: string) => (await Campaign.query(world.db).findById(id))?.status;
+  const statusOf = async (id: string) => (await Campaign.query(database.db).findById(id))?.status;
   const refresh = (run: WorkflowHandle) => run.signal(signalNames.refresh);
 
   it('sends a campaign and returns a summary', async () => {
-    const campaign = await startCampaign(world.db, project);
+    const campaign = await startCampaign(database.db, project);
     const run = await start(campaign);
     expect(await run.result()).to.equal('SENT, 5 of 5 done, 5 sent');
     expect(await statusOf(campaign.id)).to.equal('SENT');
@@ -98,10 +103,10 @@ describe('the campaign workflow', () => {
     await env.sleep(199 * DAY);
     expect(await statusOf(id)).to.equal('SCHEDULED');
     expect(smtp.mails).to.deep.equal([]);
-    await addContacts(world.db, project, 2, { prefix: 'new' });
+    await addContacts(database.db, project, 2, { prefix: 'new' });
     await run.result();
     expect(await statusOf(id)).to.equal('SENT');
-    expect(await standing(world.db, project, id)).to.include({ sent: 7 });
+    expect(await standing(database.db, project, id)).to.include({ sent: 7 });
   });
 
   it('starts later when it is postponed', async () => {
@@ -117,7 +122,7 @@ describe('the campaign workflow', () => {
   it('starts at once when it is moved forward to now', async () => {
     const { id, run } = await scheduled(365);
     await env.sleep(DAY);
-    await sendCampaign(world.db, project.access, id, undefined);
+    await sendCampaign(database.db, project.access, id, undefined);
     await refresh(run);
     await run.result();
     expect(await statusOf(id)).to.equal('SENT');
@@ -127,46 +132,46 @@ describe('the campaign workflow', () => {
   it('sends nothing and ends when it is cancelled while it waits', async () => {
     const { id, run } = await scheduled(100);
     await env.sleep(10 * DAY);
-    await cancelCampaign(world.db, project.access, id);
+    await cancelCampaign(database.db, project.access, id);
     await refresh(run);
     await run.result();
     expect(await statusOf(id)).to.equal('CANCELLED');
     expect(smtp.mails).to.deep.equal([]);
-    expect(await standing(world.db, project, id)).to.include({ pending: 0, cancelled: 0 });
+    expect(await standing(database.db, project, id)).to.include({ pending: 0, cancelled: 0 });
   });
 
   it('sends nothing while it is paused, and continues when it is resumed', async () => {
-    const campaign = await startCampaign(world.db, project);
-    await pauseCampaign(world.db, project.access, campaign.id);
+    const campaign = await startCampaign(database.db, project);
+    await pauseCampaign(database.db, project.access, campaign.id);
     const run = await start(campaign);
     await env.sleep(45 * DAY);
     expect(smtp.mails).to.deep.equal([]);
     expect(await statusOf(campaign.id)).to.equal('SENDING');
-    await resumeCampaign(world.db, project.access, campaign.id);
+    await resumeCampaign(database.db, project.access, campaign.id);
     await refresh(run);
     await run.result();
-    expect(await standing(world.db, project, campaign.id)).to.include({ sent: 5 });
+    expect(await standing(database.db, project, campaign.id)).to.include({ sent: 5 });
   });
 
   it('continues by itself when it is no longer blocked', async () => {
-    const campaign = await startCampaign(world.db, project);
-    await world.db('projects').where({ id: project.id }).update({ disabled: true });
+    const campaign = await startCampaign(database.db, project);
+    await database.db('projects').where({ id: project.id }).update({ disabled: true });
     const run = await start(campaign);
-    await eventually(async () => (await Campaign.query(world.db).findById(campaign.id))?.paused);
-    expect(await Campaign.query(world.db).findById(campaign.id)).to.include({
+    await eventually(async () => (await Campaign.query(database.db).findById(campaign.id))?.paused);
+    expect(await Campaign.query(database.db).findById(campaign.id)).to.include({
       pausedBy: 'BLOCKED',
       pauseReason: 'project disabled',
     });
     await env.sleep(120_000);
     expect(smtp.mails).to.deep.equal([]);
-    await world.db('projects').where({ id: project.id }).update({ disabled: false });
+    await database.db('projects').where({ id: project.id }).update({ disabled: false });
     await run.result();
-    expect(await standing(world.db, project, campaign.id)).to.include({ sent: 5 });
+    expect(await standing(database.db, project, campaign.id)).to.include({ sent: 5 });
   });
 
   it('ends without changes when a run with a later generation exists', async () => {
-    const campaign = await startCampaign(world.db, project);
-    await world.db('campaigns').where({ id: campaign.id }).update({ generation: 2 });
+    const campaign = await startCampaign(database.db, project);
+    await database.db('campaigns').where({ id: campaign.id }).update({ generation: 2 });
     const run = await start(campaign);
     expect(await run.result()).to.equal('nothing is left to do');
     expect(await statusOf(campaign.id)).to.equal('SENDING');

@@ -15,11 +15,11 @@ import { testRenderer } from '../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { timeSkipping } from '../support/temporal.ts';
 import '../support/temporal-work.ts';
-import { makeProject, openWorld, type World } from '../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../support/connected-database.ts';
 
 describe('the delivery workflow', () => {
   let env: TestWorkflowEnvironment;
-  let world: World;
+  let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
   let mailer: Mailer;
   let project: string;
@@ -27,17 +27,17 @@ describe('the delivery workflow', () => {
 
   before(async function () {
     this.timeout(120_000);
-    [env, world, smtp] = await Promise.all([timeSkipping(), openWorld(), startSmtp()]);
-    project = (await makeProject(world.db)).id;
-    await addManagedDomain(world.db, project, 'demo.localhost');
+    [env, database, smtp] = await Promise.all([timeSkipping(), connectTestDatabase(), startSmtp()]);
+    project = (await makeProject(database.db)).id;
+    await addManagedDomain(database.db, project, 'demo.localhost');
     mailer = createMailer({ url: smtp.url, maxConnections: 3 });
     const stopping = new AbortController();
     const deps = {
-      db: world.db,
+      db: database.db,
       mailer,
       renderer: testRenderer(),
       links: testLinks,
-      ledger: new DeliveryLedger(world.db),
+      ledger: new DeliveryLedger(database.db),
       stopping: stopping.signal,
     };
     const base = { connection: env.nativeConnection };
@@ -56,7 +56,7 @@ describe('the delivery workflow', () => {
     mailer?.close(true);
     await env?.teardown();
     await smtp?.close();
-    await world?.close();
+    await database?.close();
   });
 
   const start = (batchId: string) =>
@@ -67,9 +67,9 @@ describe('the delivery workflow', () => {
     });
 
   it('sends a batch and returns its results', async () => {
-    const batchId = await addBatch(world.db);
-    await addMails(world.db, 3, { project, batchId });
-    await addMail(world.db, { project, batchId, to: 'nobody@example.com' });
+    const batchId = await addBatch(database.db);
+    await addMails(database.db, 3, { project, batchId });
+    await addMail(database.db, { project, batchId, to: 'nobody@example.com' });
     smtp.misbehave({ at: 'recipient', to: 'nobody@example.com', do: { code: 550 } });
     const run = await start(batchId);
     expect(await run.result()).to.deep.equal({ ...noCounts(), sent: 3, failed: 1 });
@@ -77,7 +77,7 @@ describe('the delivery workflow', () => {
 
   it('survives a day without SMTP server: counts no attempt, loses no mail, sends none twice', async function () {
     this.timeout(180_000);
-    const { db } = world;
+    const { db } = database;
     const batchId = await addBatch(db);
     const ids = await addMails(db, 4, { project, batchId });
     const before = smtp.mails.length;

@@ -16,12 +16,17 @@ import { workflowBundle } from '../../worker/bundle.ts';
 import { type DnsStandIn, startDns } from '../support/dns.ts';
 import { timeSkipping } from '../support/temporal.ts';
 import '../support/temporal-work.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 describe('the domain workflow', () => {
   let env: TestWorkflowEnvironment;
-  let world: World;
+  let database: ConnectedDatabase;
   let dns: DnsStandIn;
   let resolver: Resolver;
   let project: TestProject;
@@ -32,10 +37,10 @@ describe('the domain workflow', () => {
 
   before(async function () {
     this.timeout(120_000);
-    [env, world, dns] = await Promise.all([timeSkipping(), openWorld(), startDns()]);
-    project = await makeProject(world.db);
+    [env, database, dns] = await Promise.all([timeSkipping(), connectTestDatabase(), startDns()]);
+    project = await makeProject(database.db);
     resolver = createResolver({ servers: [dns.address], timeoutMs: 200 });
-    const real = domainActivities({ db: world.db, resolver, settings });
+    const real = domainActivities({ db: database.db, resolver, settings });
     const activities = {
       checkDomain: (id: string, generation: number) => {
         checks.push(id);
@@ -58,10 +63,10 @@ describe('the domain workflow', () => {
     resolver?.close();
     await env?.teardown();
     await dns?.stop();
-    await world?.close();
+    await database?.close();
   });
 
-  const add = () => createDomain(world.db, project.access, `loop${++made}.example`, settings);
+  const add = () => createDomain(database.db, project.access, `loop${++made}.example`, settings);
   const dkimOf = ({ records }: DomainWithRecords) => {
     const record = records.find(({ purpose }) => purpose === 'DKIM');
     if (!record) throw new Error('there is no DKIM record');
@@ -75,7 +80,7 @@ describe('the domain workflow', () => {
     const { workflowType, workflowId, args } = loopOf(domain);
     return env.client.workflow.start(workflowType, { taskQueue: taskQueues.workflows, workflowId, args });
   };
-  const state = async ({ id }: Domain) => (await Domain.query(world.db).findById(id))?.status;
+  const state = async ({ id }: Domain) => (await Domain.query(database.db).findById(id))?.status;
   const checksOf = ({ id }: Domain) => checks.filter((checked) => checked === id).length;
 
   it('checks every 5 minutes while pending and every hour once verified', async function () {
@@ -127,7 +132,7 @@ describe('the domain workflow', () => {
     expect(await state(domain)).to.equal('VERIFIED');
     await env.sleep('1 hour');
     expect(await state(domain)).to.equal('PENDING');
-    const mails = await world
+    const mails = await database
       .db('emailContents')
       .whereRaw('variables::text like ?', [`%${domain.domain} is no longer verified%`]);
     expect(mails).to.have.length(1);
@@ -141,7 +146,7 @@ describe('the domain workflow', () => {
     const run = await start(domain);
     await eventually(() => checksOf(domain) === 1);
     publish(added);
-    await eventually(async () => (await Domain.query(world.db).findById(domain.id))?.lastCheckedAt != null);
+    await eventually(async () => (await Domain.query(database.db).findById(domain.id))?.lastCheckedAt != null);
     const before = checksOf(domain);
     // Delays the check, so that all requests arrive while it runs.
     dns.fail(dkimOf(added).name, 'silence');
@@ -177,8 +182,8 @@ describe('the domain workflow', () => {
     const [first, second] = [await add(), await add()];
     const runs = [await start(first.domain), await start(second.domain)];
     await eventually(() => checksOf(first.domain) + checksOf(second.domain) === 2);
-    await deleteDomain(world.db, project.access, first.domain.id);
-    await Domain.query(world.db).findById(second.domain.id).patch({ generation: 2 });
+    await deleteDomain(database.db, project.access, first.domain.id);
+    await Domain.query(database.db).findById(second.domain.id).patch({ generation: 2 });
     for (const run of runs) await run.result();
   });
 

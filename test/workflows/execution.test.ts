@@ -6,33 +6,38 @@ import { createTemplate } from '../../services/templates/save.ts';
 import { cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import { retryExecution } from '../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../services/workflows/executions/skip.ts';
-import { type CreatedWorkflow, draw, ExecutionDriver, type Sketch } from '../support/executions.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
+import { type CreatedWorkflow, ExecutionDriver, insertWorkflow, type WorkflowSketch } from '../support/executions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { startTimeSkippingExecutions, type TimeSkippingExecutions } from '../support/time-skipping-executions.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const DAY = 86_400_000;
 
 describe('the execution workflow', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
   let receiver: HttpReceiver;
   let skipped: TimeSkippingExecutions;
   let people = 0;
 
   before(async function () {
     this.timeout(120_000);
-    [world, receiver] = await Promise.all([openWorld(), startHttpReceiver()]);
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
-    skipped = await startTimeSkippingExecutions(world.db, project, [receiver.host]);
+    [database, receiver] = await Promise.all([connectTestDatabase(), startHttpReceiver()]);
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
+    skipped = await startTimeSkippingExecutions(database.db, project, [receiver.host]);
   });
   after(async () => {
     await skipped?.stop();
     await receiver?.stop();
-    await world?.close();
+    await database?.close();
   });
 
   interface Begun {
@@ -43,15 +48,15 @@ describe('the execution workflow', () => {
     result(generation?: number): Promise<unknown>;
   }
 
-  const begin = async (sketch: Sketch, email = `person${++people}@example.com`): Promise<Begun> => {
-    const workflow = await draw(world.db, project, sketch);
-    const id = await walker.start(workflow, email);
+  const begin = async (sketch: WorkflowSketch, email = `person${++people}@example.com`): Promise<Begun> => {
+    const workflow = await insertWorkflow(database.db, project, sketch);
+    const id = await driver.start(workflow, email);
     await skipped.relay();
     return { id, email, workflow, result: (generation) => skipped.handle(id, generation).result() };
   };
 
   const rests = (id: string) =>
-    eventually(async () => (await walker.execution(id)).status === 'WAITING', { what: 'rest' });
+    eventually(async () => (await driver.execution(id)).status === 'WAITING', { what: 'rest' });
 
   /** Returns the virtual duration of a run from its description, because the server's clock may run on afterwards. */
   const lasted = async (id: string): Promise<number> => {
@@ -61,7 +66,7 @@ describe('the execution workflow', () => {
   };
 
   it('takes UPDATE_CONTACT, CONDITION, SEND_EMAIL and EXIT in one workflow task', async () => {
-    const template = await createTemplate(world.db, project.access, {
+    const template = await createTemplate(database.db, project.access, {
       name: 'Hello',
       subject: 'Hello',
       body: '<p>Hello</p>',
@@ -78,21 +83,21 @@ describe('the execution workflow', () => {
       arrows: ['change -> ask', 'ask -yes-> send', 'send -> out'],
     });
     expect(await result()).to.equal('EXITED');
-    expect(await walker.way(id)).to.deep.equal([
+    expect(await driver.visits(id)).to.deep.equal([
       'change: COMPLETED',
       'ask: COMPLETED by yes',
       'send: COMPLETED',
       'out: COMPLETED',
     ]);
-    expect(await Contact.query(world.db).findOne({ email })).to.deep.include({ data: { plan: 'pro' } });
-    expect(await Email.query(world.db).where({ executionId: id })).to.have.length(1);
+    expect(await Contact.query(database.db).findOne({ email })).to.deep.include({ data: { plan: 'pro' } });
+    expect(await Email.query(database.db).where({ executionId: id })).to.have.length(1);
     const { events = [] } = await skipped.handle(id).fetchHistory();
     expect(events?.filter((event) => event.workflowTaskCompletedEventAttributes)).to.have.length(1);
     expect(events?.filter((event) => event.activityTaskScheduledEventAttributes)).to.have.length(0);
   });
 
   it('retries a step in an activity when the local activity fails', async () => {
-    const { db } = world;
+    const { db } = database;
     await db.raw('alter table execution_steps rename to elsewhere');
     const { id, result } = await begin({ steps: { out: ['EXIT'] } });
     const activities = async () =>
@@ -101,26 +106,26 @@ describe('the execution workflow', () => {
     await db.raw('alter table elsewhere rename to execution_steps');
     expect(await result()).to.equal('EXITED');
     expect(await activities()).to.have.length(1);
-    expect(await walker.way(id)).to.deep.equal(['out: COMPLETED']);
+    expect(await driver.visits(id)).to.deep.equal(['out: COMPLETED']);
   });
 
   it('sleeps through a DELAY of 18 months', async () => {
     const { id, result } = await begin({ steps: { rest: ['DELAY', { amount: 18, unit: 'months' }], out: ['EXIT'] } });
     await result();
     expect(await lasted(id)).to.be.within(18 * 30 * DAY, 18 * 31 * DAY);
-    expect(await walker.way(id)).to.deep.equal(['rest: COMPLETED', 'out: COMPLETED']);
+    expect(await driver.visits(id)).to.deep.equal(['rest: COMPLETED', 'out: COMPLETED']);
   });
 
   it('sleeps until a date of the contact', async () => {
     const email = 'own-date@example.com';
     const date = new Date((await skipped.env.currentTimeMs()) + 40 * DAY);
-    await walker.contact(email, { trialEnds: date.toISOString() });
+    await driver.contact(email, { trialEnds: date.toISOString() });
     const { result } = await begin({ steps: { rest: ['DELAY', { until: 'data.trialEnds' }] } }, email);
     await result();
     expect(await skipped.env.currentTimeMs()).to.be.at.least(date.getTime());
   });
 
-  const waiting = (timeout?: object): Sketch => ({
+  const waiting = (timeout?: object): WorkflowSketch => ({
     steps: {
       wait: ['WAIT_FOR_EVENT', { eventName: 'bought', ...(timeout && { timeout }) }],
       came: ['EXIT', { reason: 'came' }],
@@ -133,29 +138,29 @@ describe('the execution workflow', () => {
     const { id, result } = await begin(waiting({ amount: 18, unit: 'months' }));
     await result();
     expect(await lasted(id)).to.be.within(18 * 30 * DAY, 18 * 31 * DAY);
-    expect(await walker.execution(id)).to.include({ status: 'EXITED', exitReason: 'gave up' });
+    expect(await driver.execution(id)).to.include({ status: 'EXITED', exitReason: 'gave up' });
   });
 
   it('takes the event branch on a signal after the event', async () => {
     const { id, email, result } = await begin(waiting({ amount: 18, unit: 'months' }));
     await rests(id);
-    await walker.track(email, 'bought', { amount: 3 });
+    await driver.track(email, 'bought', { amount: 3 });
     await skipped.relay();
-    await eventually(async () => (await walker.execution(id)).status === 'EXITED');
+    await eventually(async () => (await driver.execution(id)).status === 'EXITED');
     await result();
-    expect(await walker.execution(id)).to.deep.include({ exitReason: 'came', context: { amount: 3 } });
+    expect(await driver.execution(id)).to.deep.include({ exitReason: 'came', context: { amount: 3 } });
   });
 
   it('goes on resting on events and signals that do not concern it', async () => {
     const { id, email, result } = await begin(waiting());
     await rests(id);
     await skipped.handle(id).signal(signalNames.refresh);
-    await walker.track(email, 'something else');
+    await driver.track(email, 'something else');
     await skipped.handle(id).signal(signalNames.refresh);
-    await walker.track(email, 'bought');
+    await driver.track(email, 'bought');
     await skipped.relay();
     await result();
-    expect(await walker.execution(id)).to.include({ exitReason: 'came' });
+    expect(await driver.execution(id)).to.include({ exitReason: 'came' });
   });
 
   it('loops through a DELAY until its condition holds', async () => {
@@ -172,16 +177,16 @@ describe('the execution workflow', () => {
       },
       email,
     );
-    const ready = eventually(async () => (await walker.execution(id)).visit > 8, { timeoutMs: 60_000 });
+    const ready = eventually(async () => (await driver.execution(id)).visit > 8, { timeoutMs: 60_000 });
     const ended = result();
     await ready;
-    await walker.contact(email, { ready: true });
+    await driver.contact(email, { ready: true });
     await ended;
-    expect(await walker.execution(id)).to.include({ exitReason: 'ready' });
+    expect(await driver.execution(id)).to.include({ exitReason: 'ready' });
   });
 
   describe('WEBHOOK', () => {
-    const calling = (path: string): Sketch => ({
+    const calling = (path: string): WorkflowSketch => ({
       steps: { call: ['WEBHOOK', { url: `${receiver.url}${path}` }], out: ['EXIT', { reason: 'called' }] },
     });
 
@@ -198,7 +203,7 @@ describe('the execution workflow', () => {
       const requests = receiver.requests.filter(({ path }) => path === '/flaky');
       expect(requests).to.have.length(3);
       expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).to.equal(1);
-      const [step] = await walker.steps(id);
+      const [step] = await driver.steps(id);
       expect(step).to.include({ status: 'COMPLETED', attempt: 3, error: null, request: null });
       expect(step?.output).to.include({ status: 200, body: '{"taken":true}' });
     });
@@ -207,14 +212,14 @@ describe('the execution workflow', () => {
       receiver.answer({ status: 410 }, '/gone');
       const { id, workflow, result } = await begin(calling('/gone'));
       await result();
-      expect(await walker.execution(id)).to.include({ status: 'FAILED', error: 'The receiver answered 410.' });
+      expect(await driver.execution(id)).to.include({ status: 'FAILED', error: 'The receiver answered 410.' });
       expect(receiver.requests.filter(({ path }) => path === '/gone')).to.have.length(1);
       receiver.answer({}, '/gone');
-      await retryExecution(world.db, project.access, workflow.id, id);
+      await retryExecution(database.db, project.access, workflow.id, id);
       await skipped.relay();
       expect(await result(2)).to.equal('EXITED');
-      expect(await walker.way(id)).to.deep.equal(['call: COMPLETED', 'out: COMPLETED']);
-      expect((await walker.steps(id))[0]).to.include({ attempt: 2 });
+      expect(await driver.visits(id)).to.deep.equal(['call: COMPLETED', 'out: COMPLETED']);
+      expect((await driver.steps(id))[0]).to.include({ attempt: 2 });
     });
 
     it('gives up after about a day', async () => {
@@ -222,7 +227,7 @@ describe('the execution workflow', () => {
       const { id, result } = await begin(calling('/broken'));
       await result();
       expect(await lasted(id)).to.be.within(DAY, 1.2 * DAY);
-      expect(await walker.execution(id)).to.include({ status: 'FAILED', error: 'The receiver answered 500.' });
+      expect(await driver.execution(id)).to.include({ status: 'FAILED', error: 'The receiver answered 500.' });
     });
   });
 
@@ -231,12 +236,12 @@ describe('the execution workflow', () => {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }], out: ['EXIT'] },
     });
     await rests(id);
-    await cancelExecution(world.db, project.access, workflow.id, id);
+    await cancelExecution(database.db, project.access, workflow.id, id);
     await skipped.relay();
     const error = await result().catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(Error);
     expect((await skipped.handle(id).describe()).status.name).to.equal('CANCELLED');
-    expect(await walker.way(id)).to.deep.equal(['rest: CANCELLED']);
+    expect(await driver.visits(id)).to.deep.equal(['rest: CANCELLED']);
   });
 
   it('leaves its step at once when it is skipped', async () => {
@@ -244,10 +249,10 @@ describe('the execution workflow', () => {
       steps: { rest: ['DELAY', { amount: 9, unit: 'months' }], out: ['EXIT'] },
     });
     await rests(id);
-    await skipExecution(world.db, project.access, workflow.id, id);
+    await skipExecution(database.db, project.access, workflow.id, id);
     await skipped.relay();
-    await eventually(async () => (await walker.execution(id)).status === 'EXITED');
+    await eventually(async () => (await driver.execution(id)).status === 'EXITED');
     await result();
-    expect(await walker.way(id)).to.deep.equal(['rest: SKIPPED', 'out: COMPLETED']);
+    expect(await driver.visits(id)).to.deep.equal(['rest: SKIPPED', 'out: COMPLETED']);
   });
 });

@@ -9,12 +9,17 @@ import type { Graph } from '../../services/workflows/graph.ts';
 import { matchEvents } from '../../services/workflows/match-events.ts';
 import { type Simulation, simulate } from '../../services/workflows/simulation/simulate.ts';
 import { SimulationState } from '../../services/workflows/simulation/state.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../support/connected-database.ts';
 import { ExecutionDriver } from '../support/executions.ts';
 import { graphs, type ScriptedEventAfter, scripts } from '../support/random-graphs.ts';
 import { testRenderer } from '../support/renderer.ts';
 import { startTimeSkippingExecutions, type TimeSkippingExecutions } from '../support/time-skipping-executions.ts';
 import { eventually } from '../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../support/world.ts';
 
 const COUNT = 8;
 /** The server's clock stands still during retries, which take long on a busy machine. */
@@ -31,19 +36,19 @@ interface Case {
 }
 
 describe('a simulation, compared with executions on a time-skipping server', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
   let skipped: TimeSkippingExecutions;
 
   before(async function () {
     this.timeout(120_000);
-    world = await openWorld();
-    project = await makeProject(world.db);
-    skipped = await startTimeSkippingExecutions(world.db, project);
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
+    skipped = await startTimeSkippingExecutions(database.db, project);
   });
   after(async () => {
     await skipped?.stop();
-    await world?.close();
+    await database?.close();
   });
 
   /** Each has its own contact. Keeps simulations that soon end, or soon reach a wait without time-out. */
@@ -52,8 +57,8 @@ describe('a simulation, compared with executions on a time-skipping server', () 
     for (const [graph, events] of fc.sample(fc.tuple(graphs(), scripts), 200)) {
       if (found.length === COUNT || graph.steps.length < 4) continue;
       const email = `person${found.length}@example.com`;
-      const { contactId } = await trackEvent(world.db, project.access, { email, event: 'arrived' });
-      const contact = await Contact.query(world.db).findById(contactId).throwIfNotFound();
+      const { contactId } = await trackEvent(database.db, project.access, { email, event: 'arrived' });
+      const contact = await Contact.query(database.db).findById(contactId).throwIfNotFound();
       const script = events.map((event) => ({ ...event, at: new Date(start.getTime() + event.afterMinutes * MINUTE) }));
       const simulation = await simulate({
         graph,
@@ -61,18 +66,18 @@ describe('a simulation, compared with executions on a time-skipping server', () 
         webhookAllowedHosts: [],
         state: new SimulationState({ now: start, contact, context: {}, script }),
         environment: {
-          ...{ db: world.db, renderer: testRenderer(), projectId: project.id, isReal: true, baseUrl: '' },
+          ...{ db: database.db, renderer: testRenderer(), projectId: project.id, isReal: true, baseUrl: '' },
           ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId() },
         },
       });
-      const isLong = simulation.world.now.getTime() - start.getTime() > 60 * MINUTE;
+      const isLong = simulation.state.now.getTime() - start.getTime() > 60 * MINUTE;
       if (simulation.status !== 'STOPPED' && isLong) found.push({ email, graph, events, simulation });
     }
     return found;
   }
 
   async function begin(graph: Graph, email: string): Promise<string> {
-    const { db } = world;
+    const { db } = database;
     const id = newId();
     await db('workflows').insert({ id, projectId: project.id, name: 'Any', enabled: true, validVersion: 1 });
     await db('workflowVersions').insert({ workflowId: id, version: 1, graph: JSON.stringify(graph) });
@@ -82,7 +87,11 @@ describe('a simulation, compared with executions on a time-skipping server', () 
   const settled = (executionIds: string[]) =>
     eventually(
       async () => {
-        const busy = await world.db('executions').whereIn('id', executionIds).where({ status: 'RUNNING' }).first('id');
+        const busy = await database
+          .db('executions')
+          .whereIn('id', executionIds)
+          .where({ status: 'RUNNING' })
+          .first('id');
         return !busy;
       },
       { what: 'rest', timeoutMs: PATIENCE_MS },
@@ -90,7 +99,7 @@ describe('a simulation, compared with executions on a time-skipping server', () 
 
   /** Tracks an event at the virtual time of the server. */
   const happen = (tracked: Parameters<typeof trackEvent>[2], createdAt: Date): Promise<string> =>
-    inTransaction(world.db, async (trx) => {
+    inTransaction(database.db, async (trx) => {
       const { eventId } = await trackEvent(trx, project.access, tracked);
       await trx('events').where({ id: eventId }).update({ createdAt });
       await trx('eventQueue').where({ eventId }).update({ eventCreatedAt: createdAt });
@@ -101,7 +110,7 @@ describe('a simulation, compared with executions on a time-skipping server', () 
   const matched = (eventId: string) =>
     eventually(
       async () => {
-        const { rows } = await world.db.raw(
+        const { rows } = await database.db.raw(
           `select 1 from executions x join events e on e.contact_id = x.contact_id
            where e.id = ? and x.awaited_event = e.name and x.after_position < e.position`,
           [eventId],
@@ -131,25 +140,25 @@ describe('a simulation, compared with executions on a time-skipping server', () 
       await passTo(afterMinutes);
       await settled(ids);
       const eventId = await happen({ email, event: name, data }, new Date(await env.currentTimeMs()));
-      while ((await matchEvents(world.db)).events > 0);
+      while ((await matchEvents(database.db)).events > 0);
       await skipped.relay();
       await matched(eventId);
     }
-    const last = Math.max(...all.map(({ simulation }) => simulation.world.now.getTime()));
+    const last = Math.max(...all.map(({ simulation }) => simulation.state.now.getTime()));
     await passTo((last - start.getTime()) / MINUTE + 60);
     await settled(ids);
 
-    const walker = new ExecutionDriver(world.db, project);
+    const driver = new ExecutionDriver(database.db, project);
     for (const { executionId, simulation } of all) {
       const way = simulation.path.map(
         ({ step, status, branch }) => `${step.name}: ${status}${branch ? ` by ${branch}` : ''}`,
       );
-      await eventually(async () => (await walker.way(executionId)).length >= way.length, {
+      await eventually(async () => (await driver.visits(executionId)).length >= way.length, {
         what: 'the last step',
         timeoutMs: PATIENCE_MS,
       });
-      expect(await walker.way(executionId)).to.deep.equal(way);
-      expect((await walker.execution(executionId)).status).to.equal(simulation.status);
+      expect(await driver.visits(executionId)).to.deep.equal(way);
+      expect((await driver.execution(executionId)).status).to.equal(simulation.status);
     }
   });
 });

@@ -1,11 +1,11 @@
-import { type TimeSpan, type Unit, units } from '../instants.ts';
+import { type TimeSpan, type TimeUnit, timeUnits } from '../instants.ts';
 import { FilterViolation, type RawFilter } from './operator.ts';
 
 export type Scalar = string | number | boolean;
 
 const MAX_LIST = 1_000;
 /** A hundred years: longer spans would leave the range of dates. */
-const MAX_AMOUNT: Record<Unit, number> = {
+const MAX_AMOUNT: Record<TimeUnit, number> = {
   minutes: 52_596_000,
   hours: 876_600,
   days: 36_525,
@@ -25,37 +25,37 @@ function storable(text: string): string {
   return text;
 }
 
-export function text({ value }: RawFilter): string {
+export function readText({ value }: RawFilter): string {
   if (typeof value !== 'string') throw wrongType('must be text');
   return storable(value);
 }
 
 /** A non-empty text to search for. */
-export function part(filter: RawFilter): string {
-  const value = text(filter);
+export function readPart(filter: RawFilter): string {
+  const value = readText(filter);
   if (value === '') throw new FilterViolation('value', 'must not be empty', 'too_small');
   return value;
 }
 
-export function flag({ value }: RawFilter): boolean {
+export function readBoolean({ value }: RawFilter): boolean {
   if (typeof value !== 'boolean') throw wrongType('must be true or false');
   return value;
 }
 
-export function scalar({ value }: RawFilter): Scalar {
+export function readScalar({ value }: RawFilter): Scalar {
   if (typeof value === 'string') return storable(value);
   if (typeof value === 'boolean' || isNumber(value)) return value;
   throw wrongType('must be text, a number, true or false');
 }
 
 /** The argument of greaterThan, lessThan and so on. */
-export function comparable({ value }: RawFilter): string | number {
+export function readComparable({ value }: RawFilter): string | number {
   if (typeof value === 'string') return storable(value);
   if (isNumber(value)) return value;
   throw wrongType('must be a number, a date or text');
 }
 
-export const listOf =
+export const readListOf =
   <Item>(read: (filter: RawFilter) => Item) =>
   ({ value }: RawFilter): Item[] => {
     if (!Array.isArray(value)) throw wrongType('must be a list');
@@ -65,13 +65,13 @@ export const listOf =
   };
 
 /** Reads `value` and `unit` as a time span. */
-export function span({ value, unit }: RawFilter): TimeSpan {
+export function readSpan({ value, unit }: RawFilter): TimeSpan {
   if (!isNumber(value)) throw wrongType('must be a number');
   if (value <= 0) throw new FilterViolation('value', 'must be greater than 0', 'too_small');
   if (unit === undefined || unit === null)
-    throw new FilterViolation('unit', `is needed: ${units.join(', ')}`, 'required');
-  const known = units.find((name) => name === unit);
-  if (!known) throw new FilterViolation('unit', `must be one of ${units.join(', ')}`, 'invalid_enum');
+    throw new FilterViolation('unit', `is needed: ${timeUnits.join(', ')}`, 'required');
+  const known = timeUnits.find((name) => name === unit);
+  if (!known) throw new FilterViolation('unit', `must be one of ${timeUnits.join(', ')}`, 'invalid_enum');
   if (value > MAX_AMOUNT[known])
     throw new FilterViolation('value', `must be at most ${MAX_AMOUNT[known]} ${known}`, 'too_big');
   if (known === 'months' && !Number.isInteger(value)) throw wrongType('must be a whole number of months');
@@ -79,7 +79,7 @@ export function span({ value, unit }: RawFilter): TimeSpan {
 }
 
 /** The least number of events; 1 by default. */
-export function count({ count: given }: RawFilter): number {
+export function readCount({ count: given }: RawFilter): number {
   if (given === undefined || given === null) return 1;
   if (!isNumber(given) || !Number.isInteger(given))
     throw new FilterViolation('count', 'must be a whole number', 'invalid_type');
@@ -89,6 +89,6 @@ export function count({ count: given }: RawFilter): number {
 }
 
 /** For operators without argument; ignores any value. */
-export const nothing = (): undefined => undefined;
+export const readNothing = (): undefined => undefined;
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);

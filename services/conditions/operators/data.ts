@@ -11,22 +11,52 @@ import {
   timestamp,
 } from '../instants.ts';
 import type { ConditionQuery, Subject, Window } from '../types.ts';
-import { comparable, listOf, nothing, part, type Scalar, scalar, span } from './arguments.ts';
-import {
-  type DataPath,
-  document,
-  hasKey,
-  isPresent,
-  isText,
-  rootSql,
-  textSql,
-  valueAt,
-  valueSql,
-} from './data-path.ts';
+import { readComparable, readListOf, readNothing, readPart, readScalar, readSpan, type Scalar } from './arguments.ts';
 import { type BindableOperator, noContacts, type Operators, operator } from './operator.ts';
-import { contains, endsWith, startsWith, type TextTest } from './texts.ts';
+import { containsText, endsWithText, startsWithText, type TextTest } from './texts.ts';
 
-const scalars = listOf(scalar);
+/** A value inside a contact's data, or inside the context of an execution. */
+interface DataPath {
+  root: 'data' | 'context';
+  /** At least one. */
+  keys: string[];
+}
+
+/** Returns undefined when any key is missing or its parent is no object. Arrays are not traversed. */
+export function valueAt({ root, keys }: DataPath, { contact, context }: Subject): unknown {
+  let value: unknown = root === 'data' ? contact.data : context;
+  for (const key of keys) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key))
+      return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value ?? undefined;
+}
+
+const rootSql = ({ root }: DataPath, { context }: ConditionQuery): Fragment =>
+  root === 'data' ? sql`c.data` : sql`${JSON.stringify(context)}::jsonb`;
+
+/** Chains `->` because `#>` would treat a numeric key as an array index. */
+const valueSql = (path: DataPath, query: ConditionQuery): Fragment =>
+  sql`(${joined([rootSql(path, query), ...path.keys.map((key) => sql`${key}::text`)], ' -> ')})`;
+
+const textSql = (path: DataPath, query: ConditionQuery): Fragment => sql`(${valueSql(path, query)} #>> '{}')`;
+
+const isTextSql = (path: DataPath, query: ConditionQuery): Fragment =>
+  sql`jsonb_typeof(${valueSql(path, query)}) = 'string'`;
+
+const isPresent = (path: DataPath, query: ConditionQuery): Fragment =>
+  sql`jsonb_typeof(${valueSql(path, query)}) <> 'null'`;
+
+/** Redundant, but lets the planner use the index on keys. */
+const hasKey = (path: DataPath): Fragment =>
+  path.root === 'data' ? sql`data_keys(c.data) @> array[${path.keys[0]}::text]` : sql`true`;
+
+/** The JSON document with the value at its path, for containment (`@>`) with the GIN index on data. */
+export const document = ({ keys }: DataPath, value: Scalar): string =>
+  JSON.stringify(keys.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value));
+
+const scalars = readListOf(readScalar);
 
 const isEqual = (path: DataPath, value: Scalar, query: ConditionQuery): Fragment =>
   sql`${rootSql(path, query)} @> ${document(path, value)}::jsonb`;
@@ -36,7 +66,7 @@ const dayAs = (value: Scalar): number | undefined => (typeof value === 'string' 
 
 const isOnDay = (path: DataPath, day: number, query: ConditionQuery): Fragment => {
   const instant = instantSql(textSql(path, query));
-  return sql`(${isText(path, query)} and ${instant} >= ${timestamp(day)} and ${instant} < ${timestamp(day + DAY_MS)})`;
+  return sql`(${isTextSql(path, query)} and ${instant} >= ${timestamp(day)} and ${instant} < ${timestamp(day + DAY_MS)})`;
 };
 
 function matchesSql(path: DataPath, value: Scalar, query: ConditionQuery): Fragment {
@@ -69,7 +99,7 @@ const signs: Record<Sign, { symbol: Fragment; accepts(difference: number): boole
 const comparison = (sign: Sign): BindableOperator<DataPath> => {
   const { symbol, accepts } = signs[sign];
   return operator({
-    read: comparable,
+    read: readComparable,
     sql: (path, value, query) => {
       if (typeof value === 'number') {
         const found = valueSql(path, query);
@@ -81,7 +111,7 @@ const comparison = (sign: Sign): BindableOperator<DataPath> => {
         moment === undefined
           ? sql`${found} collate "C" ${symbol} ${value}`
           : sql`${momentSql(found)} ${symbol} ${timestamp(moment)}`;
-      return sql`(${isText(path, query)} and ${test})`;
+      return sql`(${isTextSql(path, query)} and ${test})`;
     },
     evaluate: (path, value, subject) => {
       const found = valueAt(path, subject);
@@ -96,9 +126,9 @@ const comparison = (sign: Sign): BindableOperator<DataPath> => {
 
 const textOperator = (test: TextTest): BindableOperator<DataPath> =>
   operator({
-    read: part,
+    read: readPart,
     sql: (path, wanted, query) =>
-      sql`(${isText(path, query)} and ${textSql(path, query)} like ${test.pattern(wanted)})`,
+      sql`(${isTextSql(path, query)} and ${textSql(path, query)} like ${test.pattern(wanted)})`,
     evaluate: (path, wanted, subject) => {
       const value = valueAt(path, subject);
       return typeof value === 'string' && test.matches(value, wanted);
@@ -129,18 +159,18 @@ function contactsDatedIn(path: DataPath, query: ConditionQuery, timeRanges: Time
     ({ after, until }) => sql`(${instant} >= ${timestamp(after)} and ${instant} < ${timestamp(until)})`,
   );
   return sql`select c.id from contacts c
-    where c.project_id = ${query.projectId} and ${hasKey(path)} and ${isText(path, query)}
+    where c.project_id = ${query.projectId} and ${hasKey(path)} and ${isTextSql(path, query)}
       and (${joined(ranges, ' or ')})`;
 }
 
 export const dataOperators: Operators<DataPath> = {
   equals: operator({
-    read: scalar,
+    read: readScalar,
     sql: matchesSql,
     evaluate: (path, wanted, subject) => isEqualValue(valueAt(path, subject), wanted),
   }),
   notEquals: operator({
-    read: scalar,
+    read: readScalar,
     sql: (path, other, query) => sql`(${isPresent(path, query)} and (${matchesSql(path, other, query)}) is not true)`,
     evaluate: (path, other, subject) => {
       const value = valueAt(path, subject);
@@ -160,19 +190,19 @@ export const dataOperators: Operators<DataPath> = {
       return value !== undefined && !others.includes(value as Scalar);
     },
   }),
-  contains: textOperator(contains),
+  contains: textOperator(containsText),
   notContains: operator({
-    read: part,
+    read: readPart,
     sql: (path, other, query) =>
       sql`(${isPresent(path, query)}
-        and not (${isText(path, query)} and ${textSql(path, query)} like ${contains.pattern(other)}))`,
+        and not (${isTextSql(path, query)} and ${textSql(path, query)} like ${containsText.pattern(other)}))`,
     evaluate: (path, other, subject) => {
       const value = valueAt(path, subject);
       return value !== undefined && !(typeof value === 'string' && value.includes(other));
     },
   }),
-  startsWith: textOperator(startsWith),
-  endsWith: textOperator(endsWith),
+  startsWith: textOperator(startsWithText),
+  endsWith: textOperator(endsWithText),
   greaterThan: comparison('>'),
   lessThan: comparison('<'),
   greaterThanOrEqual: comparison('>='),
@@ -183,10 +213,10 @@ export const dataOperators: Operators<DataPath> = {
         crossedRange(window, last),
         { after: window.from.getTime() + 1, until: window.to.getTime() + 1 },
       ]),
-    read: span,
+    read: readSpan,
     sql: (path, last, query) => {
       const instant = instantSql(textSql(path, query));
-      return sql`(${isText(path, query)} and ${instant} >= ${timestamp(before(query.now, last))}
+      return sql`(${isTextSql(path, query)} and ${instant} >= ${timestamp(before(query.now, last))}
         and ${instant} <= ${timestamp(query.now.getTime())})`;
     },
     evaluate: (path, last, subject) => {
@@ -196,9 +226,9 @@ export const dataOperators: Operators<DataPath> = {
   }),
   olderThan: operator({
     drift: (path, age, window, query) => contactsDatedIn(path, query, [crossedRange(window, age)]),
-    read: span,
+    read: readSpan,
     sql: (path, age, query) =>
-      sql`(${isText(path, query)}
+      sql`(${isTextSql(path, query)}
         and ${instantSql(textSql(path, query))} < ${timestamp(before(query.now, age))})`,
     evaluate: (path, age, subject) => {
       const instant = instantAt(path, subject);
@@ -206,12 +236,12 @@ export const dataOperators: Operators<DataPath> = {
     },
   }),
   exists: operator({
-    read: nothing,
+    read: readNothing,
     sql: (path, _, query) => sql`(${hasKey(path)} and ${isPresent(path, query)})`,
     evaluate: (path, _, subject) => valueAt(path, subject) !== undefined,
   }),
   notExists: operator({
-    read: nothing,
+    read: readNothing,
     sql: (path, _, query) => sql`(${isPresent(path, query)}) is not true`,
     evaluate: (path, _, subject) => valueAt(path, subject) === undefined,
   }),

@@ -1,7 +1,7 @@
 import { type Fragment, sql } from '../fragment.ts';
 import { before, DAY_MS, dayOf, parseMoment, type TimeSpan, timestamp } from '../instants.ts';
 import type { ConditionQuery, Window } from '../types.ts';
-import { span } from './arguments.ts';
+import { readSpan } from './arguments.ts';
 import { type BindableOperator, FilterViolation, type Operators, operator, type RawFilter } from './operator.ts';
 
 export type DateField = 'createdAt' | 'updatedAt';
@@ -77,13 +77,13 @@ export const dateOperators: Operators<DateField> = {
   // Has no upper bound, because the database's clock may be ahead of ours.
   within: operator({
     drift: crossed,
-    read: span,
+    read: readSpan,
     sql: (field, last, { now }) => sql`${columns[field]} >= ${timestamp(before(now, last))}`,
     evaluate: (field, last, { contact, now }) => contact[field].getTime() >= before(now, last),
   }),
   olderThan: operator({
     drift: crossed,
-    read: span,
+    read: readSpan,
     sql: (field, age, { now }) => sql`${columns[field]} < ${timestamp(before(now, age))}`,
     evaluate: (field, age, { contact, now }) => contact[field].getTime() < before(now, age),
   }),

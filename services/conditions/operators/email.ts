@@ -1,12 +1,12 @@
 import { sql } from '../fragment.ts';
-import { listOf, part, text } from './arguments.ts';
+import { readListOf, readPart, readText } from './arguments.ts';
 import { type BindableOperator, type Operators, operator, type RawFilter } from './operator.ts';
-import { contains, endsWith, startsWith, type TextTest } from './texts.ts';
+import { containsText, endsWithText, startsWithText, type TextTest } from './texts.ts';
 
 // Addresses are stored in lower case, so a lower-case argument matches any case and can use indexes.
-const address = (filter: RawFilter) => text(filter).trim().toLowerCase();
-const addresses = listOf(address);
-const addressPart = (filter: RawFilter) => part(filter).toLowerCase();
+const address = (filter: RawFilter) => readText(filter).trim().toLowerCase();
+const addresses = readListOf(address);
+const addressPart = (filter: RawFilter) => readPart(filter).toLowerCase();
 
 const textOperator = (test: TextTest): BindableOperator<undefined> =>
   operator({
@@ -26,14 +26,14 @@ export const emailOperators: Operators<undefined> = {
     sql: (_, other) => sql`c.email <> ${other}`,
     evaluate: (_, other, { contact }) => contact.email !== other,
   }),
-  contains: textOperator(contains),
+  contains: textOperator(containsText),
   notContains: operator({
     read: addressPart,
-    sql: (_, other) => sql`c.email not like ${contains.pattern(other)}`,
+    sql: (_, other) => sql`c.email not like ${containsText.pattern(other)}`,
     evaluate: (_, other, { contact }) => !contact.email.includes(other),
   }),
-  startsWith: textOperator(startsWith),
-  endsWith: textOperator(endsWith),
+  startsWith: textOperator(startsWithText),
+  endsWith: textOperator(endsWithText),
   in: operator({
     read: addresses,
     sql: (_, wanted) => sql`c.email = any (${wanted}::text[])`,

@@ -1,7 +1,7 @@
 import { type Fragment, sql } from '../fragment.ts';
 import { before, type TimeSpan, timestamp } from '../instants.ts';
 import type { ConditionQuery, Subject, Window } from '../types.ts';
-import { count, span } from './arguments.ts';
+import { readCount, readSpan } from './arguments.ts';
 import { type BindableOperator, type Operator, type Operators, operator, type RawFilter } from './operator.ts';
 
 /** The recorded name of an event. */
@@ -15,8 +15,8 @@ interface TimesInSpan extends Times {
   span: TimeSpan;
 }
 
-const times = (filter: RawFilter): Times => ({ atLeast: count(filter) });
-const timesInSpan = (filter: RawFilter): TimesInSpan => ({ atLeast: count(filter), span: span(filter) });
+const times = (filter: RawFilter): Times => ({ atLeast: readCount(filter) });
+const timesInSpan = (filter: RawFilter): TimesInSpan => ({ atLeast: readCount(filter), span: readSpan(filter) });
 
 /** Which events of that name count. */
 interface Period<Argument extends Times> {

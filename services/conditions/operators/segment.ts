@@ -1,7 +1,7 @@
 import { decides, toSql } from '../evaluate.ts';
 import { type Fragment, sql } from '../fragment.ts';
 import type { ConditionQuery, Subject } from '../types.ts';
-import { nothing } from './arguments.ts';
+import { readNothing } from './arguments.ts';
 import { type Operators, operator } from './operator.ts';
 
 export type SegmentId = string;
@@ -29,12 +29,12 @@ function isMember(id: SegmentId, subject: Subject): boolean {
 
 export const segmentOperators: Operators<SegmentId> = {
   memberOfSegment: operator({
-    read: nothing,
+    read: readNothing,
     sql: (id, _, query) => isMemberSql(id, query),
     evaluate: (id, _, subject) => isMember(id, subject),
   }),
   notMemberOfSegment: operator({
-    read: nothing,
+    read: readNothing,
     // IS NOT TRUE, because the nested condition may be null, and NOT NULL is null.
     sql: (id, _, query) => sql`(${isMemberSql(id, query)}) is not true`,
     evaluate: (id, _, subject) => !isMember(id, subject),

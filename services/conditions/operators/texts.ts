@@ -6,17 +6,17 @@ export interface TextTest {
 
 const escapeLike = (part: string) => part.replace(/[\\%_]/g, '\\$&');
 
-export const contains: TextTest = {
+export const containsText: TextTest = {
   pattern: (part) => `%${escapeLike(part)}%`,
   matches: (text, part) => text.includes(part),
 };
 
-export const startsWith: TextTest = {
+export const startsWithText: TextTest = {
   pattern: (part) => `${escapeLike(part)}%`,
   matches: (text, part) => text.startsWith(part),
 };
 
-export const endsWith: TextTest = {
+export const endsWithText: TextTest = {
   pattern: (part) => `%${escapeLike(part)}`,
   matches: (text, part) => text.endsWith(part),
 };

@@ -24,7 +24,7 @@ export async function retryExecution(
     const { status } = execution;
     if (status !== 'FAILED')
       throw new ApiError(409, 'CONFLICT', `Only a FAILED execution can be tried again; this one is ${status}.`);
-    return resume(trx, execution);
+    return resumeExecution(trx, execution);
   }).catch((error: unknown) => {
     // The contact has entered again, and that execution is active.
     if (error instanceof UniqueViolationError) throw reentryError(true);
@@ -33,7 +33,7 @@ export async function retryExecution(
 }
 
 /** Restarts an execution at its current step, as a new Temporal workflow. The caller has locked its row. */
-export async function resume(trx: Db, execution: Execution): Promise<Execution> {
+export async function resumeExecution(trx: Db, execution: Execution): Promise<Execution> {
   const { id, projectId, workflowId, version, contactId } = execution;
   const generation = execution.generation + 1;
   const resumed = await execution.$query(trx).patchAndFetch({

@@ -34,7 +34,7 @@ export interface Truncation {
 }
 
 /** Counts the cost of a simulation. Sizes are those of the answer's JSON. */
-export class Budget {
+export class SimulationBudget {
   truncated: Truncation | undefined;
   private readonly limits: SimulationLimits;
   private readonly deadline: number;

@@ -2,16 +2,19 @@ import type { Db } from '../../../db/connect.ts';
 import { Contact, type ContactRecord } from '../../../db/models/contact.ts';
 import type { Workflow } from '../../../db/models/workflow.ts';
 import type { SigningKeys } from '../../../platform/crypto/signed-token.ts';
+import { badRequest } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Settings } from '../../../platform/settings.ts';
 import type { Renderer } from '../../../platform/templates/index.ts';
 import type { Data } from '../../contacts/data.ts';
 import { findContact } from '../../contacts/find.ts';
+import { refusalOfConnection } from '../connections.ts';
 import { asGraph, editedGraph, findWorkflow } from '../find.ts';
-import type { Graph } from '../graph.ts';
+import type { Branch, Graph } from '../graph.ts';
 import { showStep } from '../sealed-headers.ts';
-import { after, type Span } from '../spans.ts';
-import { type Draft, readDraft, requireRunnable } from './draft.ts';
+import { after, type WaitSpan } from '../spans.ts';
+import { readConfig, type StepRules } from '../step-config.ts';
+import { graphViolations, requireNoViolations } from '../violations.ts';
 import { type Simulation, simulate } from './simulate.ts';
 import { type ScriptedEvent, SimulationState } from './state.ts';
 
@@ -30,7 +33,7 @@ export interface SimulationInput {
   contact: SimulatedContact;
   /** Each `at` a time or `after` a span from the start; without both at the start. */
   events?:
-    | { name: string; data?: Data | undefined; at?: string | undefined; after?: number | Span | undefined }[]
+    | { name: string; data?: Data | undefined; at?: string | undefined; after?: number | WaitSpan | undefined }[]
     | undefined;
   graph?: Draft | undefined;
   /** Data of the event that starts the execution. */
@@ -95,4 +98,42 @@ function scriptOf({ events = [] }: SimulationInput, start: Date): ScriptedEvent[
     if (delay === undefined) return { name, data, at: start };
     return { name, data, at: after(start, typeof delay === 'number' ? { amount: delay, unit: 'seconds' } : delay) };
   });
+}
+
+/** A graph that is not stored. The client chooses the ids. */
+interface Draft {
+  steps: {
+    id: string;
+    type: string;
+    name?: string | undefined;
+    config?: Data | undefined;
+    templateId?: string | null | undefined;
+  }[];
+  transitions: { fromStepId: string; toStepId: string; branch: Branch | null }[];
+}
+
+/** Applies the rules of stored graphs. */
+function readDraft({ steps, transitions }: Draft, rules: Pick<StepRules, 'webhookAllowedHosts'>): Graph {
+  const graph: Graph = {
+    steps: steps.map(({ id, type, name, config, templateId }, n) => ({
+      id,
+      type,
+      name: name ?? id,
+      config: readConfig(type, config ?? {}, rules, `graph.steps.${n}.config`),
+      templateId: templateId ?? null,
+    })),
+    transitions: [],
+  };
+  if (new Set(steps.map(({ id }) => id)).size < steps.length)
+    throw badRequest('Two steps of the graph have the same id.');
+  for (const [n, transition] of transitions.entries()) {
+    const refusal = refusalOfConnection(graph, transition);
+    if (refusal) throw badRequest(`Transition ${n} of the graph is refused: ${refusal}.`);
+    graph.transitions.push({ id: String(n), ...transition });
+  }
+  return graph;
+}
+
+async function requireRunnable(db: Db, projectId: string, graph: Graph): Promise<void> {
+  requireNoViolations(await graphViolations(db, projectId, graph), 'run');
 }

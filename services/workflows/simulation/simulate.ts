@@ -1,10 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Exit, Graph, Step } from '../graph.ts';
+import type { Graph, Step, StepExit } from '../graph.ts';
 import { stepTypeOf } from '../steps/index.ts';
-import type { Outcome } from '../steps/step-type.ts';
+import type { StepOutcome } from '../steps/step-type.ts';
 import { targetRefusal } from '../steps/webhook.ts';
 import { entriesOf, leave } from '../walk.ts';
-import { Budget, LIMITS, mb, type SimulationLimits, type Truncation } from './budget.ts';
+import { LIMITS, mb, SimulationBudget, type SimulationLimits, type Truncation } from './budget.ts';
 import { conditionReason, explainFilters } from './explained.ts';
 import { Recorder, type SimulationEnvironment } from './recorder.ts';
 import type { SimulatedStep } from './simulated-step.ts';
@@ -19,7 +19,7 @@ export interface Simulation {
   path: SimulatedStep[];
   /** Where the answer stops being complete, and why. */
   truncated: Truncation | null;
-  world: SimulationState;
+  state: SimulationState;
 }
 
 /** Time between yields to the event loop. */
@@ -34,7 +34,7 @@ interface SimulationOptions {
 }
 
 type End = Pick<Simulation, 'status' | 'reason'>;
-type StepExit = { exit: Exit } | { end: End };
+type SimulatedExit = { exit: StepExit } | { end: End };
 
 /** Runs a graph with the step types and transitions of executions, on simulated state. */
 export async function simulate({
@@ -45,9 +45,9 @@ export async function simulate({
   limits: given,
 }: SimulationOptions): Promise<Simulation> {
   const limits = { ...LIMITS, ...given };
-  const budget = new Budget(limits);
+  const budget = new SimulationBudget(limits);
   const path: SimulatedStep[] = [];
-  const finish = (end: End): Simulation => ({ ...end, path, truncated: budget.truncated ?? null, world: state });
+  const finish = (end: End): Simulation => ({ ...end, path, truncated: budget.truncated ?? null, state: state });
   const stop = (at: Step, visit: number, why: string): Simulation => {
     const reason = `the simulation ends here: ${why}`;
     budget.cut(at, visit, reason);
@@ -95,7 +95,7 @@ async function takeStep(
   options: StepOptions,
   step: Step,
   visit: number,
-): Promise<{ step: SimulatedStep; stepExit: StepExit }> {
+): Promise<{ step: SimulatedStep; stepExit: SimulatedExit }> {
   const { environment, state } = options;
   const enteredAt = state.now;
   const recorder = new Recorder(environment, state);
@@ -122,10 +122,10 @@ async function takeStep(
   return { step: recorder.email ? { ...done, output: null } : done, stepExit };
 }
 
-type StepResult = Partial<SimulatedStep> & { stepExit: StepExit };
+type StepResult = Partial<SimulatedStep> & { stepExit: SimulatedExit };
 
 /** The counterpart of `applyOutcome` in advance.ts: stores nothing, and time passes at once. */
-function applyOutcome({ state, webhookAllowedHosts, horizon }: StepOptions, outcome: Outcome): StepResult {
+function applyOutcome({ state, webhookAllowedHosts, horizon }: StepOptions, outcome: StepOutcome): StepResult {
   switch (outcome.kind) {
     case 'leave': {
       const { exit, status, output } = outcome;

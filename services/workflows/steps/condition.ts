@@ -4,8 +4,8 @@ import type { Violation } from '../../../platform/errors.ts';
 import { parseCondition } from '../../conditions/parse.ts';
 import type { ParseResult } from '../../conditions/types.ts';
 import type { Data } from '../../contacts/data.ts';
-import { referenceViolations } from '../../segments/references.ts';
-import { fail, leaveBy, type StepType } from './step-type.ts';
+import { referenceViolations } from '../../segments/graph.ts';
+import { failStep, leaveBy, type StepType } from './step-type.ts';
 
 /** A condition tree, or one filter. */
 export type ConditionConfig = Data;
@@ -13,7 +13,7 @@ export type ConditionConfig = Data;
 /** Path of the only filter of a config without groups. */
 const FLAT = 'groups.0.filters.0';
 
-export const condition: StepType<ConditionConfig> = {
+export const conditionStep: StepType<ConditionConfig> = {
   type: 'CONDITION',
   label: 'Condition',
   exits: ['yes', 'no'],
@@ -46,7 +46,7 @@ export const condition: StepType<ConditionConfig> = {
   },
   run: async ({ config }, env) => {
     const { parsed } = parseConditionConfig(config);
-    if (!parsed) return fail('the condition of the step cannot be read');
+    if (!parsed) return failStep('the condition of the step cannot be read');
     return leaveBy((await env.decide(parsed)) ? 'yes' : 'no');
   },
 };

@@ -2,15 +2,15 @@ import joi from 'joi';
 import { keysOf } from '../../conditions/field-path.ts';
 import { parseMoment } from '../../conditions/instants.ts';
 import type { Data } from '../../contacts/data.ts';
-import { after, type Span, spanKeys } from '../spans.ts';
-import { fail, type StepType, sleepUntil } from './step-type.ts';
+import { after, spanKeys, type WaitSpan } from '../spans.ts';
+import { failStep, type StepType, sleepUntil } from './step-type.ts';
 
-export interface DelayConfig extends Partial<Span> {
+export interface DelayConfig extends Partial<WaitSpan> {
   /** A date, or `data.<key>` for a date of the contact. */
   until?: string;
 }
 
-export const delay: StepType<DelayConfig> = {
+export const delayStep: StepType<DelayConfig> = {
   type: 'DELAY',
   label: 'Delay',
   exits: ['next'],
@@ -27,7 +27,7 @@ export const delay: StepType<DelayConfig> = {
   uses: ({ config: { until } }) => ({ fields: until && pathOf(until) ? [`data.${pathOf(until)?.[0]}`] : [] }),
   run: ({ config: { amount, unit, until } }, { contact, now }) => {
     if (until !== undefined) return sleepUntilDate(until, contact.data);
-    if (amount === undefined || unit === undefined) return fail('the step says neither how long nor until when');
+    if (amount === undefined || unit === undefined) return failStep('the step says neither how long nor until when');
     return sleepUntil(after(now, { amount, unit }));
   },
 };
@@ -37,7 +37,7 @@ function sleepUntilDate(until: string, data: Data) {
   const path = pathOf(until);
   const value = path ? valueAt(data, path) : until;
   const moment = typeof value === 'string' ? parseMoment(value) : undefined;
-  if (moment === undefined) return fail(`the contact has no date in ${until}`);
+  if (moment === undefined) return failStep(`the contact has no date in ${until}`);
   return sleepUntil(new Date(moment));
 }
 

@@ -1,11 +1,11 @@
 import joi from 'joi';
-import { exit as end, type StepType } from './step-type.ts';
+import { exitExecution as end, type StepType } from './step-type.ts';
 
 export interface ExitConfig {
   reason?: string | null;
 }
 
-export const exit: StepType<ExitConfig> = {
+export const exitStep: StepType<ExitConfig> = {
   type: 'EXIT',
   label: 'Exit',
   exits: [],

@@ -1,21 +1,21 @@
-import { condition } from './condition.ts';
-import { delay } from './delay.ts';
-import { exit } from './exit.ts';
-import { sendEmail } from './send-email.ts';
+import { conditionStep } from './condition.ts';
+import { delayStep } from './delay.ts';
+import { exitStep } from './exit.ts';
+import { sendEmailStep } from './send-email.ts';
 import { type StepType, stepType } from './step-type.ts';
-import { updateContact } from './update-contact.ts';
-import { waitForEvent } from './wait-for-event.ts';
-import { webhook } from './webhook.ts';
+import { updateContactStep } from './update-contact.ts';
+import { waitForEventStep } from './wait-for-event.ts';
+import { webhookStep } from './webhook.ts';
 
 /** The table of step types. Nothing else in the program lists them. */
 export const stepTypes = {
-  SEND_EMAIL: stepType(sendEmail),
-  DELAY: stepType(delay),
-  WAIT_FOR_EVENT: stepType(waitForEvent),
-  CONDITION: stepType(condition),
-  WEBHOOK: stepType(webhook),
-  UPDATE_CONTACT: stepType(updateContact),
-  EXIT: stepType(exit),
+  SEND_EMAIL: stepType(sendEmailStep),
+  DELAY: stepType(delayStep),
+  WAIT_FOR_EVENT: stepType(waitForEventStep),
+  CONDITION: stepType(conditionStep),
+  WEBHOOK: stepType(webhookStep),
+  UPDATE_CONTACT: stepType(updateContactStep),
+  EXIT: stepType(exitStep),
 };
 
 export type StepTypeName = keyof typeof stepTypes;

@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { addressRule, readMailbox, UNSAFE_IN_LINE } from '../../../platform/address.ts';
 import { requireVerifiedSender } from '../../domains/verified-sender.ts';
-import { fail, leaveBy, type Step, type StepType, skip } from './step-type.ts';
+import { failStep, leaveBy, type Step, type StepType, skip } from './step-type.ts';
 
 export interface SendEmailConfig {
   templateId?: string | null;
@@ -11,7 +11,7 @@ export interface SendEmailConfig {
   recipient?: { type: 'CONTACT' | 'CUSTOM'; email?: string | null } | null;
 }
 
-export const sendEmail: StepType<SendEmailConfig> = {
+export const sendEmailStep: StepType<SendEmailConfig> = {
   type: 'SEND_EMAIL',
   label: 'Send e-mail',
   exits: ['next'],
@@ -51,7 +51,7 @@ export const sendEmail: StepType<SendEmailConfig> = {
   run: async (step, env) => {
     const { from, fromName, replyTo, recipient } = step.config;
     const templateId = templateOf(step);
-    if (!templateId) return fail('the step has no template');
+    if (!templateId) return failStep('the step has no template');
     const result = await env.sendEmail({
       templateId,
       from: from ?? undefined,
@@ -59,13 +59,13 @@ export const sendEmail: StepType<SendEmailConfig> = {
       replyTo: replyTo ?? undefined,
       to: recipient?.type === 'CUSTOM' ? (recipient.email ?? undefined) : undefined,
     });
-    if ('failed' in result) return fail(result.failed);
+    if ('failed' in result) return failStep(result.failed);
     return 'skipped' in result ? skip(result.skipped) : leaveBy('next', { emailId: result.emailId });
   },
 };
 
 /** The config's template wins over the one beside it. */
-export const templateOf = ({ templateId, config }: Step<SendEmailConfig>): string | undefined =>
+const templateOf = ({ templateId, config }: Step<SendEmailConfig>): string | undefined =>
   config.templateId ?? templateId ?? undefined;
 
 function mailbox(text: string, helpers: joi.CustomHelpers) {

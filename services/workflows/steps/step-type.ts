@@ -11,7 +11,7 @@ export const branches = ['yes', 'no', 'event', 'timeout'] as const;
 export type Branch = (typeof branches)[number];
 
 /** The way out of a step. `next` takes the transition without a branch. */
-export type Exit = 'next' | Branch;
+export type StepExit = 'next' | Branch;
 
 export interface Step<Config = Data> {
   id: string;
@@ -23,8 +23,8 @@ export interface Step<Config = Data> {
 }
 
 /** The result of running a step. */
-export type Outcome =
-  | { kind: 'leave'; exit: Exit; status: 'COMPLETED' | 'SKIPPED'; output: Data | undefined }
+export type StepOutcome =
+  | { kind: 'leave'; exit: StepExit; status: 'COMPLETED' | 'SKIPPED'; output: Data | undefined }
   /** Leaves by `next` at that time. */
   | { kind: 'sleep'; until: Date }
   /** Leaves by `event` or by `timeout`. Without `until` the wait has no time-out. */
@@ -33,18 +33,23 @@ export type Outcome =
   | { kind: 'webhook'; request: WebhookRequest }
   | { kind: 'end'; status: 'EXITED' | 'FAILED'; reason: string | null };
 
-export const leaveBy = (exit: Exit, output?: Data): Outcome => ({ kind: 'leave', exit, status: 'COMPLETED', output });
-export const skip = (reason: string): Outcome => ({
+export const leaveBy = (exit: StepExit, output?: Data): StepOutcome => ({
+  kind: 'leave',
+  exit: exit,
+  status: 'COMPLETED',
+  output,
+});
+export const skip = (reason: string): StepOutcome => ({
   kind: 'leave',
   exit: 'next',
   status: 'SKIPPED',
   output: { reason },
 });
-export const sleepUntil = (until: Date): Outcome => ({ kind: 'sleep', until });
-export const waitFor = (event: string, until?: Date): Outcome => ({ kind: 'wait', event, until });
-export const callWebhook = (request: WebhookRequest): Outcome => ({ kind: 'webhook', request });
-export const exit = (reason: string | null): Outcome => ({ kind: 'end', status: 'EXITED', reason });
-export const fail = (reason: string): Outcome => ({ kind: 'end', status: 'FAILED', reason });
+export const sleepUntil = (until: Date): StepOutcome => ({ kind: 'sleep', until });
+export const waitFor = (event: string, until?: Date): StepOutcome => ({ kind: 'wait', event, until });
+export const requestWebhook = (request: WebhookRequest): StepOutcome => ({ kind: 'webhook', request });
+export const exitExecution = (reason: string | null): StepOutcome => ({ kind: 'end', status: 'EXITED', reason });
+export const failStep = (reason: string): StepOutcome => ({ kind: 'end', status: 'FAILED', reason });
 
 export interface StepMail {
   templateId: string;
@@ -109,7 +114,7 @@ export interface StepType<Config = Data> {
    * In drawing order. A transition without a branch serves every exit of a wait that has no transition of its own. A
    * type with the exit `timeout` leaves by it when its time is over, every other type by `next`.
    */
-  exits: readonly Exit[];
+  exits: readonly StepExit[];
   /** Time passes in it, so that a circle of transitions may lead through it. */
   waits?: true;
   /** The outcome depends on the contact and the context alone, so the step first runs without locks. */
@@ -127,7 +132,7 @@ export interface StepType<Config = Data> {
   /** The same for what lies outside the step. */
   referenceViolations?(step: Step<Config>, context: EnablingContext): Promise<string[]> | string[];
   uses?(step: Step<Config>): Partial<StepUses>;
-  run(step: Step<Config>, env: StepEnvironment): Promise<Outcome> | Outcome;
+  run(step: Step<Config>, env: StepEnvironment): Promise<StepOutcome> | StepOutcome;
 }
 
 /** Erases the config's type for the table: configs are validated when they are saved, and trusted from then on. */

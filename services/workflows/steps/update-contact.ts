@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { type Data, exceededLimit, readData } from '../../contacts/data.ts';
-import { fail, leaveBy, type StepType } from './step-type.ts';
+import { failStep, leaveBy, type StepType } from './step-type.ts';
 
 export interface UpdateContactConfig {
   data?: Data;
@@ -9,7 +9,7 @@ export interface UpdateContactConfig {
   subscribed?: boolean;
 }
 
-export const updateContact: StepType<UpdateContactConfig> = {
+export const updateContactStep: StepType<UpdateContactConfig> = {
   type: 'UPDATE_CONTACT',
   label: 'Update contact',
   exits: ['next'],
@@ -29,7 +29,7 @@ export const updateContact: StepType<UpdateContactConfig> = {
   },
   run: async ({ config }, env) => {
     const { refused } = await env.updateContact({ data: dataOf(config), subscribed: config.subscribed });
-    return refused ? fail(refused) : leaveBy('next');
+    return refused ? failStep(refused) : leaveBy('next');
   },
 };
 

@@ -1,14 +1,14 @@
 import joi from 'joi';
-import { after, MAX_SECONDS, type Span, spanKeys } from '../spans.ts';
-import { fail, type StepType, waitFor } from './step-type.ts';
+import { after, MAX_SECONDS, spanKeys, type WaitSpan } from '../spans.ts';
+import { failStep, type StepType, waitFor } from './step-type.ts';
 
 export interface WaitForEventConfig {
   eventName?: string;
   /** A number means seconds. */
-  timeout?: number | Span;
+  timeout?: number | WaitSpan;
 }
 
-export const waitForEvent: StepType<WaitForEventConfig> = {
+export const waitForEventStep: StepType<WaitForEventConfig> = {
   type: 'WAIT_FOR_EVENT',
   label: 'Wait for event',
   exits: ['event', 'timeout'],
@@ -26,9 +26,9 @@ export const waitForEvent: StepType<WaitForEventConfig> = {
   violations: ({ config }) => (config.eventName ? [] : ['does not say which event it waits for']),
   uses: ({ config: { eventName } }) => ({ events: eventName ? [eventName] : [] }),
   run: ({ config: { eventName, timeout } }, { now }) => {
-    if (!eventName) return fail('the step does not say which event it waits for');
+    if (!eventName) return failStep('the step does not say which event it waits for');
     if (timeout === undefined) return waitFor(eventName);
-    const span: Span = typeof timeout === 'number' ? { amount: timeout, unit: 'seconds' } : timeout;
+    const span: WaitSpan = typeof timeout === 'number' ? { amount: timeout, unit: 'seconds' } : timeout;
     return waitFor(eventName, after(now, span));
   },
 };

@@ -3,7 +3,7 @@ import { type Violation, validationError } from '../../../platform/errors.ts';
 import { isAllowed } from '../../../platform/http/outbound-http.ts';
 import { literalAddress, refusalOf } from '../../../platform/http/public-address.ts';
 import type { Data } from '../../contacts/data.ts';
-import { type ConfigRules, callWebhook, fail, type StepEnvironment, type StepType } from './step-type.ts';
+import { type ConfigRules, failStep, requestWebhook, type StepEnvironment, type StepType } from './step-type.ts';
 import { urlTemplate } from './webhook-url.ts';
 
 export interface WebhookConfig {
@@ -19,7 +19,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const MAX_BYTES = 256 * 1024;
 
-export const webhook: StepType<WebhookConfig> = {
+export const webhookStep: StepType<WebhookConfig> = {
   type: 'WEBHOOK',
   label: 'Webhook',
   exits: ['next'],
@@ -39,14 +39,14 @@ export const webhook: StepType<WebhookConfig> = {
   violations: ({ config }) => (config.url ? [] : ['has no address to call']),
   run: async ({ config }, env) => {
     const { url, method = 'POST', headers, body } = config;
-    if (!url) return fail('the step has no address to call');
+    if (!url) return failStep('the step has no address to call');
     const template = urlTemplate(url);
     const rendered = await renderAll({ url: template.text, headers: headers ?? {}, body }, env);
     const target = template.read(oneLine(rendered.url));
-    if ('refused' in target) return fail(`The request was not made: ${target.refused}.`);
+    if ('refused' in target) return failStep(`The request was not made: ${target.refused}.`);
     const sent = body == null ? defaultBody(env) : rendered.body;
     const lines = Object.entries(rendered.headers).map(([name, value]) => [name.toLowerCase(), oneLine(value)]);
-    return callWebhook({
+    return requestWebhook({
       url: target.url,
       method,
       headers: { 'content-type': contentType(sent), ...Object.fromEntries(lines) },

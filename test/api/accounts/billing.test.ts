@@ -386,7 +386,7 @@ describe('billing', () => {
   });
 
   it('answers 404 on every route while billing is off', async () => {
-    const free = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const free = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     const { cookie } = project;
     for (const [method, end] of [
       ['POST', 'checkout'],

@@ -77,7 +77,7 @@ describe('invitations', () => {
     const guest = await person(api);
     await api.db('users').where({ id: guest.id }).update({ passwordHash: null });
     const token = await invite(guest.email);
-    expect(await api.post('/auth/accept-invitation', { token })).to.have.fault('password', 'required');
+    expect(await api.post('/auth/accept-invitation', { token })).to.have.validationError('password', 'required');
     expect(await api.post('/auth/accept-invitation', { token, password: 'long enough' })).to.have.status(200);
     expect(await guest.get('/users/@me'), 'older sessions end').to.have.status(401);
     expect(await api.post('/auth/login', { email: guest.email, password: 'long enough' })).to.have.status(200);

@@ -16,7 +16,7 @@ describe('sign-ups and mail to strangers', () => {
   before(async () => {
     const env = { SIGNUPS_PER_IP_PER_HOUR: '3', TRUST_PROXY: 'true' };
     api = await startTestApi({ env });
-    second = await startTestApi({ env, world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    second = await startTestApi({ env, database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
   });
   after(async () => {
     await second.stop();
@@ -72,7 +72,7 @@ describe('sign-ups and mail to strangers', () => {
     it('is unlimited when set to 0', async () => {
       const open = await startTestApi({
         env: { SIGNUPS_PER_IP_PER_HOUR: '0', TRUST_PROXY: 'true' },
-        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        database: { db: api.db, url: api.databaseUrl, close: async () => {} },
       });
       for (let n = 0; n < 5; n++) expect(await signUp('192.0.2.6', open)).to.have.status(201);
       await open.stop();
@@ -130,20 +130,20 @@ describe('sign-ups and mail to strangers', () => {
 
     it('rejects names that are too long as given or normalized with 422', async () => {
       expect(await saved('x'.repeat(100))).to.have.status(201);
-      expect(await saved('x'.repeat(101))).to.have.fault('name', 'too_big');
-      expect(await saved('\ufdfa'.repeat(50)), 'each becomes 18 characters').to.have.fault('name', 'too_big');
+      expect(await saved('x'.repeat(101))).to.have.validationError('name', 'too_big');
+      expect(await saved('\ufdfa'.repeat(50)), 'each becomes 18 characters').to.have.validationError('name', 'too_big');
     });
 
     it('rejects line breaks and control characters with 422', async () => {
       for (const name of ['a\nb', 'a\r\nBcc: x@y.example', 'a\u2028b', 'a\u0085b', 'a\tb', 'a\u0000b', 'a\u202eb'])
-        expect(await saved(name), JSON.stringify(name)).to.have.fault('name', 'invalid_string');
+        expect(await saved(name), JSON.stringify(name)).to.have.validationError('name', 'invalid_string');
     });
 
     it('applies the same rules to updates', async () => {
       const project = await api.project();
       const change = (name: string) => project.owner.patch(`/users/@me/projects/${project.id}`, { name });
-      expect(await change('x'.repeat(101))).to.have.fault('name', 'too_big');
-      expect(await change('a\nb')).to.have.fault('name', 'invalid_string');
+      expect(await change('x'.repeat(101))).to.have.validationError('name', 'too_big');
+      expect(await change('a\nb')).to.have.validationError('name', 'invalid_string');
     });
   });
 });

@@ -64,7 +64,10 @@ describe('members', () => {
     it('rejects an unknown role and a malformed address with 422', async () => {
       for (const role of ['GOD', 'owner', '', null, 7, ['OWNER']])
         expect(await project.owner.post(path, { email: newAddress(), role }), String(role)).to.have.status(422);
-      expect(await project.owner.post(path, { email: 'x', role: 'MEMBER' })).to.have.fault('email', 'invalid_string');
+      expect(await project.owner.post(path, { email: 'x', role: 'MEMBER' })).to.have.validationError(
+        'email',
+        'invalid_string',
+      );
       expect(await api.db('memberships').where({ projectId: project.id })).to.have.length(1);
     });
   });
@@ -78,7 +81,7 @@ describe('members', () => {
     it('gives a new user a password, a session and the role, once', async () => {
       const email = newAddress();
       const token = await invite(email, 'ADMIN');
-      expect(await api.post('/auth/accept-invitation', { token })).to.have.fault('password', 'required');
+      expect(await api.post('/auth/accept-invitation', { token })).to.have.validationError('password', 'required');
       const answer = await api.post('/auth/accept-invitation', { token, password: 'long enough' });
       expect(answer).to.have.status(200);
       expect(answer.body).to.deep.include({ success: true });

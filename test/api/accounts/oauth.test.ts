@@ -52,7 +52,7 @@ describe('OAuth sign-in', () => {
     const secure = await startTestApi({
       env: { ...env, BASE_URL: 'https://app.test' },
       oauthAt: provider.at,
-      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+      database: { db: api.db, url: api.databaseUrl, close: async () => {} },
     });
     const go = (path: string, cookie = '') => fetch(secure.url + path, { redirect: 'manual', headers: { cookie } });
     const begun = await go('/auth/oauth/github');
@@ -105,7 +105,7 @@ describe('OAuth sign-in', () => {
 
       it('counts opened accounts as sign-ups of the IP', async () => {
         const counted = await startTestApi({
-          world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+          database: { db: api.db, url: api.databaseUrl, close: async () => {} },
           env: { ...env, SIGNUPS_PER_IP_PER_HOUR: '1', TRUST_PROXY: 'true' },
           oauthAt: provider.at,
         });
@@ -196,7 +196,7 @@ describe('OAuth sign-in', () => {
   });
 
   it('answers 404 for a provider that is unknown or not set up', async () => {
-    const bare = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const bare = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     for (const path of ['/auth/oauth/github', '/auth/oauth/google/callback?code=x', '/auth/oauth/evil'])
       expect(await bare.get(path), path).to.be.envelope(404, 'RESOURCE_NOT_FOUND');
     await bare.stop();
@@ -209,7 +209,7 @@ describe('OAuth sign-in', () => {
 
   it('opens no account when sign-up is off', async () => {
     const closed = await startTestApi({
-      world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+      database: { db: api.db, url: api.databaseUrl, close: async () => {} },
       env: { ...env, SIGNUP_ENABLED: 'false' },
       oauthAt: provider.at,
     });

@@ -14,7 +14,7 @@ describe('projects', () => {
 
   before(async () => {
     api = await startTestApi();
-    second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    second = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
   });
   after(async () => {
     await second.stop();
@@ -66,7 +66,7 @@ describe('projects', () => {
         ['Shop\nBcc: x', 'invalid_string'],
         [7, 'invalid_type'],
       ] as const)
-        expect(await someone.post('/users/@me/projects', { name }), String(name)).to.have.fault('name', code);
+        expect(await someone.post('/users/@me/projects', { name }), String(name)).to.have.validationError('name', code);
       expect(await api.db('memberships').where({ userId: someone.id })).to.have.length(0);
     });
 
@@ -84,11 +84,11 @@ describe('projects', () => {
 
     it('rejects an unknown tracking or language with 422', async () => {
       const someone = await person(api);
-      expect(await someone.post('/users/@me/projects', { name: 'x', tracking: 'NEVER' })).to.have.fault(
+      expect(await someone.post('/users/@me/projects', { name: 'x', tracking: 'NEVER' })).to.have.validationError(
         'tracking',
         'invalid_enum',
       );
-      expect(await someone.post('/users/@me/projects', { name: 'x', language: '../en' })).to.have.fault(
+      expect(await someone.post('/users/@me/projects', { name: 'x', language: '../en' })).to.have.validationError(
         'language',
         'invalid_string',
       );

@@ -154,7 +154,7 @@ describe('security state of a project', () => {
   });
 
   it('rejects writes with PROJECT_DISABLED and allows reads and read-only POSTs, in every process at once', async () => {
-    const second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+    const second = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
     const { server } = project;
     expect(await server.post('/contacts', { email: 'a@b.co' })).to.have.status(201);
     await disableProject(api.db, project.id, { reason: 'by hand' });

@@ -73,9 +73,9 @@ describe('accounts', () => {
 
     it('rejects a malformed address and a short password, which is not echoed, with 422', async () => {
       const short = await api.post('/auth/signup', { email: newAddress(), password: 'hunter2' });
-      expect(short).to.have.fault('password', 'too_small');
+      expect(short).to.have.validationError('password', 'too_small');
       expect(JSON.stringify(short.body)).not.to.contain('hunter2');
-      expect(await api.post('/auth/signup', { email: 'nobody', password: 'long enough' })).to.have.fault(
+      expect(await api.post('/auth/signup', { email: 'nobody', password: 'long enough' })).to.have.validationError(
         'email',
         'invalid_string',
       );
@@ -84,7 +84,7 @@ describe('accounts', () => {
     it('rejects an address with invisible or look-alike characters with 422', async () => {
       for (const email of ['ad\u200bmin@example.com', 'аdmin@example.com', 'admin@exаmple.com']) {
         const answer = await api.post('/auth/signup', { email, password: 'long enough' });
-        expect(answer, email).to.have.fault('email', 'invalid_string');
+        expect(answer, email).to.have.validationError('email', 'invalid_string');
       }
     });
 
@@ -107,7 +107,7 @@ describe('accounts', () => {
 
     it('answers 403 when sign-up is off', async () => {
       const closed = await startTestApi({
-        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        database: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { SIGNUP_ENABLED: 'false' },
       });
       const email = newAddress();
@@ -161,7 +161,7 @@ describe('accounts', () => {
     });
 
     it('checks at most five concurrent guesses over all processes', async () => {
-      const second = await startTestApi({ world: { db: api.db, url: api.databaseUrl, close: async () => {} } });
+      const second = await startTestApi({ database: { db: api.db, url: api.databaseUrl, close: async () => {} } });
       const { email } = await person(api);
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, n) =>
@@ -183,7 +183,7 @@ describe('accounts', () => {
 
     it('answers 429 after fifty failures from one IP at different addresses', async () => {
       const proxied = await startTestApi({
-        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        database: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { TRUST_PROXY: 'true' },
       });
       const { email, password } = await person(api);
@@ -259,7 +259,7 @@ describe('accounts', () => {
     let secure: TestApi;
     before(async () => {
       secure = await startTestApi({
-        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        database: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { BASE_URL: 'https://app.test' },
       });
     });
@@ -416,7 +416,7 @@ describe('accounts', () => {
     it('rejects a missing password with 422 and keeps the token valid', async () => {
       const { email } = await person(api);
       const token = await askFor(email);
-      expect(await api.post('/auth/reset-password', { token })).to.have.fault('newPassword', 'required');
+      expect(await api.post('/auth/reset-password', { token })).to.have.validationError('newPassword', 'required');
       expect(await api.post('/auth/reset-password', { token, newPassword: 'long enough' })).to.have.status(200);
     });
   });
@@ -481,7 +481,7 @@ describe('accounts', () => {
   describe('EMAIL_VERIFICATION_REQUIRED', () => {
     it('limits unverified users to their own account', async () => {
       const strict = await startTestApi({
-        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        database: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: { EMAIL_VERIFICATION_REQUIRED: 'true' },
       });
       const { cookie, email } = await person(api, undefined, { emailVerified: false });

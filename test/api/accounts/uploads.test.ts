@@ -153,7 +153,7 @@ describe('uploads', () => {
     before(async () => {
       s3 = await startS3('our-bucket');
       bucket = await startTestApi({
-        world: { db: api.db, url: api.databaseUrl, close: async () => {} },
+        database: { db: api.db, url: api.databaseUrl, close: async () => {} },
         env: {
           S3_BUCKET: 'our-bucket',
           S3_REGION: 'eu-central-1',

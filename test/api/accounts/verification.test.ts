@@ -81,7 +81,7 @@ describe('POST /auth/verify-email', () => {
 
   it('rejects a short newPassword with 422 and keeps the token valid', async () => {
     const { token } = await signedUp();
-    expect(await verify({ token, newPassword: 'short' })).to.have.fault('newPassword', 'too_small');
+    expect(await verify({ token, newPassword: 'short' })).to.have.validationError('newPassword', 'too_small');
     expect(await verify({ token, password })).to.have.status(200);
   });
 

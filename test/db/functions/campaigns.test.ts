@@ -1,35 +1,35 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 import { eventually } from '../../support/waiting.ts';
 
 describe('database functions of campaigns', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
-  const changeProject = (change: object) => world.db('projects').where({ id: world.projectId }).update(change);
+  const changeProject = (change: object) => database.db('projects').where({ id: database.projectId }).update(change);
 
   describe('campaign_block_reason', () => {
-    const reason = (id: string) => world.value('select campaign_block_reason(?)', [id]);
+    const reason = (id: string) => database.value('select campaign_block_reason(?)', [id]);
 
     it('is null for a campaign from a verified domain, and null for an unknown one', async () => {
-      expect(await reason(await world.addCampaign())).to.equal(null);
+      expect(await reason(await database.addCampaign())).to.equal(null);
       expect(await reason(newId())).to.equal(null);
     });
 
     it('prefers the stored domain over that of the address', async () => {
       const other = { fromEmail: 'news@other.example' };
-      expect(await reason(await world.addCampaign(other))).to.equal('domain not verified');
-      expect(await reason(await world.addCampaign({ ...other, fromDomain: world.senderDomain }))).to.equal(null);
+      expect(await reason(await database.addCampaign(other))).to.equal('domain not verified');
+      expect(await reason(await database.addCampaign({ ...other, fromDomain: database.senderDomain }))).to.equal(null);
     });
 
     it('applies the cap of campaigns', async () => {
-      const id = await world.addCampaign();
+      const id = await database.addCampaign();
       await changeProject({ cappedSources: ['WORKFLOW'] });
       expect(await reason(id)).to.equal(null);
       await changeProject({ cappedSources: ['CAMPAIGN'] });
@@ -38,7 +38,7 @@ describe('database functions of campaigns', () => {
   });
 
   describe('campaign_lock', () => {
-    const lock = (id: string) => world.value('select campaign_lock(?)', [id]);
+    const lock = (id: string) => database.value('select campaign_lock(?)', [id]);
 
     it('returns the same key for the same campaign and another for another one', async () => {
       const [one, other] = [newId(), newId()];
@@ -53,10 +53,12 @@ describe('database functions of campaigns', () => {
     const token = newId();
 
     beforeEach(async () => {
-      campaignId = await world.addCampaign({ status: 'SENDING' });
+      campaignId = await database.addCampaign({ status: 'SENDING' });
       batchId = newId();
       const leaseUntil = new Date(Date.now() + 60_000);
-      await world.db('deliveryBatches').insert({ id: batchId, priority: 2, campaignId, leaseToken: token, leaseUntil });
+      await database
+        .db('deliveryBatches')
+        .insert({ id: batchId, priority: 2, campaignId, leaseToken: token, leaseUntil });
     });
 
     interface Mail {
@@ -66,15 +68,15 @@ describe('database functions of campaigns', () => {
     }
     const addMail = async (contact: object = {}, mail: object = {}): Promise<Mail> => {
       const email = `${newId()}@example.com`;
-      const contactId = await world.addContact({ email, ...contact });
-      return { id: await world.addEmail({ contactId, campaignId, batchId, ...mail }), contactId, email };
+      const contactId = await database.addContact({ email, ...contact });
+      return { id: await database.addEmail({ contactId, campaignId, batchId, ...mail }), contactId, email };
     };
     interface Result {
       id: string;
       number: number;
       result: object;
     }
-    const write = (mails: Mail[], results: Result[] = [], lease = token, db = world.db) =>
+    const write = (mails: Mail[], results: Result[] = [], lease = token, db = database.db) =>
       runSql(db, 'select * from write_campaign_mails(?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb)', [
         campaignId,
         [batchId],
@@ -86,7 +88,7 @@ describe('database functions of campaigns', () => {
         results.map(({ number }) => number),
         JSON.stringify(results.map(({ result }) => result)),
       ]);
-    const inFlight = () => world.db('campaignMailsInFlight').where({ campaignId }).orderBy('emailId');
+    const inFlight = () => database.db('campaignMailsInFlight').where({ campaignId }).orderBy('emailId');
 
     it('begins pending mails of the batch, with the number of the attempt', async () => {
       const mails = [await addMail(), await addMail({}, { attempts: 2 })];
@@ -112,10 +114,10 @@ describe('database functions of campaigns', () => {
         await addMail({ subscribed: false }),
         await addMail(),
       ];
-      await world.db('contacts').where({ id: deleted.contactId }).delete();
-      await world.rows(
+      await database.db('contacts').where({ id: deleted.contactId }).delete();
+      await database.rows(
         `insert into suppressions (id, project_id, address_hash, reason) values (?, ?, address_hash(?, ?), 'HARD_BOUNCE')`,
-        [newId(), world.projectId, world.projectId, suppressed.email],
+        [newId(), database.projectId, database.projectId, suppressed.email],
       );
       const decisions = await write([deleted, unsubscribed, suppressed]);
       expect(decisions.map(({ id, verdict, reason }) => ({ id, verdict, reason }))).to.have.deep.members([
@@ -127,21 +129,21 @@ describe('database functions of campaigns', () => {
     });
 
     it('sends transactional campaigns to unsubscribed contacts', async () => {
-      await world.db('campaigns').where({ id: campaignId }).update({ type: 'TRANSACTIONAL' });
+      await database.db('campaigns').where({ id: campaignId }).update({ type: 'TRANSACTIONAL' });
       const mail = await addMail({ subscribed: false });
       expect((await write([mail])).map(({ verdict }) => verdict)).to.deep.equal(['go']);
     });
 
     it('leaves out mail whose recipient has another address now, or that is no longer pending', async () => {
       const [moved, sent] = [await addMail(), await addMail({}, { status: 'SENT' })];
-      await world.db('contacts').where({ id: moved.contactId }).update({ email: 'new@example.com' });
+      await database.db('contacts').where({ id: moved.contactId }).update({ email: 'new@example.com' });
       expect(await write([moved, sent])).to.deep.equal([]);
     });
 
     it('begins nothing without a valid lease', async () => {
       const mail = await addMail();
       expect(await write([mail], [], newId())).to.deep.equal([]);
-      await world
+      await database
         .db('deliveryBatches')
         .where({ id: batchId })
         .update({ leaseUntil: new Date(Date.now() - 1000) });
@@ -151,7 +153,7 @@ describe('database functions of campaigns', () => {
 
     it('stops when the campaign is paused or no longer sending', async () => {
       const mail = await addMail();
-      const change = (columns: object) => world.db('campaigns').where({ id: campaignId }).update(columns);
+      const change = (columns: object) => database.db('campaigns').where({ id: campaignId }).update(columns);
       await change({ paused: true, pausedBy: 'USER' });
       expect(await write([mail])).to.deep.equal([{ id: mail.id, verdict: 'stopped', reason: null, number: 0 }]);
       await change({ paused: false, pausedBy: null, status: 'CANCELLED' });
@@ -182,11 +184,11 @@ describe('database functions of campaigns', () => {
 
     it('waits for a pause that holds the lock, and then begins nothing', async () => {
       const mail = await addMail();
-      const pause = await world.db.transaction();
+      const pause = await database.db.transaction();
       await runSql(pause, 'select pg_advisory_xact_lock(campaign_lock(?))', [campaignId]);
       const written = write([mail]);
       await eventually(async () => {
-        const waiting = await world.rows(
+        const waiting = await database.rows(
           "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
         );
         return waiting.length > 0;

@@ -1,32 +1,32 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 
 describe('database functions of contacts', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
-  const contact = (id: string) => world.db('contacts').where({ id }).first();
+  const contact = (id: string) => database.db('contacts').where({ id }).first();
   const eventsOf = (contactId: string) =>
-    world.db('events').where({ contactId }).orderBy('position').select('name', 'data', 'depth');
+    database.db('events').where({ contactId }).orderBy('position').select('name', 'data', 'depth');
 
   const deltas = () =>
-    world
+    database
       .db('contactCountDeltas')
-      .where({ projectId: world.projectId })
+      .where({ projectId: database.projectId })
       .orderBy('at')
       .select('contacts', 'subscribed', 'gained', 'lost');
   const addFields = (...keys: string[]) =>
-    world
+    database
       .db('contactFields')
-      .insert(keys.map((key) => ({ projectId: world.projectId, key, type: 'string', contacts: 1 })));
-  const fieldCount = (projectId = world.projectId) =>
-    world.value('select fields from contact_counts where project_id = ?', [projectId]);
+      .insert(keys.map((key) => ({ projectId: database.projectId, key, type: 'string', contacts: 1 })));
+  const fieldCount = (projectId = database.projectId) =>
+    database.value('select fields from contact_counts where project_id = ?', [projectId]);
 
   interface Write {
     email?: string;
@@ -46,10 +46,10 @@ describe('database functions of contacts', () => {
     defaults = {},
     eventId = newId(),
   }: Write = {}) => {
-    const [written] = await world.rows(
+    const [written] = await database.rows(
       'select * from write_contact(?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?, ?::jsonb, 3)',
       [
-        world.projectId,
+        database.projectId,
         email,
         newId(),
         subscribed,
@@ -92,9 +92,9 @@ describe('database functions of contacts', () => {
 
     it('leaves the row untouched when nothing changes', async () => {
       const { id } = await write({ patch: { plan: 'pro' } });
-      const version = await world.value('select xmin::text from contacts where id = ?', [id]);
+      const version = await database.value('select xmin::text from contacts where id = ?', [id]);
       expect(await write({ patch: { plan: 'pro' }, subscribed: true })).to.include({ id, is_changed: false });
-      expect(await world.value('select xmin::text from contacts where id = ?', [id])).to.equal(version);
+      expect(await database.value('select xmin::text from contacts where id = ?', [id])).to.equal(version);
     });
 
     it('records one event per change of subscription, with the given id, data and depth', async () => {
@@ -107,7 +107,7 @@ describe('database functions of contacts', () => {
         { name: 'contact.unsubscribed', data: { reason: 'test' }, depth: 3 },
         { name: 'contact.subscribed', data: { reason: 'test' }, depth: 3 },
       ]);
-      expect(await world.value('select name from events where id = ?', [eventId])).to.equal('contact.unsubscribed');
+      expect(await database.value('select name from events where id = ?', [eventId])).to.equal('contact.unsubscribed');
     });
 
     it('creates one contact when several transactions write an unknown address', async () => {
@@ -120,8 +120,8 @@ describe('database functions of contacts', () => {
 
   describe('update_contact', () => {
     const update = async (id: string, email: string | null, subscribed: boolean | null, patch: object = {}) => {
-      const [row] = await world.rows(`select * from update_contact(?, ?, ?, ?, ?::jsonb, '[]', ?)`, [
-        world.projectId,
+      const [row] = await database.rows(`select * from update_contact(?, ?, ?, ?, ?::jsonb, '[]', ?)`, [
+        database.projectId,
         id,
         email,
         subscribed,
@@ -132,7 +132,7 @@ describe('database functions of contacts', () => {
     };
 
     it('changes address, data and subscription in one call', async () => {
-      const id = await world.addContact({ email: 'old@example.com', data: { a: 1 } });
+      const id = await database.addContact({ email: 'old@example.com', data: { a: 1 } });
       expect(await update(id, 'new@example.com', false, { b: 2 })).to.deep.equal({ id, is_changed: true });
       expect(await contact(id)).to.deep.include({
         email: 'new@example.com',
@@ -143,23 +143,23 @@ describe('database functions of contacts', () => {
     });
 
     it('reports a change when the address alone changes, and none when nothing does', async () => {
-      const id = await world.addContact({ email: 'first@example.com' });
+      const id = await database.addContact({ email: 'first@example.com' });
       expect(await update(id, 'second@example.com', null)).to.deep.equal({ id, is_changed: true });
       expect(await update(id, 'second@example.com', true)).to.deep.equal({ id, is_changed: false });
       expect(await update(id, null, null)).to.deep.equal({ id, is_changed: false });
     });
 
     it('returns nulls for an unknown id and for a contact of another project', async () => {
-      const foreign = await world.addContact();
-      await world.renew();
+      const foreign = await database.addContact();
+      await database.renew();
       for (const id of [newId(), foreign])
         expect(await update(id, null, false)).to.deep.equal({ id: null, is_changed: null });
       expect((await contact(foreign)).subscribed).to.equal(true);
     });
 
     it('refuses an address that another contact of the project has', async () => {
-      await world.addContact({ email: 'taken@example.com' });
-      const id = await world.addContact();
+      await database.addContact({ email: 'taken@example.com' });
+      const id = await database.addContact();
       const error = await update(id, 'taken@example.com', null).catch((reason: Error) => reason);
       expect(String(error)).to.include('contacts_project_id_email_key');
     });
@@ -167,25 +167,25 @@ describe('database functions of contacts', () => {
 
   describe('current_contact', () => {
     it('returns the row as the same statement has just written it', async () => {
-      const id = await world.addContact({ data: { n: 1 } });
-      const [row] = await world.rows(
+      const id = await database.addContact({ data: { n: 1 } });
+      const [row] = await database.rows(
         `with written as (
            select * from write_contact(?, (select email from contacts where id = ?), null, false, null, '{"n": 2}',
              '[]', '{}', uuidv7()))
          select c.subscribed, c.data from written, current_contact(written.id) c`,
-        [world.projectId, id],
+        [database.projectId, id],
       );
       expect(row).to.deep.equal({ subscribed: false, data: { n: 2 } });
     });
 
     it('returns no row for an unknown id', async () => {
-      expect(await world.rows('select * from current_contact(?)', [newId()])).to.deep.equal([]);
+      expect(await database.rows('select * from current_contact(?)', [newId()])).to.deep.equal([]);
     });
   });
 
   describe('contact_value_type', () => {
     const typeOf = (value: unknown) =>
-      world.value('select contact_value_type(?::jsonb)', [JSON.stringify(value)]) as Promise<string>;
+      database.value('select contact_value_type(?::jsonb)', [JSON.stringify(value)]) as Promise<string>;
 
     it('tells numbers, booleans, dates and strings apart', async () => {
       for (const value of [0, -1.5, 1e20]) expect(await typeOf(value), String(value)).to.equal('number');
@@ -202,7 +202,7 @@ describe('database functions of contacts', () => {
   });
 
   describe('data_keys', () => {
-    const keysOf = (data: string | null) => world.value('select data_keys(?::jsonb)', [data]);
+    const keysOf = (data: string | null) => database.value('select data_keys(?::jsonb)', [data]);
 
     it('returns the keys of the first level', async () => {
       expect(await keysOf('{"plan": "pro", "address": {"city": "Paris"}}')).to.have.members(['plan', 'address']);
@@ -213,8 +213,8 @@ describe('database functions of contacts', () => {
 
   describe('count_added_contact', () => {
     it('appends one delta per contact, with the types of its fields', async () => {
-      await world.addContact({ data: { age: 30, born: '1996-01-31' } });
-      await world.addContact({ subscribed: false });
+      await database.addContact({ data: { age: 30, born: '1996-01-31' } });
+      await database.addContact({ subscribed: false });
       expect(await deltas()).to.deep.equal([
         { contacts: 1, subscribed: 1, gained: { age: 'number', born: 'date' }, lost: null },
         { contacts: 1, subscribed: 0, gained: null, lost: null },
@@ -224,9 +224,9 @@ describe('database functions of contacts', () => {
 
   describe('count_changed_contact', () => {
     const changed = async (before: object, change: object) => {
-      const id = await world.addContact(before);
-      await world.db('contactCountDeltas').where({ projectId: world.projectId }).delete();
-      await world.db('contacts').where({ id }).update(change);
+      const id = await database.addContact(before);
+      await database.db('contactCountDeltas').where({ projectId: database.projectId }).delete();
+      await database.db('contacts').where({ id }).update(change);
       return deltas();
     };
 
@@ -251,9 +251,9 @@ describe('database functions of contacts', () => {
 
   describe('count_removed_contact', () => {
     it('takes back what the contact was counted for', async () => {
-      const ids = [await world.addContact({ data: { a: 1 } }), await world.addContact({ subscribed: false })];
-      await world.db('contactCountDeltas').where({ projectId: world.projectId }).delete();
-      for (const id of ids) await world.db('contacts').where({ id }).delete();
+      const ids = [await database.addContact({ data: { a: 1 } }), await database.addContact({ subscribed: false })];
+      await database.db('contactCountDeltas').where({ projectId: database.projectId }).delete();
+      for (const id of ids) await database.db('contacts').where({ id }).delete();
       expect(await deltas()).to.deep.equal([
         { contacts: -1, subscribed: -1, gained: null, lost: ['a'] },
         { contacts: -1, subscribed: 0, gained: null, lost: null },
@@ -261,8 +261,8 @@ describe('database functions of contacts', () => {
     });
 
     it('takes back nothing when the transaction rolls back', async () => {
-      const id = await world.addContact();
-      await world.db
+      const id = await database.addContact();
+      await database.db
         .transaction(async (trx) => {
           await runSql(trx, 'delete from contacts where id = ?', [id]);
           throw new Error('rolled back');
@@ -274,11 +274,13 @@ describe('database functions of contacts', () => {
 
   describe('count_added_fields', () => {
     it('adds the number of new fields to the count of their project only', async () => {
-      await world.db('contactCounts').insert({ projectId: world.projectId, contacts: 0, subscribed: 0 });
-      const other = world.projectId;
+      await database.db('contactCounts').insert({ projectId: database.projectId, contacts: 0, subscribed: 0 });
+      const other = database.projectId;
       await addFields('city');
-      await world.renew();
-      await world.db('contactCounts').insert({ projectId: world.projectId, contacts: 0, subscribed: 0, fields: 2 });
+      await database.renew();
+      await database
+        .db('contactCounts')
+        .insert({ projectId: database.projectId, contacts: 0, subscribed: 0, fields: 2 });
       await addFields('age', 'plan', 'city');
       expect(await fieldCount()).to.equal(5);
       expect(await fieldCount(other)).to.equal(1);
@@ -292,11 +294,15 @@ describe('database functions of contacts', () => {
 
   describe('count_removed_fields', () => {
     it('subtracts the number of removed fields', async () => {
-      await world.db('contactCounts').insert({ projectId: world.projectId, contacts: 0, subscribed: 0 });
+      await database.db('contactCounts').insert({ projectId: database.projectId, contacts: 0, subscribed: 0 });
       await addFields('age', 'plan', 'city');
-      await world.db('contactFields').where({ projectId: world.projectId }).whereIn('key', ['age', 'city']).delete();
+      await database
+        .db('contactFields')
+        .where({ projectId: database.projectId })
+        .whereIn('key', ['age', 'city'])
+        .delete();
       expect(await fieldCount()).to.equal(1);
-      await world.db('contactFields').where({ projectId: world.projectId, key: 'unknown' }).delete();
+      await database.db('contactFields').where({ projectId: database.projectId, key: 'unknown' }).delete();
       expect(await fieldCount()).to.equal(1);
     });
   });

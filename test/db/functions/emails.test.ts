@@ -1,29 +1,29 @@
 import { expect } from 'chai';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 const first = new Date('2026-03-01T10:00:00Z');
 const second = new Date('2026-03-01T11:30:00Z');
 
 describe('database functions of e-mails', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
   const deltas = () =>
-    world
+    database
       .db('activityDeltas')
-      .where({ projectId: world.projectId })
+      .where({ projectId: database.projectId })
       .orderBy(['kind', 'at', 'delta'])
       .select('kind', 'at', 'delta');
-  const clear = () => world.db('activityDeltas').where({ projectId: world.projectId }).delete();
+  const clear = () => database.db('activityDeltas').where({ projectId: database.projectId }).delete();
 
   describe('add_activity_delta', () => {
     const add = (before: Date | null, after: Date | null) =>
-      world.value('select add_activity_delta(?, ?, ?, ?)', [world.projectId, 'opened', before, after]);
+      database.value('select add_activity_delta(?, ?, ?, ?)', [database.projectId, 'opened', before, after]);
 
     it('subtracts at the time before and adds at the time after', async () => {
       await add(first, second);
@@ -44,7 +44,7 @@ describe('database functions of e-mails', () => {
 
   describe('count_added_email', () => {
     it('counts each result that a mail is inserted with', async () => {
-      await world.addEmail({ status: 'OPENED', sentAt: first, deliveredAt: first, openedAt: second });
+      await database.addEmail({ status: 'OPENED', sentAt: first, deliveredAt: first, openedAt: second });
       expect(await deltas()).to.deep.equal([
         { kind: 'delivered', at: first, delta: 1 },
         { kind: 'opened', at: second, delta: 1 },
@@ -53,7 +53,7 @@ describe('database functions of e-mails', () => {
     });
 
     it('counts nothing for a mail without a result', async () => {
-      await world.addEmail();
+      await database.addEmail();
       expect(await deltas()).to.deep.equal([]);
     });
   });
@@ -70,8 +70,8 @@ describe('database functions of e-mails', () => {
       };
       for (const [state, statuses] of Object.entries(states))
         for (const status of statuses)
-          expect(await world.value('select recipient_state(?)', [status]), status).to.equal(state);
-      const constraint = await world.value(
+          expect(await database.value('select recipient_state(?)', [status]), status).to.equal(state);
+      const constraint = await database.value(
         "select pg_get_constraintdef(oid) from pg_constraint where conname = 'emails_status_check'",
       );
       const allowed = [...String(constraint).matchAll(/'(\w+)'/g)].map(([, status]) => status);
@@ -80,14 +80,14 @@ describe('database functions of e-mails', () => {
   });
 
   describe('count_changed_emails', () => {
-    const update = (ids: string[], change: object) => world.db('emails').whereIn('id', ids).update(change);
+    const update = (ids: string[], change: object) => database.db('emails').whereIn('id', ids).update(change);
     const campaignDeltas = async (campaignId: string) =>
-      (await world.db('campaignCountDeltas').where({ campaignId })).map(({ campaignId: _, ...counts }) =>
+      (await database.db('campaignCountDeltas').where({ campaignId })).map(({ campaignId: _, ...counts }) =>
         Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0)),
       );
 
     it('counts a result once, and moves it when its time changes', async () => {
-      const id = await world.addEmail({ status: 'SENDING' });
+      const id = await database.addEmail({ status: 'SENDING' });
       await update([id], { status: 'SENT', sentAt: first });
       expect(await deltas()).to.deep.equal([{ kind: 'sent', at: first, delta: 1 }]);
       await clear();
@@ -102,14 +102,14 @@ describe('database functions of e-mails', () => {
     });
 
     it('adds up the mails of one statement by project, kind and time', async () => {
-      const ids = [await world.addEmail(), await world.addEmail(), await world.addEmail()];
+      const ids = [await database.addEmail(), await database.addEmail(), await database.addEmail()];
       await update(ids, { status: 'SENT', sentAt: first });
       expect(await deltas()).to.deep.equal([{ kind: 'sent', at: first, delta: 3 }]);
     });
 
     it('appends nothing when mail is put into a batch or begun', async () => {
-      const campaignId = await world.addCampaign();
-      const id = await world.addEmail({ campaignId });
+      const campaignId = await database.addCampaign();
+      const id = await database.addEmail({ campaignId });
       await update([id], { status: 'SENDING' });
       await update([id], { status: 'PENDING' });
       expect(await deltas()).to.deep.equal([]);
@@ -117,8 +117,8 @@ describe('database functions of e-mails', () => {
     });
 
     it('appends the change of states and results of a campaign', async () => {
-      const campaignId = await world.addCampaign();
-      const ids = [await world.addEmail({ campaignId }), await world.addEmail({ campaignId })];
+      const campaignId = await database.addCampaign();
+      const ids = [await database.addEmail({ campaignId }), await database.addEmail({ campaignId })];
       await update(ids, { status: 'SENT', sentAt: first });
       await update([ids[0] ?? ''], { status: 'SKIPPED' });
       await update([ids[1] ?? ''], { deliveredAt: second, unsubscribedAt: second });
@@ -131,9 +131,9 @@ describe('database functions of e-mails', () => {
     });
 
     it('counts a bounce as hard by its type, in upper or lower case', async () => {
-      const campaignId = await world.addCampaign();
+      const campaignId = await database.addCampaign();
       const bounce = async (bounceType: string | null) => {
-        const id = await world.addEmail({ campaignId, status: 'SENT' });
+        const id = await database.addEmail({ campaignId, status: 'SENT' });
         await update([id], { status: 'BOUNCED', bouncedAt: first, bounceType });
       };
       for (const type of ['Permanent', 'hard', 'Transient', null]) await bounce(type);
@@ -146,9 +146,9 @@ describe('database functions of e-mails', () => {
     });
 
     it('appends no campaign deltas for other mail', async () => {
-      const before = await world.value('select count(*)::integer from campaign_count_deltas');
-      await update([await world.addEmail()], { status: 'FAILED' });
-      expect(await world.value('select count(*)::integer from campaign_count_deltas')).to.equal(before);
+      const before = await database.value('select count(*)::integer from campaign_count_deltas');
+      await update([await database.addEmail()], { status: 'FAILED' });
+      expect(await database.value('select count(*)::integer from campaign_count_deltas')).to.equal(before);
     });
   });
 });

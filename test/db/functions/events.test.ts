@@ -1,35 +1,35 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
 import { isReservedEvent } from '../../../services/events/reserved.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 
 describe('database functions of events', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
   const addEvent = (name: string, columns: object = {}) => {
-    const row = { id: newId(), projectId: world.projectId, contactId: newId(), name, ...columns };
-    return world
+    const row = { id: newId(), projectId: database.projectId, contactId: newId(), name, ...columns };
+    return database
       .db('events')
       .insert(row)
       .then(() => row);
   };
   const changes = () =>
-    world
+    database
       .db('contactChanges')
-      .where({ projectId: world.projectId })
+      .where({ projectId: database.projectId })
       .orderBy('id')
       .select('contactId', 'dependencies', 'depth');
 
   const addNames = (...names: string[]) =>
-    world.db('eventNames').insert(
+    database.db('eventNames').insert(
       names.map((name) => ({
-        projectId: world.projectId,
+        projectId: database.projectId,
         name,
         count: 1,
         retained: 1,
@@ -38,11 +38,12 @@ describe('database functions of events', () => {
         lastAt: new Date(),
       })),
     );
-  const nameCount = () => world.value('select names from event_name_counts where project_id = ?', [world.projectId]);
+  const nameCount = () =>
+    database.value('select names from event_name_counts where project_id = ?', [database.projectId]);
 
   describe('activity_type', () => {
     const typeOf = (name: string, data: object = {}) =>
-      world.value('select activity_type(?, ?::jsonb)', [name, JSON.stringify(data)]);
+      database.value('select activity_type(?, ?::jsonb)', [name, JSON.stringify(data)]);
 
     it('names the events that the feed shows', async () => {
       const types = {
@@ -72,8 +73,8 @@ describe('database functions of events', () => {
 
   describe('cascade_depth', () => {
     it('is 0 unless the transaction has set a depth', async () => {
-      expect(await world.value('select cascade_depth()')).to.equal(0);
-      await world.db.transaction(async (trx) => {
+      expect(await database.value('select cascade_depth()')).to.equal(0);
+      await database.db.transaction(async (trx) => {
         await runSql(trx, "select set_config('everpost.depth', '4', true)");
         expect(await runSql(trx, 'select cascade_depth() as depth')).to.deep.equal([{ depth: 4 }]);
         await runSql(trx, "select set_config('everpost.depth', '', true)");
@@ -110,7 +111,7 @@ describe('database functions of events', () => {
         'signed up',
       ];
       for (const name of [...reserved, ...free])
-        expect(await world.value('select is_reserved_event(?)', [name]), name).to.equal(isReservedEvent(name));
+        expect(await database.value('select is_reserved_event(?)', [name]), name).to.equal(isReservedEvent(name));
       expect(reserved.every(isReservedEvent)).to.equal(true);
       expect(free.filter(isReservedEvent)).to.deep.equal([]);
     });
@@ -118,7 +119,7 @@ describe('database functions of events', () => {
 
   describe('iso_timestamp', () => {
     const instant = async (text: string | null) => {
-      const at = (await world.value('select iso_timestamp(?)', [text])) as Date | null;
+      const at = (await database.value('select iso_timestamp(?)', [text])) as Date | null;
       return at === null ? null : at.toISOString();
     };
 
@@ -150,12 +151,16 @@ describe('database functions of events', () => {
 
   describe('record_event', () => {
     const record = (depth: number | null) =>
-      `select record_event(uuidv7(), '${world.projectId}', uuidv7(), 'contact.subscribed', '{"a": 1}', null, ${depth})`;
+      `select record_event(uuidv7(), '${database.projectId}', uuidv7(), 'contact.subscribed', '{"a": 1}', null, ${depth})`;
     const recorded = () =>
-      world.db('events').where({ projectId: world.projectId }).orderBy('position').select('name', 'data', 'depth');
+      database
+        .db('events')
+        .where({ projectId: database.projectId })
+        .orderBy('position')
+        .select('name', 'data', 'depth');
 
     it('records the given depth, or that of the transaction', async () => {
-      await world.db.transaction(async (trx) => {
+      await database.db.transaction(async (trx) => {
         await runSql(trx, "select set_config('everpost.depth', '2', true)");
         await runSql(trx, record(null));
         await runSql(trx, record(0));
@@ -168,8 +173,9 @@ describe('database functions of events', () => {
 
   describe('process_added_events', () => {
     const deltas = () =>
-      world.db('eventDeltas').where({ projectId: world.projectId }).orderBy('name').select('name', 'inFeed');
-    const queued = () => world.db('eventQueue').where({ projectId: world.projectId }).orderBy('id').pluck('event_id');
+      database.db('eventDeltas').where({ projectId: database.projectId }).orderBy('name').select('name', 'inFeed');
+    const queued = () =>
+      database.db('eventQueue').where({ projectId: database.projectId }).orderBy('id').pluck('event_id');
 
     it('appends one delta per event, with whether the feed shows it', async () => {
       await addEvent('email.open', { data: { isFirst: false } });
@@ -182,18 +188,18 @@ describe('database functions of events', () => {
 
     it('queues the contact when a tracked segment of the project depends on the event', async () => {
       await addEvent('before');
-      await world.addDependency('event.bought');
+      await database.addDependency('event.bought');
       const { contactId } = await addEvent('bought');
       await addEvent('looked');
       expect(await changes()).to.deep.equal([{ contactId, dependencies: ['event.bought'], depth: 0 }]);
-      await world.renew();
+      await database.renew();
       await addEvent('bought');
       expect(await changes()).to.deep.equal([]);
     });
 
     it('queues the events that an enabled workflow starts with', async () => {
-      await world.addWorkflow({ enabled: true, triggerConfig: { eventName: 'bought' } });
-      await world.addWorkflow({ enabled: false, triggerConfig: { eventName: 'looked' } });
+      await database.addWorkflow({ enabled: true, triggerConfig: { eventName: 'bought' } });
+      await database.addWorkflow({ enabled: false, triggerConfig: { eventName: 'looked' } });
       const { id } = await addEvent('bought');
       await addEvent('looked');
       expect(await queued()).to.deep.equal([id]);
@@ -201,7 +207,7 @@ describe('database functions of events', () => {
 
     it('queues the events that an execution of the contact waits for', async () => {
       const contactId = newId();
-      await world.addExecution({ contactId, status: 'WAITING', awaitedEvent: 'paid' });
+      await database.addExecution({ contactId, status: 'WAITING', awaitedEvent: 'paid' });
       const { id } = await addEvent('paid', { contactId });
       await addEvent('paid');
       await addEvent('bought', { contactId });
@@ -210,9 +216,9 @@ describe('database functions of events', () => {
 
     it('queues an event once when workflows and executions both want it', async () => {
       const contactId = newId();
-      await world.addWorkflow({ enabled: true, triggerConfig: { eventName: 'paid' } });
-      await world.addWorkflow({ enabled: true, triggerConfig: { eventName: 'paid' } });
-      await world.addExecution({ contactId, status: 'WAITING', awaitedEvent: 'paid' });
+      await database.addWorkflow({ enabled: true, triggerConfig: { eventName: 'paid' } });
+      await database.addWorkflow({ enabled: true, triggerConfig: { eventName: 'paid' } });
+      await database.addExecution({ contactId, status: 'WAITING', awaitedEvent: 'paid' });
       const { id } = await addEvent('paid', { contactId });
       expect(await queued()).to.deep.equal([id]);
     });
@@ -222,14 +228,14 @@ describe('database functions of events', () => {
     it('queues each contact once per event name that a tracked segment depends on', async () => {
       const contactId = newId();
       for (const name of ['bought', 'bought', 'looked']) await addEvent(name, { contactId });
-      await world.addDependency('event.bought');
-      await world.db('events').where({ contactId }).delete();
+      await database.addDependency('event.bought');
+      await database.db('events').where({ contactId }).delete();
       expect(await changes()).to.deep.equal([{ contactId, dependencies: ['event.bought'], depth: 0 }]);
     });
 
     it('queues nothing where no segment depends on the event', async () => {
       await addEvent('bought');
-      await world.db('events').where({ projectId: world.projectId }).delete();
+      await database.db('events').where({ projectId: database.projectId }).delete();
       expect(await changes()).to.deep.equal([]);
     });
   });
@@ -251,13 +257,13 @@ describe('database functions of events', () => {
   describe('count_removed_event_names', () => {
     it('subtracts removed names and leaves reserved ones out', async () => {
       await addNames('bought', 'looked', 'paid', 'email.sent');
-      await world
+      await database
         .db('eventNames')
-        .where({ projectId: world.projectId })
+        .where({ projectId: database.projectId })
         .whereIn('name', ['bought', 'email.sent'])
         .delete();
       expect(await nameCount()).to.equal(2);
-      await world.db('eventNames').where({ projectId: world.projectId }).delete();
+      await database.db('eventNames').where({ projectId: database.projectId }).delete();
       expect(await nameCount()).to.equal(0);
     });
   });

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
 import { workflowIds } from '../../../services/outbox/ids.ts';
-import { openSqlWorld, runSql, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase, runSql } from '../../support/database-functions.ts';
 
 describe('database functions of executions', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
-  const execution = (id: string) => world.db('executions').where({ id }).first();
-  const stepsOf = (executionId: string) => world.db('executionSteps').where({ executionId }).orderBy('visit');
+  const execution = (id: string) => database.db('executions').where({ id }).first();
+  const stepsOf = (executionId: string) => database.db('executionSteps').where({ executionId }).orderBy('visit');
 
   describe('workflow_id', () => {
     it('equals services/outbox/ids.ts for every kind', async () => {
@@ -21,27 +21,32 @@ describe('database functions of executions', () => {
       for (const [kind, make] of Object.entries(workflowIds)) {
         const own = parts.slice(0, make.length);
         const id = (make as (...parts: unknown[]) => string)(...own);
-        expect(await world.value('select workflow_id(?, variadic ?::text[])', [kind, own.map(String)]), kind).to.equal(
-          id,
-        );
+        expect(
+          await database.value('select workflow_id(?, variadic ?::text[])', [kind, own.map(String)]),
+          kind,
+        ).to.equal(id);
       }
     });
   });
 
   describe('cancel_executions', () => {
-    const cancel = (ids: string[]) => world.value('select cancel_executions(?, ?)', [ids, 'workflow deleted']);
+    const cancel = (ids: string[]) => database.value('select cancel_executions(?, ?)', [ids, 'workflow deleted']);
     const outbox = () =>
-      world.db('outbox').where({ projectId: world.projectId }).orderBy('id').select('queue', 'workflowId', 'action');
+      database
+        .db('outbox')
+        .where({ projectId: database.projectId })
+        .orderBy('id')
+        .select('queue', 'workflowId', 'action');
 
     it('cancels active executions with their open steps, and asks Temporal to cancel them', async () => {
-      const id = await world.addExecution({
+      const id = await database.addExecution({
         status: 'WAITING',
         awaitedEvent: 'paid',
         wakeAt: new Date(),
         generation: 2,
       });
-      const step = { projectId: world.projectId, executionId: id, stepId: newId(), type: 'WAIT', name: 'Wait' };
-      await world.db('executionSteps').insert([
+      const step = { projectId: database.projectId, executionId: id, stepId: newId(), type: 'WAIT', name: 'Wait' };
+      await database.db('executionSteps').insert([
         { ...step, id: newId(), visit: 1, status: 'COMPLETED' },
         { ...step, id: newId(), visit: 2, status: 'WAITING', request: { url: 'https://example.com' } },
       ]);
@@ -58,14 +63,14 @@ describe('database functions of executions', () => {
         { status: 'CANCELLED', request: null },
       ]);
       expect(await outbox()).to.deep.equal([
-        { queue: 'control', workflowId: workflowIds.execution(world.projectId, id, 2), action: 'cancel' },
+        { queue: 'control', workflowId: workflowIds.execution(database.projectId, id, 2), action: 'cancel' },
       ]);
     });
 
     it('leaves finished executions as they are and counts only those it has cancelled', async () => {
-      const active = [await world.addExecution(), await world.addExecution({ status: 'WAITING' })];
+      const active = [await database.addExecution(), await database.addExecution({ status: 'WAITING' })];
       const finished = await Promise.all(
-        ['COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'].map((status) => world.addExecution({ status })),
+        ['COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'].map((status) => database.addExecution({ status })),
       );
       expect(await cancel([...active, ...finished, newId()])).to.equal(2);
       expect(await cancel([...active, ...finished])).to.equal(0);
@@ -76,15 +81,15 @@ describe('database functions of executions', () => {
 
   describe('count_execution', () => {
     const deltas = async () =>
-      (await world.db('activityDeltas').where({ projectId: world.projectId }).orderBy('kind')).map(
+      (await database.db('activityDeltas').where({ projectId: database.projectId }).orderBy('kind')).map(
         ({ kind, at, delta }) => ({ kind, at, delta }),
       );
-    const move = (id: string, columns: object) => world.db('executions').where({ id }).update(columns);
+    const move = (id: string, columns: object) => database.db('executions').where({ id }).update(columns);
     const startedAt = new Date('2026-03-01T10:00:00Z');
     const completedAt = new Date('2026-03-02T10:00:00Z');
 
     it('counts a start and one completion', async () => {
-      const id = await world.addExecution({ startedAt });
+      const id = await database.addExecution({ startedAt });
       expect(await deltas()).to.deep.equal([{ kind: 'started', at: startedAt, delta: 1 }]);
       await move(id, { status: 'WAITING' });
       await move(id, { status: 'COMPLETED', completedAt });
@@ -96,7 +101,7 @@ describe('database functions of executions', () => {
     });
 
     it('counts a failed execution as completed only after a retry has ended it', async () => {
-      const id = await world.addExecution({ startedAt });
+      const id = await database.addExecution({ startedAt });
       await move(id, { status: 'FAILED' });
       await move(id, { status: 'CANCELLED' });
       expect(await deltas()).to.have.length(1);
@@ -105,7 +110,7 @@ describe('database functions of executions', () => {
     });
 
     it('counts both for an execution that is inserted as completed', async () => {
-      await world.addExecution({ status: 'COMPLETED', startedAt, completedAt });
+      await database.addExecution({ status: 'COMPLETED', startedAt, completedAt });
       expect(await deltas()).to.deep.equal([
         { kind: 'completed', at: completedAt, delta: 1 },
         { kind: 'started', at: startedAt, delta: 1 },
@@ -114,12 +119,12 @@ describe('database functions of executions', () => {
   });
 
   describe('execution_states', () => {
-    const state = async (id: string) => (await world.rows('select * from execution_states where id = ?', [id]))[0];
+    const state = async (id: string) => (await database.rows('select * from execution_states where id = ?', [id]))[0];
 
     it('shows an execution with its contact and the name of its workflow', async () => {
-      const contactId = await world.addContact({ email: 'ada@example.com', data: { plan: 'pro' } });
-      const workflowId = await world.addWorkflow({ name: 'Onboarding' });
-      const id = await world.addExecution({ contactId, workflowId, context: { order: 7 } });
+      const contactId = await database.addContact({ email: 'ada@example.com', data: { plan: 'pro' } });
+      const workflowId = await database.addWorkflow({ name: 'Onboarding' });
+      const id = await database.addExecution({ contactId, workflowId, context: { order: 7 } });
       expect(await state(id)).to.deep.include({
         workflow_name: 'Onboarding',
         email: 'ada@example.com',
@@ -131,19 +136,19 @@ describe('database functions of executions', () => {
     });
 
     it('keeps an execution whose contact and workflow are deleted', async () => {
-      const id = await world.addExecution();
+      const id = await database.addExecution();
       expect(await state(id)).to.deep.include({ id, workflow_name: null, email: null, row_versions: null });
     });
 
     it('changes row_versions with every write of either row', async () => {
-      const contactId = await world.addContact();
-      const id = await world.addExecution({ contactId });
+      const contactId = await database.addContact();
+      const id = await database.addExecution({ contactId });
       const versions = async () => (await state(id))?.row_versions;
       const seen = [await versions()];
       expect(await versions()).to.equal(seen[0]);
-      await world.db('contacts').where({ id: contactId }).update({ subscribed: false });
+      await database.db('contacts').where({ id: contactId }).update({ subscribed: false });
       seen.push(await versions());
-      await world.db('executions').where({ id }).update({ visit: 2 });
+      await database.db('executions').where({ id }).update({ visit: 2 });
       seen.push(await versions());
       expect(new Set(seen).size).to.equal(3);
     });
@@ -151,9 +156,9 @@ describe('database functions of executions', () => {
 
   describe('lock_execution', () => {
     it('locks contact and execution, and sets the depth of what follows to one more than its own', async () => {
-      const contactId = await world.addContact();
-      const id = await world.addExecution({ contactId, depth: 2 });
-      await world.db.transaction(async (trx) => {
+      const contactId = await database.addContact();
+      const id = await database.addExecution({ contactId, depth: 2 });
+      await database.db.transaction(async (trx) => {
         expect(await runSql(trx, 'select id, contact_id from lock_execution(?)', [id])).to.deep.equal([
           { id, contact_id: contactId },
         ]);
@@ -162,15 +167,15 @@ describe('database functions of executions', () => {
           ['contacts', contactId],
           ['executions', id],
         ])
-          expect(await world.rows(`select 1 from ${table} where id = ? for update skip locked`, [row])).to.deep.equal(
-            [],
-          );
+          expect(
+            await database.rows(`select 1 from ${table} where id = ? for update skip locked`, [row]),
+          ).to.deep.equal([]);
       });
-      expect(await world.value('select cascade_depth()')).to.equal(0);
+      expect(await database.value('select cascade_depth()')).to.equal(0);
     });
 
     it('returns no row for an unknown execution', async () => {
-      expect(await world.rows('select * from lock_execution(?)', [newId()])).to.deep.equal([]);
+      expect(await database.rows('select * from lock_execution(?)', [newId()])).to.deep.equal([]);
     });
   });
 
@@ -185,7 +190,7 @@ describe('database functions of executions', () => {
     const stepId = newId();
     const json = (value?: object) => (value ? JSON.stringify(value) : null);
     const write = (id: string, { versions = null, record = {}, state = {}, change, mail }: Step = {}) =>
-      world.rows('select * from write_execution_step(?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?::jsonb)', [
+      database.rows('select * from write_execution_step(?, ?, ?::jsonb, ?::jsonb, ?::jsonb, ?::jsonb)', [
         id,
         versions,
         json({ id: newId(), step_id: stepId, type: 'DELAY', name: 'Wait', status: 'COMPLETED', ...record }),
@@ -194,8 +199,8 @@ describe('database functions of executions', () => {
         json(mail),
       ]);
     const start = async (columns: object = {}) => {
-      const contactId = await world.addContact({ data: { plan: 'free' } });
-      return { contactId, id: await world.addExecution({ contactId, ...columns }) };
+      const contactId = await database.addContact({ data: { plan: 'free' } });
+      return { contactId, id: await database.addExecution({ contactId, ...columns }) };
     };
 
     it('records the step under the visit before, and returns the new state', async () => {
@@ -244,24 +249,24 @@ describe('database functions of executions', () => {
 
     it('writes nothing when a row has changed since row_versions was read', async () => {
       const { id, contactId } = await start();
-      const versions = (await world.value('select row_versions from execution_states where id = ?', [id])) as string;
-      await world
+      const versions = (await database.value('select row_versions from execution_states where id = ?', [id])) as string;
+      await database
         .db('contacts')
         .where({ id: contactId })
         .update({ data: { plan: 'pro' } });
       expect(await write(id, { versions })).to.deep.equal([]);
       expect(await stepsOf(id)).to.deep.equal([]);
-      const current = (await world.value('select row_versions from execution_states where id = ?', [id])) as string;
+      const current = (await database.value('select row_versions from execution_states where id = ?', [id])) as string;
       expect(await write(id, { versions: current })).to.have.length(1);
     });
 
     it('changes the contact, with an event one workflow deeper', async () => {
       const { id, contactId } = await start({ depth: 1 });
-      const versions = (await world.value('select row_versions from execution_states where id = ?', [id])) as string;
+      const versions = (await database.value('select row_versions from execution_states where id = ?', [id])) as string;
       const change = { subscribed: false, patch: { plan: 'pro' }, deletes: [], eventId: newId() };
       const [state] = await write(id, { versions, change });
       expect(state).to.deep.include({ subscribed: false, data: { plan: 'pro' } });
-      expect(await world.db('events').where({ contactId }).select('name', 'data', 'depth')).to.deep.equal([
+      expect(await database.db('events').where({ contactId }).select('name', 'data', 'depth')).to.deep.equal([
         { name: 'contact.unsubscribed', data: { reason: 'workflow' }, depth: 2 },
       ]);
     });
@@ -280,10 +285,10 @@ describe('database functions of executions', () => {
       const [first, second] = [newId(), newId()];
       await write(id, { record: { output: { emailId: first } }, state: { visit: 1 }, mail: mail(first) });
       await write(id, { record: { output: { emailId: second } }, mail: mail(second) });
-      expect(await world.db('emails').where({ executionId: id }).select('id', 'contactId', 'stepVisit')).to.deep.equal([
-        { id: first, contactId, stepVisit: 1 },
-      ]);
-      const contents = await world.db('emailContents').whereIn('emailId', [first, second]);
+      expect(
+        await database.db('emails').where({ executionId: id }).select('id', 'contactId', 'stepVisit'),
+      ).to.deep.equal([{ id: first, contactId, stepVisit: 1 }]);
+      const contents = await database.db('emailContents').whereIn('emailId', [first, second]);
       expect(contents.map(({ emailId, variables }) => ({ emailId, variables }))).to.deep.equal([
         { emailId: first, variables: { event: { order: 7 } } },
       ]);

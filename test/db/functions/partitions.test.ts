@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 describe('database functions of partitions', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
-  const floor = async (at: string | null) => (await world.value('select uuid_floor(?)', [at])) as string | null;
+  const floor = async (at: string | null) => (await database.value('select uuid_floor(?)', [at])) as string | null;
 
   describe('uuid_floor', () => {
     it('is the smallest UUIDv7 of its millisecond', async () => {
@@ -35,12 +35,12 @@ describe('database functions of partitions', () => {
   });
 
   describe('add_month_partition', () => {
-    const add = (table: string, month: string) => world.value('select add_month_partition(?, ?)', [table, month]);
+    const add = (table: string, month: string) => database.value('select add_month_partition(?, ?)', [table, month]);
     const partitionsOf = (table: string, column: string) =>
-      world.rows(
+      database.rows(
         `select tableoid::regclass::text as partition, count(*)::integer as rows from ${table}
          where project_id = ? group by 1, ${column} order by ${column}`,
-        [world.projectId],
+        [database.projectId],
       );
 
     it('moves the events of the month out of the default partition, by UTC', async () => {
@@ -51,9 +51,9 @@ describe('database functions of partitions', () => {
         '2031-03-01T00:00:00.000Z',
       ];
       for (const createdAt of times)
-        await world
+        await database
           .db('events')
-          .insert({ id: newId(), projectId: world.projectId, contactId: newId(), name: 'later', createdAt });
+          .insert({ id: newId(), projectId: database.projectId, contactId: newId(), name: 'later', createdAt });
       expect(await add('events', '2031-02-01')).to.equal(true);
       expect(await partitionsOf('events', 'created_at')).to.deep.equal([
         { partition: 'events_default', rows: 1 },
@@ -65,9 +65,9 @@ describe('database functions of partitions', () => {
 
     it('moves contents by the time in the id of their mail, and takes later ones', async () => {
       const addContent = async (at: string) =>
-        world.db('emailContents').insert({
+        database.db('emailContents').insert({
           emailId: await floor(at),
-          projectId: world.projectId,
+          projectId: database.projectId,
           toEmail: 'ada@example.com',
           fromEmail: 'news@example.com',
           subject: 'Hello',
@@ -95,7 +95,7 @@ describe('database functions of partitions', () => {
     it('gives the partition all indexes of the table', async () => {
       await add('events', '2031-06-01');
       const indexes = (table: string) =>
-        world.value('select count(*)::integer from pg_indexes where tablename = ?', [table]);
+        database.value('select count(*)::integer from pg_indexes where tablename = ?', [table]);
       expect(await indexes('events_2031_06')).to.equal(await indexes('events'));
     });
   });

@@ -1,23 +1,34 @@
 import { expect } from 'chai';
+import type { Db } from '../../../db/connect.ts';
+import { Domain } from '../../../db/models/domain.ts';
 import { newId } from '../../../platform/ids.ts';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { deleteDomain } from '../../../services/domains/delete.ts';
+import { deleteProject } from '../../../services/removal/project.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const DAY_MS = 86_400_000;
 const SYSTEM_PROJECT = '00000000-0000-7000-8000-000000000001';
 
 describe('database functions of projects', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
-  const changeProject = (change: object) => world.db('projects').where({ id: world.projectId }).update(change);
+  const changeProject = (change: object) => database.db('projects').where({ id: database.projectId }).update(change);
 
   describe('billing_period', () => {
-    const period = async () => (await world.value('select billing_period(?)', [world.projectId])) as Date;
+    const period = async () => (await database.value('select billing_period(?)', [database.projectId])) as Date;
     const monthStart = () => {
       const now = new Date();
       return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
@@ -30,16 +41,16 @@ describe('database functions of projects', () => {
     it('is the period of a subscription until that has ended', async () => {
       const periodStart = new Date(Date.now() - 10 * DAY_MS);
       const periodEnd = new Date(Date.now() + 20 * DAY_MS);
-      await world.db('projectBilling').insert({ projectId: world.projectId, periodStart, periodEnd });
+      await database.db('projectBilling').insert({ projectId: database.projectId, periodStart, periodEnd });
       expect(await period()).to.deep.equal(periodStart);
-      await world.db('projectBilling').where({ projectId: world.projectId }).update({ periodEnd: new Date() });
+      await database.db('projectBilling').where({ projectId: database.projectId }).update({ periodEnd: new Date() });
       expect(await period()).to.deep.equal(monthStart());
     });
   });
 
   describe('sending_block_reason', () => {
-    const reason = (domain = world.senderDomain, source: string | null = null, id = world.projectId) =>
-      world.value('select sending_block_reason(?, ?, ?)', [id, domain, source]);
+    const reason = (domain = database.senderDomain, source: string | null = null, id = database.projectId) =>
+      database.value('select sending_block_reason(?, ?, ?)', [id, domain, source]);
 
     it('is null for a verified domain of the project', async () => {
       expect(await reason()).to.equal(null);
@@ -57,10 +68,10 @@ describe('database functions of projects', () => {
     });
 
     it('blocks domains that are unknown, unverified or of another project', async () => {
-      const other = world.senderDomain;
-      await world.renew();
-      const pending = `pending.${world.senderDomain}`;
-      await world.db('domains').insert({ id: newId(), projectId: world.projectId, domain: pending });
+      const other = database.senderDomain;
+      await database.renew();
+      const pending = `pending.${database.senderDomain}`;
+      await database.db('domains').insert({ id: newId(), projectId: database.projectId, domain: pending });
       for (const domain of ['unknown.example', pending, other])
         expect(await reason(domain), domain).to.equal('domain not verified');
     });
@@ -72,33 +83,33 @@ describe('database functions of projects', () => {
 
     it('blocks the sources whose billing cap is reached', async () => {
       await changeProject({ cappedSources: ['CAMPAIGN', 'WORKFLOW'] });
-      expect(await reason(world.senderDomain, 'CAMPAIGN')).to.equal('billing cap reached');
-      expect(await reason(world.senderDomain, 'TRANSACTIONAL')).to.equal(null);
-      expect(await reason(world.senderDomain)).to.equal(null);
+      expect(await reason(database.senderDomain, 'CAMPAIGN')).to.equal('billing cap reached');
+      expect(await reason(database.senderDomain, 'TRANSACTIONAL')).to.equal(null);
+      expect(await reason(database.senderDomain)).to.equal(null);
       expect(await reason('unknown.example', 'CAMPAIGN')).to.equal('domain not verified');
     });
   });
 
   describe('renew_senders_version', () => {
     const isRenewedBy = async (change: () => PromiseLike<unknown>) => {
-      const version = () => world.value('select senders_version from projects where id = ?', [world.projectId]);
+      const version = () => database.value('select senders_version from projects where id = ?', [database.projectId]);
       const before = await version();
       await change();
       return (await version()) !== before;
     };
     const add = (domain: string, status: string) =>
-      world.db('domains').insert({ id: newId(), projectId: world.projectId, domain, status });
-    const change = (domain: string, columns: object) => world.db('domains').where({ domain }).update(columns);
+      database.db('domains').insert({ id: newId(), projectId: database.projectId, domain, status });
+    const change = (domain: string, columns: object) => database.db('domains').where({ domain }).update(columns);
 
     it('renews the version when a verified domain is added, changed or removed', async () => {
-      const name = `more.${world.senderDomain}`;
+      const name = `more.${database.senderDomain}`;
       expect(await isRenewedBy(() => add(name, 'VERIFIED')), 'added').to.equal(true);
       expect(await isRenewedBy(() => change(name, { status: 'PENDING' })), 'lost').to.equal(true);
       expect(await isRenewedBy(() => change(name, { status: 'VERIFIED' })), 'verified').to.equal(true);
       expect(await isRenewedBy(() => change(name, { domain: `new.${name}` })), 'renamed').to.equal(true);
       expect(
         await isRenewedBy(() =>
-          world
+          database
             .db('domains')
             .where({ domain: `new.${name}` })
             .delete(),
@@ -108,10 +119,12 @@ describe('database functions of projects', () => {
     });
 
     it('keeps the version for pending domains and for other columns', async () => {
-      const name = `pending.${world.senderDomain}`;
+      const name = `pending.${database.senderDomain}`;
       expect(await isRenewedBy(() => add(name, 'PENDING')), 'added').to.equal(false);
-      expect(await isRenewedBy(() => world.db('domains').where({ domain: name }).delete()), 'removed').to.equal(false);
-      expect(await isRenewedBy(() => change(world.senderDomain, { failedChecks: 3 })), 'checked').to.equal(false);
+      expect(await isRenewedBy(() => database.db('domains').where({ domain: name }).delete()), 'removed').to.equal(
+        false,
+      );
+      expect(await isRenewedBy(() => change(database.senderDomain, { failedChecks: 3 })), 'checked').to.equal(false);
     });
   });
 
@@ -129,7 +142,7 @@ describe('database functions of projects', () => {
     }
     /** With a limit of 100 calls, and 200 for both keys together. */
     const grant = async (window: Window) => {
-      const [row] = await world.rows('select * from rate_grants(100, 200, ?, ?, ?, ?, ?, ?, ?, ?, ?)', [
+      const [row] = await database.rows('select * from rate_grants(100, 200, ?, ?, ?, ?, ?, ?, ?, ?, ?)', [
         window.granted ?? 0,
         window.secretGranted ?? 0,
         window.settled ?? 0,
@@ -188,5 +201,94 @@ describe('database functions of projects', () => {
         secret_grant: 10,
       });
     });
+  });
+});
+
+describe('senders_version of a project', () => {
+  let database: ConnectedDatabase;
+  let db: Db;
+  let project: TestProject;
+  let name: string;
+
+  before(async () => {
+    database = await connectTestDatabase();
+    ({ db } = database);
+  });
+  beforeEach(async () => {
+    project = await makeProject(db);
+    name = `more.${project.senderDomain}`;
+  });
+  after(() => database.close());
+
+  const version = async (id = project.id): Promise<string> =>
+    (await db('projects').where({ id }).first('sendersVersion')).sendersVersion;
+  const isRenewedBy = async (change: PromiseLike<unknown>): Promise<boolean> => {
+    const before = await version();
+    await change;
+    return (await version()) !== before;
+  };
+  const add = (status: Domain['status']) =>
+    Domain.query(db).insert({ id: newId(), projectId: project.id, domain: name, status });
+  const change = (domain: string, patch: Partial<Domain>) => Domain.query(db).where({ domain }).patch(patch);
+  const remove = (domain: string) => Domain.query(db).delete().where({ domain });
+
+  // Objection starts a query when it is awaited.
+  it('changes with every change of a verified domain', async () => {
+    expect(await isRenewedBy(add('VERIFIED')), 'added').to.equal(true);
+    expect(await isRenewedBy(change(name, { status: 'PENDING' })), 'lost').to.equal(true);
+    expect(await isRenewedBy(change(name, { status: 'VERIFIED' })), 'gained').to.equal(true);
+    expect(await isRenewedBy(change(name, { domain: `new.${name}` })), 'renamed').to.equal(true);
+    expect(await isRenewedBy(remove(`new.${name}`)), 'deleted').to.equal(true);
+  });
+
+  it('changes for both projects when a domain moves, and for no other', async () => {
+    const [other, third] = [await makeProject(db), await makeProject(db)];
+    const before = [await version(), await version(other.id), await version(third.id)];
+    await change(project.senderDomain, { projectId: other.id });
+    const after = [await version(), await version(other.id), await version(third.id)];
+    expect(after.map((value, n) => value === before[n])).to.deep.equal([false, false, true]);
+  });
+
+  it('stays the same when an unverified domain or a check changes', async () => {
+    expect(await isRenewedBy(add('PENDING')), 'added').to.equal(false);
+    expect(await isRenewedBy(change(name, { domain: `new.${name}` })), 'renamed').to.equal(false);
+    expect(await isRenewedBy(remove(`new.${name}`)), 'deleted').to.equal(false);
+    const checked = { lastCheckedAt: new Date(), failedChecks: 1, status: 'VERIFIED' } as const;
+    expect(await isRenewedBy(change(project.senderDomain, checked)), 'checked').to.equal(false);
+  });
+
+  it('changes without an error when many domains change concurrently', async () => {
+    const names = Array.from({ length: 20 }, (_, n) => `d${n}.${project.senderDomain}`);
+    const rows = names.map((domain) => ({ id: newId(), projectId: project.id, domain, status: 'PENDING' as const }));
+    await Domain.query(db).insert(rows);
+    const before = await version();
+    await Promise.all([
+      ...rows.slice(0, 10).map(({ id }) => Domain.query(db).findById(id).patch({ status: 'VERIFIED' })),
+      ...rows.slice(10).map(async ({ id }) => {
+        await Domain.query(db).findById(id).patch({ status: 'VERIFIED' });
+        await deleteDomain(db, project.access, id);
+      }),
+    ]);
+    expect(await version()).to.not.equal(before);
+    expect(await Domain.query(db).where({ projectId: project.id, status: 'VERIFIED' })).to.have.length(11);
+  });
+
+  it('causes no deadlock when the project is deleted while one of its domains is checked', async () => {
+    const check = await db.transaction();
+    const { id } = await Domain.query(check)
+      .findOne({ domain: project.senderDomain })
+      .forNoKeyUpdate()
+      .throwIfNotFound();
+    const deleted = deleteProject(db, project.id).then(() => 'deleted');
+    await eventually(async () => {
+      const { rows } = await db.raw(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    });
+    await Domain.query(check).findById(id).patch({ status: 'PENDING' });
+    await check.commit();
+    expect(await deleted).to.equal('deleted');
+    expect(await Domain.query(db).where({ projectId: project.id })).to.deep.equal([]);
   });
 });

@@ -1,44 +1,48 @@
 import { expect } from 'chai';
-import { openSqlWorld, type SqlWorld } from '../../support/database-functions.ts';
+import { connectFunctionTestDatabase, type FunctionTestDatabase } from '../../support/database-functions.ts';
 
 describe('database functions of segments', () => {
-  let world: SqlWorld;
+  let database: FunctionTestDatabase;
 
   before(async () => {
-    world = await openSqlWorld();
+    database = await connectFunctionTestDatabase();
   });
-  beforeEach(() => world.renew());
-  after(() => world.close());
+  beforeEach(() => database.renew());
+  after(() => database.close());
 
   const changes = () =>
-    world.db('contactChanges').where({ projectId: world.projectId }).orderBy('id').select('contactId', 'dependencies');
+    database
+      .db('contactChanges')
+      .where({ projectId: database.projectId })
+      .orderBy('id')
+      .select('contactId', 'dependencies');
 
   describe('queue_added_contact', () => {
     it('queues a new contact without dependencies: all segments must be evaluated', async () => {
-      await world.addDependency('subscribed');
-      const contactId = await world.addContact();
+      await database.addDependency('subscribed');
+      const contactId = await database.addContact();
       expect(await changes()).to.deep.equal([{ contactId, dependencies: null }]);
     });
 
     it('queues nothing while the project tracks no segment', async () => {
-      await world.addDependency('subscribed');
-      await world.renew();
-      await world.addContact();
+      await database.addDependency('subscribed');
+      await database.renew();
+      await database.addContact();
       expect(await changes()).to.deep.equal([]);
     });
   });
 
   describe('queue_changed_contact', () => {
     const queuedBy = async (before: object, change: object) => {
-      const id = await world.addContact(before);
-      await world.db('contactChanges').where({ projectId: world.projectId }).delete();
-      await world.db('contacts').where({ id }).update(change);
+      const id = await database.addContact(before);
+      await database.db('contactChanges').where({ projectId: database.projectId }).delete();
+      await database.db('contacts').where({ id }).update(change);
       return (await changes()).map(({ dependencies }) => (dependencies as string[]).sort());
     };
 
     it('queues the dependencies that have changed', async () => {
       for (const dependency of ['email', 'subscribed', 'createdAt', 'updatedAt', 'data.plan', 'data.city', 'event.x'])
-        await world.addDependency(dependency);
+        await database.addDependency(dependency);
       expect(await queuedBy({}, { email: 'other@example.com' })).to.deep.equal([['email']]);
       expect(await queuedBy({}, { subscribed: false })).to.deep.equal([['subscribed']]);
       expect(await queuedBy({}, { createdAt: new Date(0), updatedAt: new Date(0) })).to.deep.equal([
@@ -51,13 +55,13 @@ describe('database functions of segments', () => {
     });
 
     it('names a dependency once when two segments have it', async () => {
-      await world.addDependency('subscribed');
-      await world.addDependency('subscribed');
+      await database.addDependency('subscribed');
+      await database.addDependency('subscribed');
       expect(await queuedBy({}, { subscribed: false })).to.deep.equal([['subscribed']]);
     });
 
     it('queues nothing for changes that no segment depends on', async () => {
-      await world.addDependency('data.plan');
+      await database.addDependency('data.plan');
       expect(await queuedBy({ data: { plan: 1 } }, { data: { plan: 1, city: 'x' }, subscribed: false })).to.deep.equal(
         [],
       );
@@ -66,8 +70,12 @@ describe('database functions of segments', () => {
 
   describe('remove_deleted_members', () => {
     it('removes the memberships of deleted contacts and queues each segment once for a recount', async () => {
-      const [first, second, untouched] = [await world.addSegment(), await world.addSegment(), await world.addSegment()];
-      const contacts = [await world.addContact(), await world.addContact(), await world.addContact()];
+      const [first, second, untouched] = [
+        await database.addSegment(),
+        await database.addSegment(),
+        await database.addSegment(),
+      ];
+      const contacts = [await database.addContact(), await database.addContact(), await database.addContact()];
       const members = [
         [first, contacts[0]],
         [first, contacts[1]],
@@ -75,14 +83,14 @@ describe('database functions of segments', () => {
         [second, contacts[2]],
         [untouched, contacts[2]],
       ];
-      await world.db('segmentMembers').insert(members.map(([segmentId, contactId]) => ({ segmentId, contactId })));
-      await world
+      await database.db('segmentMembers').insert(members.map(([segmentId, contactId]) => ({ segmentId, contactId })));
+      await database
         .db('contacts')
         .whereIn('id', [contacts[0] ?? '', contacts[1] ?? ''])
         .delete();
       const segments = [first, second, untouched];
       expect(
-        await world
+        await database
           .db('segmentMembers')
           .whereIn('segmentId', segments)
           .orderBy('segmentId')
@@ -91,17 +99,17 @@ describe('database functions of segments', () => {
         { segmentId: second, contactId: contacts[2] },
         { segmentId: untouched, contactId: contacts[2] },
       ]);
-      expect(await world.db('segmentRecounts').whereIn('segmentId', segments).pluck('segment_id')).to.have.members([
+      expect(await database.db('segmentRecounts').whereIn('segmentId', segments).pluck('segment_id')).to.have.members([
         first,
         second,
       ]);
     });
 
     it('queues no recount for a contact without memberships', async () => {
-      const id = await world.addContact();
-      const before = await world.value('select count(*)::integer from segment_recounts');
-      await world.db('contacts').where({ id }).delete();
-      expect(await world.value('select count(*)::integer from segment_recounts')).to.equal(before);
+      const id = await database.addContact();
+      const before = await database.value('select count(*)::integer from segment_recounts');
+      await database.db('contacts').where({ id }).delete();
+      expect(await database.value('select count(*)::integer from segment_recounts')).to.equal(before);
     });
   });
 });

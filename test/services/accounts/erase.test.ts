@@ -9,19 +9,24 @@ import { eraseChunk } from '../../../services/removal/project-chunk.ts';
 import { runErasure } from '../../../services/removal/project-run.ts';
 import { erasedByReset, keptByReset, neverErased } from '../../../services/removal/project-tables.ts';
 import { createSegment } from '../../../services/segments/create.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 const never = () => false;
 
 describe('erasing a project', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world.close());
+  after(() => database.close());
 
   async function tablesWithProject(): Promise<string[]> {
     const { rows } = await db.raw(`
@@ -121,7 +126,7 @@ describe('erasing a project', () => {
 
   /** Fails statements that wait for a lock. */
   const connectWithLockTimeout = () =>
-    connectDb({ databaseUrl: `${world.url}?options=-c%20lock_timeout%3D3s`, poolSize: 5 });
+    connectDb({ databaseUrl: `${database.url}?options=-c%20lock_timeout%3D3s`, poolSize: 5 });
 
   async function writeAll(other: Db, { access, senderDomain }: TestProject): Promise<void> {
     const [email, address] = [`${newId()}@example.com`, { email: `x@${senderDomain}` }];
@@ -142,7 +147,7 @@ describe('erasing a project', () => {
       await begin(project.id);
       const { id } = await erasureOf(project.id);
       await runErasure(db, id, () => true);
-      const [eraser, others] = [connectDb({ databaseUrl: world.url, poolSize: 1 }), connectWithLockTimeout()];
+      const [eraser, others] = [connectDb({ databaseUrl: database.url, poolSize: 1 }), connectWithLockTimeout()];
       const trx = await eraser.transaction();
       const { pid } = (await trx.raw('select pg_backend_pid() as pid')).rows[0];
       // A chunk of every table in one transaction: more locks than an erasure ever has.

@@ -9,24 +9,24 @@ import { deleteProject, resetProject } from '../../../services/removal/project.t
 import { type SystemMail, sendSystemMail } from '../../../services/system/mail.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { scrubSystemMail } from '../../../services/system/remove-links.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
 import { addBatch, mailById } from '../../support/ledger.ts';
 import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { activityEnvironment } from '../../support/temporal-work.ts';
-import { openWorld, type World } from '../../support/world.ts';
 
 describe('system mail', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
     smtp = await startSmtp();
   });
   after(async () => {
     await smtp.close();
-    await world.close();
+    await database.close();
   });
 
   const mail = {
@@ -38,13 +38,13 @@ describe('system mail', () => {
   };
 
   async function send(given: SystemMail): Promise<string> {
-    const id = await sendSystemMail(world.db, given);
+    const id = await sendSystemMail(database.db, given);
     if (!id) throw new Error('no mail was written');
     return id;
   }
 
   async function deliver(id: string): Promise<void> {
-    const { db } = world;
+    const { db } = database;
     const batchId = await addBatch(db);
     await db('emails').where({ id }).update({ batchId });
     const mailer = createMailer({ url: smtp.url, maxConnections: 1 });
@@ -56,13 +56,13 @@ describe('system mail', () => {
 
   it('is sent through the ledger from a domain that no project owns', async () => {
     const id = await send(mail);
-    expect(await mailById(world.db, id)).to.include({
+    expect(await mailById(database.db, id)).to.include({
       projectId: SYSTEM_PROJECT_ID,
       status: 'PENDING',
       sourceType: 'TRANSACTIONAL',
     });
     await deliver(id);
-    expect(await mailById(world.db, id)).to.include({ status: 'SENT' });
+    expect(await mailById(database.db, id)).to.include({ status: 'SENT' });
   });
 
   it('shows input of users verbatim, not as template or HTML', async () => {
@@ -80,33 +80,33 @@ describe('system mail', () => {
     const sent = await send(mail);
     await deliver(sent);
     const waiting = await send(mail);
-    await scrubSystemMail(world.db);
+    await scrubSystemMail(database.db);
     const stored = async (emailId: string) =>
-      JSON.stringify(await world.db('emailContents').where({ emailId }).first('html', 'variables'));
+      JSON.stringify(await database.db('emailContents').where({ emailId }).first('html', 'variables'));
     expect(await stored(sent)).not.to.contain('/invitations/');
     expect(await stored(waiting)).to.contain('/invitations/');
   });
 
   it('has a project that cannot be opened, changed or removed', async () => {
     for (const work of [
-      () => regenerateKeys(world.db, SYSTEM_PROJECT_ID),
-      () => disableProject(world.db, SYSTEM_PROJECT_ID, { reason: 'x' }),
-      () => resetProject(world.db, SYSTEM_PROJECT_ID),
-      () => deleteProject(world.db, SYSTEM_PROJECT_ID),
+      () => regenerateKeys(database.db, SYSTEM_PROJECT_ID),
+      () => disableProject(database.db, SYSTEM_PROJECT_ID, { reason: 'x' }),
+      () => resetProject(database.db, SYSTEM_PROJECT_ID),
+      () => deleteProject(database.db, SYSTEM_PROJECT_ID),
     ])
       expect(await work().catch((error) => error)).to.include({ status: 404 });
-    const row = await world.db('projects').where({ id: SYSTEM_PROJECT_ID }).first();
+    const row = await database.db('projects').where({ id: SYSTEM_PROJECT_ID }).first();
     expect(keyKind(row.publicKey), 'its public key is none').to.equal(undefined);
     expect(row.secretKeyHash, 'no key has this hash').to.have.length(1);
-    expect(await world.db('memberships').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
+    expect(await database.db('memberships').where({ projectId: SYSTEM_PROJECT_ID })).to.have.length(0);
   });
 
   it('is not sent when the transaction is rolled back', async () => {
-    const before = await world.db('emails').count();
-    await inTransaction(world.db, async (trx) => {
+    const before = await database.db('emails').count();
+    await inTransaction(database.db, async (trx) => {
       await sendSystemMail(trx, mail);
       throw new Error('no');
     }).catch(() => {});
-    expect(await world.db('emails').count()).to.deep.equal(before);
+    expect(await database.db('emails').count()).to.deep.equal(before);
   });
 });

@@ -6,41 +6,46 @@ import { aggregateEventCounts } from '../../../services/events/counts.ts';
 import { listEvents, listEventsOfContact } from '../../../services/events/list.ts';
 import { listEventNames } from '../../../services/events/names.ts';
 import { eventStats } from '../../../services/events/stats.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 const keys: SigningKeys = ['a secret of sixteen'];
 const EVENTS = 30_000;
 
 describe('activity of a project with many events', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
   let contactId: string;
 
   before(async () => {
     // One connection, so that its statistics include all reads.
-    world = await openWorld(1);
-    project = await makeProject(world.db);
-    await world.db.raw(
+    database = await connectTestDatabase(1);
+    project = await makeProject(database.db);
+    await database.db.raw(
       `insert into contacts (id, project_id, email, subscribed)
        select uuidv7(), ?, 'u' || n || '@example.com', true from generate_series(1, 300) n`,
       [project.id],
     );
-    await world.db.raw(
+    await database.db.raw(
       `insert into events (id, project_id, contact_id, name, data)
        select uuidv7(), project_id, id, (array['a', 'b', 'email.sent', 'email.open', 'c'])[1 + n % 5], '{"isFirst": false}'
        from contacts, generate_series(1, ${EVENTS / 300}) n where project_id = ?`,
       [project.id],
     );
-    await aggregateEventCounts(world.db);
-    await world.db.raw('vacuum analyze');
-    contactId = (await world.db('contacts').where({ projectId: project.id }).first('id')).id;
+    await aggregateEventCounts(database.db);
+    await database.db.raw('vacuum analyze');
+    contactId = (await database.db('contacts').where({ projectId: project.id }).first('id')).id;
   });
-  after(() => world.close());
+  after(() => database.close());
 
   /** Returns the rows of events read by sequential scans and by indexes. */
   async function read(): Promise<{ scanned: number; found: number }> {
-    await world.db.raw('select pg_stat_force_next_flush()');
-    const { rows } = await world.db.raw(
+    await database.db.raw('select pg_stat_force_next_flush()');
+    const { rows } = await database.db.raw(
       `select coalesce(sum(seq_tup_read), 0)::integer as scanned, coalesce(sum(idx_tup_fetch), 0)::integer as found
        from pg_stat_user_tables where relname like 'events\\_%'`,
     );
@@ -48,17 +53,17 @@ describe('activity of a project with many events', () => {
   }
 
   const pages: [what: string, work: () => Promise<unknown>][] = [
-    ['the feed', () => listActivity(world.db, project.id, keys, { limit: 20 })],
-    ['the feed of some types', () => listActivity(world.db, project.id, keys, { limit: 20, types: ['email.sent'] })],
+    ['the feed', () => listActivity(database.db, project.id, keys, { limit: 20 })],
+    ['the feed of some types', () => listActivity(database.db, project.id, keys, { limit: 20, types: ['email.sent'] })],
     [
       'the feed of types that never happened',
-      () => listActivity(world.db, project.id, keys, { limit: 20, types: ['email.bounced'] }),
+      () => listActivity(database.db, project.id, keys, { limit: 20, types: ['email.bounced'] }),
     ],
-    ['all events', () => listEvents(world.db, project.id, keys, { limit: 20 })],
-    ['events of a name', () => listEvents(world.db, project.id, keys, { limit: 20, eventName: 'b' })],
-    ['names', () => listEventNames(world.db, project.id)],
-    ['statistics', () => eventStats(world.db, project.id, {})],
-    ['totals', () => activityStats(world.db, project.id, {})],
+    ['all events', () => listEvents(database.db, project.id, keys, { limit: 20 })],
+    ['events of a name', () => listEvents(database.db, project.id, keys, { limit: 20, eventName: 'b' })],
+    ['names', () => listEventNames(database.db, project.id)],
+    ['statistics', () => eventStats(database.db, project.id, {})],
+    ['totals', () => activityStats(database.db, project.id, {})],
   ];
   for (const [what, work] of pages)
     it(`reads at most a page of each type for ${what}`, async () => {
@@ -71,7 +76,7 @@ describe('activity of a project with many events', () => {
 
   it('reads only the events of the contact', async () => {
     const before = await read();
-    await listEventsOfContact(world.db, project.id, keys, contactId, { limit: 20 });
+    await listEventsOfContact(database.db, project.id, keys, contactId, { limit: 20 });
     const after = await read();
     expect(after.scanned - before.scanned).to.equal(0);
     expect(after.found - before.found).to.be.within(20, (EVENTS / 300) * 2);

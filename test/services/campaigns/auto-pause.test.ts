@@ -13,32 +13,37 @@ import {
   standing,
   startCampaign,
 } from '../../support/campaigns.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('limits on a running campaign', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
   let worker: CampaignWorker;
   let project: TestProject;
 
   before(async () => {
-    [world, smtp] = await Promise.all([openWorld(), startSmtp()]);
-    worker = campaignWorker(world.db, smtp.url);
+    [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
+    worker = campaignWorker(database.db, smtp.url);
   });
   after(async () => {
     worker?.close();
     await smtp?.close();
-    await world?.close();
+    await database?.close();
   });
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
     smtp.behave();
     smtp.mails.length = 0;
   });
 
-  const campaignRow = (id: string) => world.db('campaigns').where({ id }).first();
+  const campaignRow = (id: string) => database.db('campaigns').where({ id }).first();
 
   describe('the auto-pause', () => {
     const forgiven = { baselineSent: 0, baselineBounced: 0, baselineComplained: 0 };
@@ -61,9 +66,9 @@ describe('limits on a running campaign', () => {
     });
 
     it('pauses a running campaign with the reason, and a resume sends the rest', async () => {
-      await addContacts(world.db, project, 300);
+      await addContacts(database.db, project, 300);
       smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
-      const { id } = await startCampaign(world.db, project);
+      const { id } = await startCampaign(database.db, project);
       await worker.advance(id);
       const stop = new AbortController();
       const sending = worker.slice(id, { stop: stop.signal }).catch(() => {});
@@ -71,32 +76,32 @@ describe('limits on a running campaign', () => {
       stop.abort();
       await sending;
       smtp.behave();
-      const { sent } = await standing(world.db, project, id);
+      const { sent } = await standing(database.db, project, id);
       expect(sent).to.be.within(220, 299);
-      await world.db.raw(
+      await database.db.raw(
         `update emails set status = 'BOUNCED', bounced_at = now(), bounce_type = 'Permanent'
          where id in (select id from emails where campaign_id = ? and status = 'SENT' limit 40)`,
         [id],
       );
       expect(await worker.run(id)).to.include({ kind: 'wait' });
       expect(await campaignRow(id)).to.include({ status: 'SENDING', paused: true, pausedBy: 'AUTO_PAUSE' });
-      const { campaign } = await showCampaign(world.db, project.id, id);
+      const { campaign } = await showCampaign(database.db, project.id, id);
       expect(campaign.pauseReason).to.equal(
         `40 of ${sent} mails bounced (${Number(((40 / sent) * 100).toFixed(2))} %; at most 10 % may be)`,
       );
       expect(smtp.mails).to.have.lengthOf(sent);
-      await resumeCampaign(world.db, project.access, id);
+      await resumeCampaign(database.db, project.access, id);
       expect(await worker.run(id)).to.include({ kind: 'end' });
-      expect(await standing(world.db, project, id)).to.include({ sent: 300, bounced: 40, pending: 0 });
+      expect(await standing(database.db, project, id)).to.include({ sent: 300, bounced: 40, pending: 0 });
       expect(smtp.mails).to.have.lengthOf(300);
     });
   });
 
   describe('blocked sending', () => {
     it("pauses a campaign whose domain is no longer verified and resumes it later, but never ends a user's pause", async () => {
-      await addContacts(world.db, project, 3);
-      const { id } = await startCampaign(world.db, project);
-      const setDomain = (status: string) => world.db('domains').where({ projectId: project.id }).update({ status });
+      await addContacts(database.db, project, 3);
+      const { id } = await startCampaign(database.db, project);
+      const setDomain = (status: string) => database.db('domains').where({ projectId: project.id }).update({ status });
       await setDomain('PENDING');
       expect(await worker.run(id)).to.include({ kind: 'wait' });
       expect(await campaignRow(id)).to.include({
@@ -105,41 +110,41 @@ describe('limits on a running campaign', () => {
         pauseReason: 'domain not verified',
       });
       expect(smtp.mails).to.deep.equal([]);
-      await pauseCampaign(world.db, project.access, id);
+      await pauseCampaign(database.db, project.access, id);
       await setDomain('VERIFIED');
       expect(await worker.run(id)).to.include({ kind: 'wait' });
       await setDomain('PENDING');
-      await resumeCampaign(world.db, project.access, id);
+      await resumeCampaign(database.db, project.access, id);
       expect(await worker.run(id)).to.include({ kind: 'wait' });
       expect(await campaignRow(id)).to.include({ pausedBy: 'BLOCKED' });
       await setDomain('VERIFIED');
       expect(await worker.run(id)).to.include({ kind: 'end' });
-      expect(await standing(world.db, project, id)).to.include({ sent: 3 });
+      expect(await standing(database.db, project, id)).to.include({ sent: 3 });
     });
   });
 
   describe('the throttle', () => {
     it('limits the mails of a minute, and ends at once when it is removed', async () => {
-      await addContacts(world.db, project, 4);
-      const { id } = await startCampaign(world.db, project, { ratePerMinute: 1 });
+      await addContacts(database.db, project, 4);
+      const { id } = await startCampaign(database.db, project, { ratePerMinute: 1 });
       const next = await worker.run(id);
       expect(next).to.include({ kind: 'wait' });
       expect(smtp.mails).to.have.lengthOf(1);
       expect(Date.parse(next.kind === 'wait' ? (next.until ?? '') : '')).to.be.greaterThan(Date.now() + 30_000);
-      expect((await showCampaign(world.db, project.id, id)).secondsLeft).to.equal(180);
-      await throttleCampaign(world.db, project.access, id, null);
+      expect((await showCampaign(database.db, project.id, id)).secondsLeft).to.equal(180);
+      await throttleCampaign(database.db, project.access, id, null);
       expect(await worker.run(id)).to.include({ kind: 'end' });
       expect(smtp.mails).to.have.lengthOf(4);
     });
 
     it('can be changed while mail is being sent', async () => {
-      await addContacts(world.db, project, 200);
+      await addContacts(database.db, project, 200);
       smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
-      const { id } = await startCampaign(world.db, project);
+      const { id } = await startCampaign(database.db, project);
       await worker.advance(id);
       const sending = worker.slice(id);
       await smtp.received(20);
-      await throttleCampaign(world.db, project.access, id, 1);
+      await throttleCampaign(database.db, project.access, id, 1);
       expect(await sending).to.deep.equal({ more: false });
       expect(smtp.mails.length).to.be.lessThan(200);
       expect(await worker.advance(id)).to.include({ kind: 'wait' });
@@ -147,7 +152,7 @@ describe('limits on a running campaign', () => {
   });
 
   it('shares the connections between campaigns of different projects', async () => {
-    const other = await makeProject(world.db);
+    const other = await makeProject(database.db);
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
     const ids: string[] = [];
     // The first is larger, so that it is not finished before the second starts.
@@ -155,8 +160,8 @@ describe('limits on a running campaign', () => {
       [project, 'a', 500],
       [other, 'b', 200],
     ] as const) {
-      await addContacts(world.db, owner, count, { prefix });
-      const { id } = await startCampaign(world.db, owner);
+      await addContacts(database.db, owner, count, { prefix });
+      const { id } = await startCampaign(database.db, owner);
       await worker.advance(id);
       ids.push(id);
     }

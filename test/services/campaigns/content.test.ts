@@ -10,9 +10,14 @@ import { readPageToken } from '../../../services/emails/links.ts';
 import { openReturnToken } from '../../../services/emails/return-token.ts';
 import { readClickToken, readOpenToken } from '../../../services/emails/tracked-links.ts';
 import { addContacts, makeCampaign } from '../../support/campaigns.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -27,15 +32,15 @@ const rawOf = ({ mail }: ReadyMail): Buffer => ('raw' in mail ? mail.raw : Buffe
 const header = ({ headers }: ParsedMail, name: string) => headers.find(({ key }) => key === name)?.value;
 
 describe('the mails of a campaign', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
-    db = world.db;
+    database = await connectTestDatabase();
+    db = database.db;
   });
-  after(() => world?.close());
+  after(() => database?.close());
   beforeEach(async () => {
     project = await makeProject(db);
   });

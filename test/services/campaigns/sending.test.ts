@@ -15,43 +15,48 @@ import {
   standing,
   startCampaign,
 } from '../../support/campaigns.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('sending a campaign', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
   let worker: CampaignWorker;
   let project: TestProject;
 
   before(async () => {
-    [world, smtp] = await Promise.all([openWorld(), startSmtp()]);
-    worker = campaignWorker(world.db, smtp.url);
+    [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
+    worker = campaignWorker(database.db, smtp.url);
   });
   after(async () => {
     worker?.close();
     await smtp?.close();
-    await world?.close();
+    await database?.close();
   });
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
     smtp.behave();
     smtp.mails.length = 0;
   });
 
   const contactId = async (email: string): Promise<string> =>
-    (await world.db('contacts').where({ projectId: project.id, email }).first('id')).id;
-  const campaignRow = (id: string) => world.db('campaigns').where({ id }).first();
+    (await database.db('contacts').where({ projectId: project.id, email }).first('id')).id;
+  const campaignRow = (id: string) => database.db('campaigns').where({ id }).first();
   const addresses = () => smtp.mails.flatMap(({ to }) => to).sort();
 
   it('sends every recipient one mail of their own and ends', async () => {
-    await addContacts(world.db, project, 250);
-    const { id } = await startCampaign(world.db, project);
+    await addContacts(database.db, project, 250);
+    const { id } = await startCampaign(database.db, project);
     expect(await worker.run(id)).to.include({ kind: 'end' });
     expect(await campaignRow(id)).to.include({ status: 'SENT', paused: false });
     expect((await campaignRow(id)).sentAt).to.be.instanceOf(Date);
-    expect(await standing(world.db, project, id)).to.include({ pending: 0, sent: 250, failed: 0 });
+    expect(await standing(database.db, project, id)).to.include({ pending: 0, sent: 250, failed: 0 });
     expect(new Set(addresses()).size).to.equal(250);
     expect(smtp.mails).to.have.lengthOf(250);
     const [mail] = smtp.mailsTo('p7@example.com');
@@ -59,18 +64,18 @@ describe('sending a campaign', () => {
     expect(subject).to.equal('Hello Name 7');
     expect(html).to.contain('Hello Name 7');
     expect(from?.address).to.equal(`news@${project.senderDomain}`);
-    const row = await recipientTo(world.db, id, 'p7@example.com');
+    const row = await recipientTo(database.db, id, 'p7@example.com');
     expect(row).to.include({ status: 'SENT', attempts: 1, sourceType: 'CAMPAIGN', campaignId: id });
     expect(mail?.messageId).to.equal(`<${row.id}@${project.senderDomain}>`);
-    expect(await world.db('deliveryBatches').where({ campaignId: id })).to.deep.equal([]);
+    expect(await database.db('deliveryBatches').where({ campaignId: id })).to.deep.equal([]);
   });
 
   it("adds one-click unsubscribe, footer and tracking by the campaign's type", async () => {
-    await addContacts(world.db, project, 1);
+    await addContacts(database.db, project, 1);
     const body = '<p>Hello</p><a href="https://shop.example/spring">Shop</a>';
     const sent = async (type: 'MARKETING' | 'HEADLESS' | 'TRANSACTIONAL') => {
       smtp.mails.length = 0;
-      const { id } = await startCampaign(world.db, project, { type, body });
+      const { id } = await startCampaign(database.db, project, { type, body });
       await worker.run(id);
       const mail = await smtp.mails[0]?.parsed();
       const header = (name: string) => mail?.headers.find(({ key }) => key === name)?.value;
@@ -87,19 +92,19 @@ describe('sending a campaign', () => {
       expect(other.header('list-unsubscribe'), type).to.equal(undefined);
       expect(other.html, type).not.to.contain('Unsubscribe');
     }
-    await world.db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
+    await database.db('projects').where({ id: project.id }).update({ tracking: 'DISABLED' });
     expect((await sent('MARKETING')).html).to.contain('href="https://shop.example/spring"');
   });
 
   it('freezes the contacts that its type may reach, and none that are added later', async () => {
-    await addContacts(world.db, project, 3);
-    await addContacts(world.db, project, 2, { subscribed: false, prefix: 'u' });
-    const marketing = await startCampaign(world.db, project);
-    const transactional = await startCampaign(world.db, project, { type: 'TRANSACTIONAL' });
+    await addContacts(database.db, project, 3);
+    await addContacts(database.db, project, 2, { subscribed: false, prefix: 'u' });
+    const marketing = await startCampaign(database.db, project);
+    const transactional = await startCampaign(database.db, project, { type: 'TRANSACTIONAL' });
     for (const { id } of [marketing, transactional]) expect(await worker.advance(id)).to.include({ kind: 'send' });
-    await addContacts(world.db, project, 4, { prefix: 'late' });
-    expect(await standing(world.db, project, marketing.id)).to.include({ pending: 3 });
-    expect(await standing(world.db, project, transactional.id)).to.include({ pending: 5 });
+    await addContacts(database.db, project, 4, { prefix: 'late' });
+    expect(await standing(database.db, project, marketing.id)).to.include({ pending: 3 });
+    expect(await standing(database.db, project, transactional.id)).to.include({ pending: 5 });
     await worker.run(marketing.id);
     expect(addresses()).to.deep.equal(['p0@example.com', 'p1@example.com', 'p2@example.com']);
     await worker.run(transactional.id);
@@ -107,79 +112,88 @@ describe('sending a campaign', () => {
   });
 
   it('skips with a reason contacts that unsubscribed, bounced or were deleted after the freeze', async () => {
-    await addContacts(world.db, project, 5);
-    const { id } = await startCampaign(world.db, project);
+    await addContacts(database.db, project, 5);
+    const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
-    await world.db('contacts').where({ projectId: project.id, email: 'p1@example.com' }).update({ subscribed: false });
-    await world.db('suppressions').insert({
-      id: world.db.raw('uuidv7()'),
+    await database
+      .db('contacts')
+      .where({ projectId: project.id, email: 'p1@example.com' })
+      .update({ subscribed: false });
+    await database.db('suppressions').insert({
+      id: database.db.raw('uuidv7()'),
       projectId: project.id,
-      addressHash: world.db.raw('address_hash(?, ?)', [project.id, 'p2@example.com']),
+      addressHash: database.db.raw('address_hash(?, ?)', [project.id, 'p2@example.com']),
       reason: 'HARD_BOUNCE',
     });
     const gone = await contactId('p3@example.com');
-    await deleteContacts(world.db, project.id, [gone]);
-    expect(await standing(world.db, project, id)).to.include({ pending: 4, skipped: 1 });
+    await deleteContacts(database.db, project.id, [gone]);
+    expect(await standing(database.db, project, id)).to.include({ pending: 4, skipped: 1 });
     await worker.run(id);
-    expect(await standing(world.db, project, id)).to.include({ pending: 0, sent: 2, skipped: 3 });
+    expect(await standing(database.db, project, id)).to.include({ pending: 0, sent: 2, skipped: 3 });
     expect(addresses()).to.deep.equal(['p0@example.com', 'p4@example.com']);
-    expect(await recipientTo(world.db, id, 'p1@example.com')).to.include({ status: 'SKIPPED', reason: 'unsubscribed' });
-    expect(await recipientTo(world.db, id, 'p2@example.com')).to.include({ status: 'SKIPPED', reason: 'suppressed' });
-    const row = await world.db('emails').where({ campaignId: id, contactId: gone }).first();
+    expect(await recipientTo(database.db, id, 'p1@example.com')).to.include({
+      status: 'SKIPPED',
+      reason: 'unsubscribed',
+    });
+    expect(await recipientTo(database.db, id, 'p2@example.com')).to.include({
+      status: 'SKIPPED',
+      reason: 'suppressed',
+    });
+    const row = await database.db('emails').where({ campaignId: id, contactId: gone }).first();
     expect(row).to.include({ status: 'SKIPPED', reason: 'contact deleted', toEmail: null, renderedSubject: null });
-    expect(await rowsOf(world.db, id)).to.deep.equal({ sent: 2, skipped: 3 });
+    expect(await rowsOf(database.db, id)).to.deep.equal({ sent: 2, skipped: 3 });
   });
 
   it('sends to the new address of a contact, also when the mail was already composed', async () => {
-    await addContacts(world.db, project, 10);
-    const { id } = await startCampaign(world.db, project, { ratePerMinute: 60 });
+    await addContacts(database.db, project, 10);
+    const { id } = await startCampaign(database.db, project, { ratePerMinute: 60 });
     const running = worker.run(id);
     await eventually(() => smtp.mails.length > 0);
-    const last = await world.db('emails').where({ campaignId: id }).orderBy('id', 'desc').first('contactId');
-    await world.db('contacts').where({ id: last.contactId }).update({ email: 'moved@example.com' });
-    await throttleCampaign(world.db, project.access, id, null);
+    const last = await database.db('emails').where({ campaignId: id }).orderBy('id', 'desc').first('contactId');
+    await database.db('contacts').where({ id: last.contactId }).update({ email: 'moved@example.com' });
+    await throttleCampaign(database.db, project.access, id, null);
     await running;
     expect(await worker.run(id)).to.include({ kind: 'end' });
     expect(smtp.mails).to.have.lengthOf(10);
     expect(addresses()).to.include('moved@example.com');
-    expect(await standing(world.db, project, id)).to.include({ sent: 10, pending: 0 });
+    expect(await standing(database.db, project, id)).to.include({ sent: 10, pending: 0 });
   });
 
   it('removes the address of a contact that is deleted later', async () => {
-    await addContacts(world.db, project, 1);
-    const { id } = await startCampaign(world.db, project);
+    await addContacts(database.db, project, 1);
+    const { id } = await startCampaign(database.db, project);
     await worker.run(id);
-    const row = await recipientTo(world.db, id, 'p0@example.com');
+    const row = await recipientTo(database.db, id, 'p0@example.com');
     expect(row).to.include({ toEmail: 'p0@example.com', renderedSubject: 'Hello Name 0' });
-    await deleteContacts(world.db, project.id, [row.contactId]);
-    expect(await row.$query(world.db)).to.include({ status: 'SENT', toEmail: null, renderedSubject: null });
-    expect(await standing(world.db, project, id)).to.include({ sent: 1 });
+    await deleteContacts(database.db, project.id, [row.contactId]);
+    expect(await row.$query(database.db)).to.include({ status: 'SENT', toEmail: null, renderedSubject: null });
+    expect(await standing(database.db, project, id)).to.include({ sent: 1 });
   });
 
   it('fails rejected recipients and retries deferred ones later', async () => {
-    await addContacts(world.db, project, 4);
+    await addContacts(database.db, project, 4);
     smtp.misbehave({ at: 'recipient', to: 'p1@example.com', do: { code: 550, text: 'no such user' } });
     smtp.misbehave({ at: 'recipient', to: 'p2@example.com', do: { code: 450, text: 'later' } });
-    const { id } = await startCampaign(world.db, project);
+    const { id } = await startCampaign(database.db, project);
     const next = await worker.run(id);
     expect(next).to.include({ kind: 'wait' });
-    expect(await standing(world.db, project, id)).to.include({ pending: 1, sent: 2, failed: 1 });
-    const failed = await recipientTo(world.db, id, 'p1@example.com');
+    expect(await standing(database.db, project, id)).to.include({ pending: 1, sent: 2, failed: 1 });
+    const failed = await recipientTo(database.db, id, 'p1@example.com');
     expect(failed.status).to.equal('FAILED');
     expect(failed.reason).to.contain('no such user');
-    const deferred = await recipientTo(world.db, id, 'p2@example.com');
+    const deferred = await recipientTo(database.db, id, 'p2@example.com');
     expect(deferred).to.include({ status: 'PENDING', attempts: 1, batchId: null });
     expect(next.kind === 'wait' && next.until).to.equal(deferred.dueAt.toISOString());
     smtp.behave();
-    await deferred.$query(world.db).patch({ dueAt: new Date() });
+    await deferred.$query(database.db).patch({ dueAt: new Date() });
     expect(await worker.run(id)).to.include({ kind: 'end' });
-    expect(await standing(world.db, project, id)).to.include({ pending: 0, sent: 3, failed: 1 });
+    expect(await standing(database.db, project, id)).to.include({ pending: 0, sent: 3, failed: 1 });
   });
 
   it('is sent once in a process: a concurrent call waits and returns the same result', async () => {
-    await addContacts(world.db, project, 60);
+    await addContacts(database.db, project, 60);
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
-    const { id } = await startCampaign(world.db, project);
+    const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
     const stop = new AbortController();
     const hands = [worker.slice(id), worker.slice(id)];
@@ -188,21 +202,25 @@ describe('sending a campaign', () => {
     const error: unknown = await told.catch((reason) => reason);
     expect(error).to.be.instanceOf(RetryLater);
     expect(await Promise.all(hands)).to.deep.equal([{ more: false }, { more: false }]);
-    expect(await standing(world.db, project, id)).to.include({ sent: 60, pending: 0 });
+    expect(await standing(database.db, project, id)).to.include({ sent: 60, pending: 0 });
     expect(new Set(addresses()).size).to.equal(60);
   });
 
   it('continues when recipients unsubscribe while their mail is being composed', async () => {
-    await addContacts(world.db, project, 200);
+    await addContacts(database.db, project, 200);
     smtp.misbehave({ at: 'message', do: { delayMs: 5 } });
-    const { id } = await startCampaign(world.db, project);
+    const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
     const sending = worker.slice(id);
     await smtp.received(20);
-    await world.db('contacts').where({ projectId: project.id }).whereLike('email', 'p1%').update({ subscribed: false });
+    await database
+      .db('contacts')
+      .where({ projectId: project.id })
+      .whereLike('email', 'p1%')
+      .update({ subscribed: false });
     await sending;
     expect(await worker.run(id)).to.include({ kind: 'end' });
-    const { sent, skipped, pending } = await standing(world.db, project, id);
+    const { sent, skipped, pending } = await standing(database.db, project, id);
     expect({ all: sent + skipped, pending }).to.deep.equal({ all: 200, pending: 0 });
     expect(skipped).to.be.greaterThan(0);
     expect(smtp.mails.length).to.equal(sent);
@@ -210,28 +228,28 @@ describe('sending a campaign', () => {
   });
 
   it('does not retry a recipient whose outcome is unknown', async () => {
-    await addContacts(world.db, project, 3);
+    await addContacts(database.db, project, 3);
     smtp.misbehave({ at: 'accepted', to: 'p1@example.com', do: 'drop' });
-    const { id } = await startCampaign(world.db, project);
+    const { id } = await startCampaign(database.db, project);
     expect(await worker.run(id)).to.include({ kind: 'end' });
-    expect(await standing(world.db, project, id)).to.include({ sent: 2, unknown: 1, pending: 0 });
+    expect(await standing(database.db, project, id)).to.include({ sent: 2, unknown: 1, pending: 0 });
     expect(smtp.mailsTo('p1@example.com')).to.have.lengthOf(1);
   });
 
   it('sends no mail twice when it is paused and resumed', async () => {
-    await addContacts(world.db, project, 300);
+    await addContacts(database.db, project, 300);
     smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
-    const { id } = await startCampaign(world.db, project);
+    const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
     const sending = worker.slice(id);
     await smtp.received(30);
-    await pauseCampaign(world.db, project.access, id);
+    await pauseCampaign(database.db, project.access, id);
     // Starts no other mails: only those in flight arrive. Read in this order, because results that are persisted
     // meanwhile leave the first table and appear in the second.
-    const onWire = await world.db('campaignMailsInFlight').where({ campaignId: id }).select('emailId');
-    const ended = await world.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
+    const onWire = await database.db('campaignMailsInFlight').where({ campaignId: id }).select('emailId');
+    const ended = await database.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 }).select('id');
     expect(await sending).to.deep.equal({ more: false });
-    const { sent, pending } = await standing(world.db, project, id);
+    const { sent, pending } = await standing(database.db, project, id);
     expect(sent + pending).to.equal(300);
     expect(sent).to.be.at.most(ended.length + onWire.length);
     expect(smtp.mails.length).to.equal(sent);
@@ -239,36 +257,36 @@ describe('sending a campaign', () => {
     expect(await worker.slice(id)).to.deep.equal({ more: false });
     expect(smtp.mails.length).to.equal(sent);
     smtp.behave();
-    await resumeCampaign(world.db, project.access, id);
+    await resumeCampaign(database.db, project.access, id);
     await worker.run(id);
-    expect(await standing(world.db, project, id)).to.include({ sent: 300, pending: 0 });
+    expect(await standing(database.db, project, id)).to.include({ sent: 300, pending: 0 });
     expect(new Set(addresses()).size).to.equal(300);
     expect(smtp.mails.length).to.equal(300);
   });
 
   it('sends no mail after a cancellation was answered, and the rest is CANCELLED', async () => {
-    await addContacts(world.db, project, 300);
+    await addContacts(database.db, project, 300);
     smtp.misbehave({ at: 'message', do: { delayMs: 10 } });
-    const { id } = await startCampaign(world.db, project);
+    const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
     const sending = worker.slice(id);
     await smtp.received(20);
-    await cancelCampaign(world.db, project.access, id);
-    expect(await standing(world.db, project, id)).to.include({ pending: 0 });
+    await cancelCampaign(database.db, project.access, id);
+    expect(await standing(database.db, project, id)).to.include({ pending: 0 });
     await sending;
-    const { sent } = await standing(world.db, project, id);
+    const { sent } = await standing(database.db, project, id);
     expect(await worker.run(id)).to.include({ kind: 'end' });
-    expect(await standing(world.db, project, id)).to.include({ sent, cancelled: 300 - sent, pending: 0 });
-    expect(await rowsOf(world.db, id)).to.deep.equal({ sent, cancelled: 300 - sent });
+    expect(await standing(database.db, project, id)).to.include({ sent, cancelled: 300 - sent, pending: 0 });
+    expect(await rowsOf(database.db, id)).to.deep.equal({ sent, cancelled: 300 - sent });
     expect(smtp.mails.length).to.equal(sent);
     expect(await campaignRow(id)).to.include({ status: 'CANCELLED' });
   });
 
   it('waits for its scheduled time, and follows the last change of it', async () => {
-    await addContacts(world.db, project, 2);
-    const { id } = await makeCampaign(world.db, project);
+    await addContacts(database.db, project, 2);
+    const { id } = await makeCampaign(database.db, project);
     const at = (ms: number) => new Date(Date.now() + ms);
-    await world
+    await database
       .db('campaigns')
       .where({ id })
       .update({ status: 'SCHEDULED', scheduledFor: at(3_600_000), generation: 1 });
@@ -280,37 +298,40 @@ describe('sending a campaign', () => {
   });
 
   it('ends at once when no recipients are left at its scheduled time', async () => {
-    const { id } = await makeCampaign(world.db, project);
-    await world.db('campaigns').where({ id }).update({ status: 'SCHEDULED', scheduledFor: new Date(), generation: 1 });
+    const { id } = await makeCampaign(database.db, project);
+    await database
+      .db('campaigns')
+      .where({ id })
+      .update({ status: 'SCHEDULED', scheduledFor: new Date(), generation: 1 });
     expect(await worker.run(id)).to.include({ kind: 'end' });
     expect(await campaignRow(id)).to.include({ status: 'SENT' });
   });
 
   it('waits while the SMTP server is unavailable, and counts no attempts', async () => {
-    await addContacts(world.db, project, 10);
-    const { id } = await startCampaign(world.db, project);
+    await addContacts(database.db, project, 10);
+    const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
     await smtp.close();
     worker.mailer.close();
     const again = await worker.slice(id).catch((error: Error) => error.message);
     await smtp.reopen();
     expect(again).to.match(/^the SMTP server cannot be reached/);
-    expect(await world.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 })).to.deep.equal([]);
-    const next = campaignWorker(world.db, smtp.url);
+    expect(await database.db('emails').where({ campaignId: id }).whereNot({ attempts: 0 })).to.deep.equal([]);
+    const next = campaignWorker(database.db, smtp.url);
     await next.run(id);
     next.close();
-    expect(await standing(world.db, project, id)).to.include({ sent: 10 });
+    expect(await standing(database.db, project, id)).to.include({ sent: 10 });
   });
 
   it('continues when the database terminates all connections repeatedly', async function () {
     this.timeout(120_000);
-    await addContacts(world.db, project, 150);
+    await addContacts(database.db, project, 150);
     smtp.misbehave({ at: 'message', do: { delayMs: 20 } });
-    const db = connectDb({ databaseUrl: world.url, poolSize: 5, name: 'cut-off' });
+    const db = connectDb({ databaseUrl: database.url, poolSize: 5, name: 'cut-off' });
     const cut = () =>
-      world.db.raw("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut-off'");
+      database.db.raw("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cut-off'");
     const other = campaignWorker(db, smtp.url, { connections: 4 });
-    const { id } = await startCampaign(world.db, project);
+    const { id } = await startCampaign(database.db, project);
     await worker.advance(id);
     // An unhandled rejection would end a worker.
     const unhandled: unknown[] = [];
@@ -336,38 +357,38 @@ describe('sending a campaign', () => {
     await db.destroy();
     process.off('unhandledRejection', note);
     expect(unhandled).to.deep.equal([]);
-    const { sent, unknown, pending } = await standing(world.db, project, id);
+    const { sent, unknown, pending } = await standing(database.db, project, id);
     expect({ all: sent + unknown, pending }).to.deep.equal({ all: 150, pending: 0 });
     expect(unknown).to.be.at.most(3 * 2 * 4);
     expect(new Set(addresses()).size).to.equal(smtp.mails.length);
   });
 
   it('continues the work of a killed process, whose mails in flight become UNKNOWN', async () => {
-    await addContacts(world.db, project, 100);
-    const { id } = await startCampaign(world.db, project);
-    const other = campaignWorker(world.db, smtp.url, { connections: 3 });
+    await addContacts(database.db, project, 100);
+    const { id } = await startCampaign(database.db, project);
+    const other = campaignWorker(database.db, smtp.url, { connections: 3 });
     await other.advance(id);
     smtp.misbehave({ at: 'message', do: 'hang' });
     const killed = other.slice(id).catch(() => {});
-    const onWire = () => world.db('campaignMailsInFlight').where({ campaignId: id, endedAt: null });
+    const onWire = () => database.db('campaignMailsInFlight').where({ campaignId: id, endedAt: null });
     await eventually(async () => (await onWire()).length >= 3);
     // Simulates a killed process: its lease has expired, and its results come too late.
-    await world
+    await database
       .db('deliveryBatches')
       .where({ campaignId: id })
       .update({ leaseUntil: new Date(0), leaseToken: null });
     const inDoubt = await onWire();
     expect(inDoubt.length).to.be.at.most(6);
-    const mine = campaignWorker(world.db, smtp.url);
+    const mine = campaignWorker(database.db, smtp.url);
     const taken = mine.slice(id);
-    await eventually(async () => (await standing(world.db, project, id)).unknown >= inDoubt.length);
+    await eventually(async () => (await standing(database.db, project, id)).unknown >= inDoubt.length);
     smtp.behave();
     await taken;
     await mine.run(id);
     await killed;
     mine.close();
     other.close();
-    const { sent, unknown, pending } = await standing(world.db, project, id);
+    const { sent, unknown, pending } = await standing(database.db, project, id);
     expect(sent + unknown).to.equal(100);
     expect(pending).to.equal(0);
     expect(new Set(addresses()).size).to.equal(smtp.mails.length);

@@ -10,26 +10,31 @@ import {
   standing,
   startCampaign,
 } from '../../support/campaigns.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('a campaign mail whose composing stops the worker', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let smtp: SmtpStandIn;
   let worker: CampaignWorker;
   let project: TestProject;
 
   before(async () => {
-    [world, smtp] = await Promise.all([openWorld(), startSmtp()]);
-    db = world.db;
+    [database, smtp] = await Promise.all([connectTestDatabase(), startSmtp()]);
+    db = database.db;
     worker = campaignWorker(db, smtp.url);
   });
   after(async () => {
     worker?.close();
     await smtp?.close();
-    await world?.close();
+    await database?.close();
   });
   beforeEach(async () => {
     project = await makeProject(db);
@@ -56,7 +61,7 @@ describe('a campaign mail whose composing stops the worker', () => {
   /** A worker that dies, as far as the database can see, while it composes the first mail of the batch. */
   async function dieComposing(id: string, marks: string[]): Promise<void> {
     const name = `everpost-dying-${marks.length}`;
-    const own = connectDb({ databaseUrl: world.url, poolSize: 3, name });
+    const own = connectDb({ databaseUrl: database.url, poolSize: 3, name });
     const dying = campaignWorker(own, smtp.url);
     // The recipient's row cannot be read while its table is locked; all earlier reads have finished by then.
     const lock = await db.transaction();

@@ -9,7 +9,7 @@ import { segmentOperators } from '../../../services/conditions/operators/segment
 import { subscribedOperators } from '../../../services/conditions/operators/subscribed.ts';
 import type { SegmentSource } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
-import { openWorld, type World } from '../../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
 import { ago, drift, evaluateBoth, type Person, populate, tree } from './population.ts';
 
 // Small pools of values, so that filters match often. Rare values are edge cases.
@@ -200,12 +200,12 @@ const windows = fc
   .map(([age, length]) => ({ from: ago(age + length), to: ago(age) }));
 
 describe('SQL and in-memory evaluation of a condition', () => {
-  let world: World;
+  let database: ConnectedDatabase;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
 
   it('agree for every contact', async function () {
     this.timeout(120_000);
@@ -217,9 +217,9 @@ describe('SQL and in-memory evaluation of a condition', () => {
       stored,
       data,
       async (all, asked, first, second, context) => {
-        const population = await populate(world.db, all, segmentsOf(first, second));
+        const population = await populate(database.db, all, segmentsOf(first, second));
         for (const one of asked) {
-          const { bySql, inMemory } = await evaluateBoth(world.db, population, one, context);
+          const { bySql, inMemory } = await evaluateBoth(database.db, population, one, context);
           expect(bySql, JSON.stringify(one)).to.deep.equal(inMemory);
           seen.matched += bySql.length;
           seen.asked += all.length;
@@ -241,9 +241,9 @@ describe('SQL and in-memory evaluation of a condition', () => {
       stored,
       windows,
       async (all, asked, first, second, window) => {
-        const population = await populate(world.db, all, segmentsOf(first, second));
+        const population = await populate(database.db, all, segmentsOf(first, second));
         for (const tree of asked) {
-          const { changed, selected } = await drift(world.db, population, tree, window);
+          const { changed, selected } = await drift(database.db, population, tree, window);
           expect(selected, JSON.stringify(tree)).to.include.members(changed);
           changes += changed.length;
         }

@@ -1,31 +1,39 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import { evaluateForContact } from '../../../services/conditions/decide.ts';
+import { evaluateForContact } from '../../../services/conditions/facts.ts';
 import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveCondition } from '../../../services/conditions/resolve.ts';
 import type { Data } from '../../../services/contacts/data.ts';
-import { makeProject, openWorld, type World } from '../../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 import { NOW, tree } from './population.ts';
 
 describe('evaluating a condition for one stored contact', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let projectId: string;
   let contactId: string;
 
   before(async () => {
-    world = await openWorld();
-    projectId = (await makeProject(world.db)).id;
+    database = await connectTestDatabase();
+    projectId = (await makeProject(database.db)).id;
     contactId = newId();
     const data = JSON.stringify({ plan: 'pro' });
-    await world.db('contacts').insert({ id: contactId, projectId, email: 'ann@example.com', subscribed: true, data });
+    await database
+      .db('contacts')
+      .insert({ id: contactId, projectId, email: 'ann@example.com', subscribed: true, data });
     const at = (createdAt: string) => ({ id: newId(), projectId, contactId, name: 'login', createdAt });
-    await world.db('events').insert(['01', '10', '20', '28', '30', '31'].map((day) => at(`2026-03-${day}T00:00:00Z`)));
+    await database
+      .db('events')
+      .insert(['01', '10', '20', '28', '30', '31'].map((day) => at(`2026-03-${day}T00:00:00Z`)));
   });
-  after(() => world.close());
+  after(() => database.close());
 
   async function decide(filter: object, context: Data = {}): Promise<boolean> {
-    const resolved = await resolveCondition(world.db, projectId, requireCondition(tree(filter), { inExecution: true }));
-    return evaluateForContact(world.db, resolved, { projectId, contactId, now: NOW, context });
+    const resolved = await resolveCondition(
+      database.db,
+      projectId,
+      requireCondition(tree(filter), { inExecution: true }),
+    );
+    return evaluateForContact(database.db, resolved, { projectId, contactId, now: NOW, context });
   }
 
   it('evaluates contact data and the context of the execution', async () => {
@@ -51,26 +59,28 @@ describe('evaluating a condition for one stored contact', () => {
   it('evaluates referenced static and dynamic segments, including their events', async () => {
     const [fixed, active] = [newId(), newId()];
     const base = { projectId, name: 'x', memberCount: 0 };
-    await world.db('segments').insert({ ...base, id: fixed, slug: 'fixed', type: 'STATIC' });
+    await database.db('segments').insert({ ...base, id: fixed, slug: 'fixed', type: 'STATIC' });
     const condition = tree({ field: 'login', operator: 'triggered', count: 6 });
-    await world
+    await database
       .db('segments')
       .insert({ ...base, id: active, slug: 'active', type: 'DYNAMIC', condition: JSON.stringify(condition) });
     const member = (id: string) => ({ field: `segment.${id}`, operator: 'memberOfSegment' });
     expect(await decide(member(active))).to.equal(true);
     expect(await decide(member(fixed))).to.equal(false);
-    await world.db('segment_members').insert({ segmentId: fixed, contactId });
+    await database.db('segment_members').insert({ segmentId: fixed, contactId });
     expect(await decide(member(fixed))).to.equal(true);
     expect(await decide(member(newId()))).to.equal(false);
   });
 
   it('does not match a contact of another project', async () => {
     const resolved = await resolveCondition(
-      world.db,
+      database.db,
       projectId,
       requireCondition(tree({ field: 'data.x', operator: 'notExists' })),
     );
-    expect(await evaluateForContact(world.db, resolved, { projectId, contactId, now: NOW })).to.equal(true);
-    expect(await evaluateForContact(world.db, resolved, { projectId: newId(), contactId, now: NOW })).to.equal(false);
+    expect(await evaluateForContact(database.db, resolved, { projectId, contactId, now: NOW })).to.equal(true);
+    expect(await evaluateForContact(database.db, resolved, { projectId: newId(), contactId, now: NOW })).to.equal(
+      false,
+    );
   });
 });

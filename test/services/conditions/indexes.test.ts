@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
 import { toSql } from '../../../services/conditions/evaluate.ts';
-import { run, sql } from '../../../services/conditions/fragment.ts';
+import { queryFragment, sql } from '../../../services/conditions/fragment.ts';
 import { requireCondition } from '../../../services/conditions/parse.ts';
-import { openWorld, type World } from '../../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
 import { NOW, tree } from './population.ts';
 
 interface Plan {
@@ -16,12 +16,12 @@ interface Plan {
 const EVENTS_CONDITION = /^events_\w+_project_id_name_contact_id_created_at_idx$/;
 
 describe('indexes for conditions', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   const projectId = newId();
 
   before(async () => {
-    world = await openWorld();
-    await world.db.raw(
+    database = await connectTestDatabase();
+    await database.db.raw(
       `insert into contacts (id, project_id, email, subscribed, data)
        select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', true,
          jsonb_build_object('city', 'city' || n % 1000, 'seats', n % 1000, 'profile', jsonb_build_object('tier', n % 1000))
@@ -29,21 +29,21 @@ describe('indexes for conditions', () => {
        from generate_series(1, 20000) n`,
       [projectId],
     );
-    await world.db.raw(
+    await database.db.raw(
       `insert into events (id, project_id, contact_id, name, created_at)
        select gen_random_uuid(), project_id, id, 'event' || n, now() - make_interval(days => n)
        from contacts, generate_series(1, 2) n where project_id = ?::uuid`,
       [projectId],
     );
-    await world.db.raw('vacuum analyze contacts, events');
+    await database.db.raw('vacuum analyze contacts, events');
   });
-  after(() => world.close());
+  after(() => database.close());
 
   async function indexesOf(...filters: object[]): Promise<string[]> {
     const { condition } = requireCondition(tree(...filters));
     const matching = toSql(condition, { projectId, now: NOW, segments: new Map(), context: {} });
-    const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-      world.db,
+    const [row] = await queryFragment<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      database.db,
       sql`explain (format json) select count(*) from contacts c where c.project_id = ${projectId} and ${matching}`,
     );
     const found: string[] = [];

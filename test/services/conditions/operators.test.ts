@@ -7,7 +7,7 @@ import { eventOperators } from '../../../services/conditions/operators/event.ts'
 import { segmentOperators } from '../../../services/conditions/operators/segment.ts';
 import { subscribedOperators } from '../../../services/conditions/operators/subscribed.ts';
 import type { Data } from '../../../services/contacts/data.ts';
-import { openWorld, type World } from '../../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
 import { ago, evaluateBoth, type Person, type Population, populate, tree } from './population.ts';
 
 const HOUR = 3_600_000;
@@ -17,16 +17,21 @@ const DAY = 24 * HOUR;
 type Row = [operator: string, rest: { value?: unknown; unit?: string; count?: number }, ...names: string[]];
 
 describe('every operator, as SQL and in memory', () => {
-  let world: World;
+  let database: ConnectedDatabase;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
 
   async function expectTable(population: Population, field: string, rows: Row[], context?: Data): Promise<void> {
     for (const [operator, rest, ...names] of rows) {
-      const { bySql, inMemory } = await evaluateBoth(world.db, population, tree({ field, operator, ...rest }), context);
+      const { bySql, inMemory } = await evaluateBoth(
+        database.db,
+        population,
+        tree({ field, operator, ...rest }),
+        context,
+      );
       const wanted = [...names].sort();
       const what = `${field} ${operator} ${JSON.stringify(rest)}`;
       expect(bySql.map(nameOf), `${what} by SQL`).to.deep.equal(wanted);
@@ -40,7 +45,7 @@ describe('every operator, as SQL and in memory', () => {
     expect([...new Set(rows.map(([operator]) => operator))].sort()).to.deep.equal(Object.keys(operators).sort());
 
   it('matches email without regard to case', async () => {
-    const population = await populate(world.db, [
+    const population = await populate(database.db, [
       { email: 'ann@example.com' },
       { email: 'bob@example.com' },
       { email: 'a_b%c@sub.example.org' },
@@ -64,7 +69,7 @@ describe('every operator, as SQL and in memory', () => {
   });
 
   it('matches subscribed', async () => {
-    const population = await populate(world.db, [
+    const population = await populate(database.db, [
       { email: 'in@example.com', subscribed: true },
       { email: 'out@example.com', subscribed: false },
     ]);
@@ -80,7 +85,7 @@ describe('every operator, as SQL and in memory', () => {
   for (const field of ['createdAt', 'updatedAt'] as const)
     it(`compares ${field} with millisecond precision`, async () => {
       const at = (name: string, date: string): Person => ({ email: `${name}@example.com`, [field]: new Date(date) });
-      const population = await populate(world.db, [
+      const population = await populate(database.db, [
         at('january', '2026-01-31T12:00:00.000Z'),
         at('yesterday', '2026-03-30T23:59:59.999Z'),
         at('today', '2026-03-31T00:00:00.000Z'),
@@ -192,11 +197,11 @@ describe('every operator, as SQL and in memory', () => {
   for (const [field, data] of places)
     it(`evaluates ${field} with matching, other, missing, null and mistyped values`, async () => {
       expectCovered(dataRows, dataOperators);
-      await expectTable(await populate(world.db, holders(data)), field, dataRows);
+      await expectTable(await populate(database.db, holders(data)), field, dataRows);
     });
 
   it('follows a data path through objects only, not through arrays or scalars', async () => {
-    const population = await populate(world.db, [
+    const population = await populate(database.db, [
       { email: 'array@example.com', data: { a: [{ b: 1 }] } },
       { email: 'number@example.com', data: { a: 5 } },
       { email: 'text@example.com', data: { a: 'b' } },
@@ -213,7 +218,7 @@ describe('every operator, as SQL and in memory', () => {
   });
 
   it('reads event.<key> from the context of the execution', async () => {
-    const population = await populate(world.db, [{ email: 'ann@example.com' }]);
+    const population = await populate(database.db, [{ email: 'ann@example.com' }]);
     for (const [name, value] of Object.entries(values)) {
       const rows = dataRows.map(
         ([operator, rest, ...names]): Row => (names.includes(name) ? [operator, rest, 'ann'] : [operator, rest]),
@@ -271,13 +276,13 @@ describe('every operator, as SQL and in memory', () => {
   for (const [field, name] of recorded)
     it(`counts ${field} by number and time`, async () => {
       expectCovered(eventRows, eventOperators);
-      await expectTable(await populate(world.db, happened(name)), field, eventRows);
+      await expectTable(await populate(database.db, happened(name)), field, eventRows);
     });
 
   it('matches members of static, dynamic, nested and deleted segments', async () => {
     const [fixed, dynamic, through, gone] = [newId(), newId(), newId(), newId()];
     const population = await populate(
-      world.db,
+      database.db,
       [
         { email: 'ann@example.com', data: { plan: 'pro' }, segments: [fixed] },
         { email: 'bob@example.com', data: { plan: 'pro' } },
@@ -308,7 +313,7 @@ describe('every operator, as SQL and in memory', () => {
   it('ends the evaluation of a cycle of segments', async () => {
     const [one, two] = [newId(), newId()];
     const population = await populate(
-      world.db,
+      database.db,
       [{ email: 'ann@example.com' }],
       [
         { id: one, condition: tree({ field: `segment.${two}`, operator: 'memberOfSegment' }) },
@@ -319,7 +324,7 @@ describe('every operator, as SQL and in memory', () => {
   });
 
   it('combines groups by logic, and requires all filters and the nested condition of a group', async () => {
-    const population = await populate(world.db, [
+    const population = await populate(database.db, [
       { email: 'a@example.com', data: { a: 1 } },
       { email: 'b@example.com', data: { b: 1 } },
       { email: 'ab@example.com', data: { a: 1, b: 1 } },
@@ -345,7 +350,7 @@ describe('every operator, as SQL and in memory', () => {
       [{ logic: 'AND', groups: [{ conditions: { logic: 'OR', groups: [{ filters: [has('c')] }] } }] }, 'c'],
     ];
     for (const [given, ...names] of trees) {
-      const { bySql, inMemory } = await evaluateBoth(world.db, population, given);
+      const { bySql, inMemory } = await evaluateBoth(database.db, population, given);
       expect(bySql.map(nameOf)).to.deep.equal([...names].sort());
       expect(inMemory).to.deep.equal(bySql);
     }

@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import { decides, filtersOf, toSql } from '../../../services/conditions/evaluate.ts';
-import { joined, run, sql } from '../../../services/conditions/fragment.ts';
+import { joined, queryFragment, sql } from '../../../services/conditions/fragment.ts';
 import { requireCondition } from '../../../services/conditions/parse.ts';
 import { resolveWith, type SegmentSource } from '../../../services/conditions/resolve.ts';
 import type { Subject, Window } from '../../../services/conditions/types.ts';
@@ -92,7 +92,7 @@ export async function evaluateBoth(
   const resolved = await resolveWith(parsed, async (ids) => segments.filter(({ id }) => ids.includes(id)));
   const evaluationContext = { now: NOW, context, segments: resolved.segments };
   const matching = toSql(resolved.condition, { ...evaluationContext, projectId });
-  const rows = await run<{ email: string }>(
+  const rows = await queryFragment<{ email: string }>(
     db,
     sql`select c.email from contacts c where c.project_id = ${projectId} and ${matching}`,
   );
@@ -133,7 +133,7 @@ export async function drift(
   const selects = filtersOf(resolved.condition, resolved.segments).flatMap(
     (filter) => filter.drift?.(window, query) ?? [],
   );
-  const rows = await run<{ id: string }>(
+  const rows = await queryFragment<{ id: string }>(
     db,
     selects.length > 0 ? joined(selects, ' union ') : sql`select null::uuid as id where false`,
   );

@@ -5,17 +5,22 @@ import { aggregateContactCounts, countContacts } from '../../../services/contact
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { deleteContacts } from '../../../services/removal/contact.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 describe('counting contacts', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    ({ db } = world);
+    database = await connectTestDatabase();
+    ({ db } = database);
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const fieldsOf = async ({ id }: TestProject) =>
     Object.fromEntries(

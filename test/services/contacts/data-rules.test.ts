@@ -5,7 +5,12 @@ import { type Data, readData } from '../../../services/contacts/data.ts';
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 const RESERVED = [
   'id',
@@ -81,17 +86,17 @@ describe('the rules for data', () => {
   });
 
   describe('in the database', () => {
-    let world: World;
+    let database: ConnectedDatabase;
     let db: Db;
     let project: TestProject;
     let contacts = 0;
 
     before(async () => {
-      world = await openWorld(5);
-      ({ db } = world);
+      database = await connectTestDatabase(5);
+      ({ db } = database);
       project = await makeProject(db);
     });
-    after(() => world.close());
+    after(() => database.close());
 
     /** The operations that apply the rules. */
     const operations: Record<string, (email: string, data: Data) => Promise<unknown>> = {

@@ -7,17 +7,22 @@ import { writeContacts } from '../../../services/contacts/write.ts';
 import { sendEmails } from '../../../services/emails/send.ts';
 import { trackEvent } from '../../../services/events/track.ts';
 import { deleteContact, deleteContacts } from '../../../services/removal/contact.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 describe('deleting contacts', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    ({ db } = world);
+    database = await connectTestDatabase();
+    ({ db } = database);
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const send = (project: TestProject, email: string) =>
     sendEmails(db, project.access, {

@@ -8,18 +8,23 @@ import { listFieldValues } from '../../../services/contacts/field-values.ts';
 import { listFields } from '../../../services/contacts/fields.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { findFieldUsage } from '../../../services/usage/field.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 describe('contact fields', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
-    ({ db } = world);
+    database = await connectTestDatabase();
+    ({ db } = database);
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
     project = await makeProject(db);
   });

@@ -7,20 +7,25 @@ import { ApiError } from '../../../platform/errors.ts';
 import { type ContactsQuery, listContacts } from '../../../services/contacts/list.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { cleanContactIndexes } from '../../../services/contacts/upkeep.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 const keys: SigningKeys = ['a key of the tests'];
 const defaults = { limit: 100, sort: 'createdAt', dir: 'desc' } as const;
 
 describe('listing contacts', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    ({ db } = world);
+    database = await connectTestDatabase();
+    ({ db } = database);
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const list = (project: TestProject, query: Partial<ContactsQuery> = {}) =>
     listContacts(db, project.id, keys, { ...defaults, ...query });

@@ -5,19 +5,19 @@ import { newId } from '../../../platform/ids.ts';
 import { regenerateKeys } from '../../../services/access/keys.ts';
 import { saveContact, updateContact } from '../../../services/contacts/save.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { makeProject, openWorld, type World } from '../../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 
 const email = 'ann@example.com';
 
 describe('saving a contact', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    ({ db } = world);
+    database = await connectTestDatabase();
+    ({ db } = database);
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const recordedEvents = async (projectId: string) =>
     (await db('events').where({ projectId }).orderBy('id')).map(({ name }) => name);

@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import type { Db } from '../../../db/connect.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { type ContactWrite, writeContacts } from '../../../services/contacts/write.ts';
-import { makeProject, openWorld, type World } from '../../support/world.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
 
 describe('writing many contacts', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let db: Db;
 
   before(async () => {
-    world = await openWorld();
-    ({ db } = world);
+    database = await connectTestDatabase();
+    ({ db } = database);
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const one = (n: number, rest: Partial<ContactWrite> = {}): ContactWrite => ({
     email: `c${n}@example.com`,

@@ -10,30 +10,35 @@ import { newId } from '../../../platform/ids.ts';
 import { aggregateEventCounts } from '../../../services/events/counts.ts';
 import { deleteEvents } from '../../../services/events/remove.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 const HOUR = 3_600_000;
 
 describe('counts of activity', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
   const track = (n: number, event: string) =>
-    trackEvent(world.db, project.access, { email: `u${n}@example.com`, event });
+    trackEvent(database.db, project.access, { email: `u${n}@example.com`, event });
   const names = async () => {
-    const { names } = await readEventNames(world.db, project.id, { limit: 100 });
+    const { names } = await readEventNames(database.db, project.id, { limit: 100 });
     return Object.fromEntries(names.map(({ name, count }) => [name, count]));
   };
   const counted = async (): Promise<Record<string, number>> => {
-    const rows = await world
+    const rows = await database
       .db('events')
       .where({ projectId: project.id })
       .groupBy('name')
@@ -45,7 +50,7 @@ describe('counts of activity', () => {
   it('are exact while events are written and deltas aggregated concurrently', async () => {
     let writing = true;
     const aggregating = (async () => {
-      while (writing) await aggregateEventDeltas(world.db, 7);
+      while (writing) await aggregateEventDeltas(database.db, 7);
     })();
     let known = 0;
     const reading = (async () => {
@@ -59,10 +64,10 @@ describe('counts of activity', () => {
     writing = false;
     await Promise.all([aggregating, reading]);
     expect(await names()).to.deep.equal({ e0: 100, e1: 100, e2: 100 });
-    await aggregateEventCounts(world.db);
+    await aggregateEventCounts(database.db);
     expect(await names()).to.deep.equal({ e0: 100, e1: 100, e2: 100 });
-    expect(await world.db('eventDeltas').where({ projectId: project.id })).to.have.lengthOf(0);
-    expect(await countContactsOfEvent(world.db, project.id, 'e1')).to.equal(40);
+    expect(await database.db('eventDeltas').where({ projectId: project.id })).to.have.lengthOf(0);
+    expect(await countContactsOfEvent(database.db, project.id, 'e1')).to.equal(40);
   });
 
   it('equal the stored events after a name was deleted while it was tracked', async () => {
@@ -70,18 +75,18 @@ describe('counts of activity', () => {
       ...Array.from({ length: 100 }, (_, n) => track(n % 10, n % 2 ? 'gone' : 'stays')),
       (async () => {
         for (let n = 0; n < 5; n++) {
-          await deleteEvents(world.db, project.access, 'gone');
-          await aggregateEventDeltas(world.db, 20);
+          await deleteEvents(database.db, project.access, 'gone');
+          await aggregateEventDeltas(database.db, 20);
         }
       })(),
     ]);
     expect(await names()).to.deep.equal(await counted());
-    await aggregateEventCounts(world.db);
+    await aggregateEventCounts(database.db);
     expect(await names()).to.deep.equal(await counted());
     const contacts = new Set(
-      (await world.db('events').where({ projectId: project.id, name: 'gone' })).map((e) => e.contactId),
+      (await database.db('events').where({ projectId: project.id, name: 'gone' })).map((e) => e.contactId),
     );
-    expect(await countContactsOfEvent(world.db, project.id, 'gone')).to.equal(contacts.size);
+    expect(await countContactsOfEvent(database.db, project.id, 'gone')).to.equal(contacts.size);
   });
 
   it('count each contact once in any range up to now, in any order of aggregation', async () => {
@@ -103,12 +108,12 @@ describe('counts of activity', () => {
       })),
     );
     for (const row of rows.reverse()) {
-      await world.db('events').insert(row);
-      await aggregateEventDeltas(world.db, 1);
+      await database.db('events').insert(row);
+      await aggregateEventDeltas(database.db, 1);
     }
     const to = new Date(now + HOUR);
     for (const since of [0, 1, 4, 5, 24, 26, 27, 28, 48, 60, 720]) {
-      const { stats } = await readEventStats(world.db, project.id, { from: new Date(now - since * HOUR), to }, 10);
+      const { stats } = await readEventStats(database.db, project.id, { from: new Date(now - since * HOUR), to }, 10);
       const within = history.map((hours) => hours.filter((ago) => ago <= since).length);
       const expected = within.filter((count) => count > 0).length;
       const [found] = stats;
@@ -123,27 +128,27 @@ describe('counts of activity', () => {
   it('increase and decrease with the states in the ledger', async () => {
     const range = { from: new Date(Date.now() - HOUR), to: new Date(Date.now() + HOUR) };
     const read = async () => {
-      const days = await readActivityCounts(world.db, project.id, range, 'day');
+      const days = await readActivityCounts(database.db, project.id, range, 'day');
       return Object.fromEntries(
         activityKinds.map((kind) => [kind, days.reduce((sum, { counts }) => sum + counts[kind], 0)]),
       );
     };
     const none = Object.fromEntries(activityKinds.map((kind) => [kind, 0]));
     const id = newId();
-    await world
+    await database
       .db('emails')
       .insert({ id, projectId: project.id, contactId: newId(), status: 'SENT', sentAt: new Date() });
-    await world.db('emails').where({ id }).update({ openedAt: new Date(), status: 'OPENED' });
+    await database.db('emails').where({ id }).update({ openedAt: new Date(), status: 'OPENED' });
     expect(await read()).to.deep.equal({ ...none, sent: 1, opened: 1 });
-    await aggregateActivityDeltas(world.db, 1);
-    await world.db('emails').where({ id }).update({ openedAt: null, status: 'SENT' });
+    await aggregateActivityDeltas(database.db, 1);
+    await database.db('emails').where({ id }).update({ openedAt: null, status: 'SENT' });
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
-    await aggregateEventCounts(world.db);
+    await aggregateEventCounts(database.db);
     expect(await read()).to.deep.equal({ ...none, sent: 1 });
   });
 
   it('do not block a writer while another one is uncommitted', async () => {
-    const open = await world.db.transaction();
+    const open = await database.db.transaction();
     await trackEvent(open, project.access, { email: 'open@example.com', event: 'same' });
     await track(1, 'same');
     expect(await names()).to.deep.equal({ same: 1 });

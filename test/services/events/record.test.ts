@@ -2,27 +2,32 @@ import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
 import { recordEvents } from '../../../services/events/record.ts';
 import { trackEvent } from '../../../services/events/track.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 describe('recording events', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
-  const events = () => world.db('events').where({ projectId: project.id }).orderBy('position');
+  const events = () => database.db('events').where({ projectId: project.id }).orderBy('position');
 
   it('writes events in the given order, with rising positions', async () => {
     const contactId = newId();
     const names = Array.from({ length: 50 }, (_, n) => `e${n}`);
     const ids = await recordEvents(
-      world.db,
+      database.db,
       names.map((name) => ({ projectId: project.id, contactId, name, data: { name } })),
     );
     const rows = await events();
@@ -33,8 +38,8 @@ describe('recording events', () => {
 
   it('stores the mail of an event, and the given depth or that of the transaction', async () => {
     const [contactId, emailId] = [newId(), newId()];
-    await recordEvents(world.db, [{ projectId: project.id, contactId, name: 'a', emailId, depth: 3 }]);
-    await world.db.transaction(async (trx) => {
+    await recordEvents(database.db, [{ projectId: project.id, contactId, name: 'a', emailId, depth: 3 }]);
+    await database.db.transaction(async (trx) => {
       await trx.raw(`set local everpost.depth = '7'`);
       await recordEvents(trx, [{ projectId: project.id, contactId, name: 'b' }]);
       await trackEvent(trx, project.access, { email: 'a@example.com', event: 'c' });
@@ -49,8 +54,8 @@ describe('recording events', () => {
   });
 
   it('stores the reason of a change of subscription', async () => {
-    const { contactId } = await trackEvent(world.db, project.access, { email: 'a@example.com', event: 'a' });
-    await world.db.raw(`select * from update_contact(?, ?, null, false, '{}', '[]', ?, '{"reason": "bounce"}', 2)`, [
+    const { contactId } = await trackEvent(database.db, project.access, { email: 'a@example.com', event: 'a' });
+    await database.db.raw(`select * from update_contact(?, ?, null, false, '{}', '[]', ?, '{"reason": "bounce"}', 2)`, [
       project.id,
       contactId,
       newId(),
@@ -60,25 +65,28 @@ describe('recording events', () => {
   });
 
   it('returns no ids for an empty list', async () => {
-    expect(await recordEvents(world.db, [])).to.deep.equal([]);
+    expect(await recordEvents(database.db, [])).to.deep.equal([]);
   });
 
   it('queues nothing for 5,000 events that no workflow waits for', async () => {
     const workflow = { id: newId(), projectId: project.id, name: 'W', enabled: true, validVersion: 1 };
-    await world.db('workflows').insert({ ...workflow, triggerConfig: { eventName: 'wanted' } });
-    const { contactId } = await trackEvent(world.db, project.access, { email: 'u0@example.com', event: 'unwanted' });
+    await database.db('workflows').insert({ ...workflow, triggerConfig: { eventName: 'wanted' } });
+    const { contactId } = await trackEvent(database.db, project.access, { email: 'u0@example.com', event: 'unwanted' });
     const execution = { id: newId(), projectId: project.id, workflowId: workflow.id, version: 1, contactId };
     const waiting = { status: 'WAITING', awaitedEvent: 'awaited', afterPosition: 0, oncePerContact: false };
-    await world.db('executions').insert({ ...execution, ...waiting });
+    await database.db('executions').insert({ ...execution, ...waiting });
     const one = (n: number) =>
-      trackEvent(world.db, project.access, { email: `u${n % 500}@example.com`, event: n % 2 ? 'unwanted' : 'other' });
+      trackEvent(database.db, project.access, {
+        email: `u${n % 500}@example.com`,
+        event: n % 2 ? 'unwanted' : 'other',
+      });
     for (let n = 0; n < 5_000; n += 250) await Promise.all(Array.from({ length: 250 }, (_, m) => one(n + m)));
     expect(await events()).to.have.lengthOf(5_001);
-    expect(await world.db('outbox').where({ projectId: project.id })).to.have.lengthOf(0);
-    expect(await world.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(0);
+    expect(await database.db('outbox').where({ projectId: project.id })).to.have.lengthOf(0);
+    expect(await database.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(0);
     // Events that a workflow waits for are queued.
-    await trackEvent(world.db, project.access, { email: 'u1@example.com', event: 'wanted' });
-    await trackEvent(world.db, project.access, { email: 'u0@example.com', event: 'awaited' });
-    expect(await world.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(2);
+    await trackEvent(database.db, project.access, { email: 'u1@example.com', event: 'wanted' });
+    await trackEvent(database.db, project.access, { email: 'u0@example.com', event: 'awaited' });
+    expect(await database.db('eventQueue').where({ projectId: project.id })).to.have.lengthOf(2);
   });
 });

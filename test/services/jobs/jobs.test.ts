@@ -3,25 +3,30 @@ import { type BulkResult, type ImportResult, Job } from '../../../db/models/job.
 import { cancelJob } from '../../../services/jobs/cancel.ts';
 import { createBulkJob, createImport } from '../../../services/jobs/create.ts';
 import { failJob, type IsOver, type JobProgress, runSlice } from '../../../services/jobs/run.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { eventually } from '../../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 describe('a job on contacts', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
-  const jobOf = (id: string) => Job.query(world.db).findById(id).throwIfNotFound();
-  const contacts = () => world.db('contacts').where({ projectId: project.id }).orderBy('email');
-  const begin = (text: string) => createImport(world.db, project.access, Buffer.from(text));
-  const slice = (id: string, isOver: IsOver = () => false) => runSlice(world.db, id, isOver);
+  const jobOf = (id: string) => Job.query(database.db).findById(id).throwIfNotFound();
+  const contacts = () => database.db('contacts').where({ projectId: project.id }).orderBy('email');
+  const begin = (text: string) => createImport(database.db, project.access, Buffer.from(text));
+  const slice = (id: string, isOver: IsOver = () => false) => runSlice(database.db, id, isOver);
 
   async function imported(text: string): Promise<{ job: Job; result: ImportResult }> {
     const id = await begin(text);
@@ -31,7 +36,7 @@ describe('a job on contacts', () => {
   }
 
   async function bulk(type: 'BULK_SUBSCRIBE' | 'BULK_UNSUBSCRIBE' | 'BULK_DELETE', ids: string[]) {
-    const id = await createBulkJob(world.db, project.access, type, ids);
+    const id = await createBulkJob(database.db, project.access, type, ids);
     await slice(id);
     const job = await jobOf(id);
     expect(job.status).to.equal('COMPLETED');
@@ -41,7 +46,7 @@ describe('a job on contacts', () => {
   it('is stored with its input and an outbox message before it starts', async () => {
     const id = await begin('email\na@example.com\n');
     expect(await jobOf(id)).to.include({ status: 'QUEUED', processed: 0, type: 'IMPORT' });
-    const [message] = await world.db('outbox').where({ workflowId: `job/${project.id}/${id}` });
+    const [message] = await database.db('outbox').where({ workflowId: `job/${project.id}/${id}` });
     expect(message).to.include({ action: 'start', queue: 'starts' });
     expect(await contacts()).to.deep.equal([]);
   });
@@ -113,18 +118,18 @@ describe('a job on contacts', () => {
     const rows = Array.from({ length: 2_000 }, (_, n) => `user${n}@example.com`);
     const id = await begin(`email\n${rows.join('\n')}\n`);
     await slice(id, () => true);
-    const cancelled = await cancelJob(world.db, project.access, id);
+    const cancelled = await cancelJob(database.db, project.access, id);
     expect(cancelled).to.include({ status: 'CANCELLED', processed: 1_000 });
     expect((await slice(id)).ended).to.equal(true);
     expect(await contacts()).to.have.lengthOf(1_000);
-    expect(await world.db('jobInputs').where({ jobId: id })).to.deep.equal([]);
-    const again = await cancelJob(world.db, project.access, id).catch((error) => error);
+    expect(await database.db('jobInputs').where({ jobId: id })).to.deep.equal([]);
+    const again = await cancelJob(database.db, project.access, id).catch((error) => error);
     expect(again).to.include({ status: 409 });
   });
 
   it('stores the reason and ends when it fails', async () => {
     const id = await begin('email\na@example.com\n');
-    await failJob(world.db, id, 'it broke');
+    await failJob(database.db, id, 'it broke');
     expect(await jobOf(id)).to.include({ status: 'FAILED', failedReason: 'it broke' });
     expect((await slice(id)).ended).to.equal(true);
     expect(await contacts()).to.deep.equal([]);
@@ -138,7 +143,7 @@ describe('a job on contacts', () => {
     expect(off).to.deep.include({ requested: 5, changed: 1, unchanged: 3, failed: 1 });
     expect(off.errors).to.deep.equal([{ contactId: stranger, error: 'there is no such contact in this project' }]);
     expect(await bulk('BULK_SUBSCRIBE', ids)).to.include({ changed: 2, unchanged: 0, failed: 0 });
-    const events = await world.db('events').where({ projectId: project.id }).select('name').orderBy('id');
+    const events = await database.db('events').where({ projectId: project.id }).select('name').orderBy('id');
     expect(events.map(({ name }) => name)).to.deep.equal([
       'contact.unsubscribed',
       'contact.subscribed',
@@ -149,13 +154,13 @@ describe('a job on contacts', () => {
   it('locks contacts in the order of their addresses, not of the request', async () => {
     await imported('email\na@example.com\nb@example.com\n');
     const [first, second] = (await contacts()).map((contact) => contact.id as string);
-    const locker = await world.db.transaction();
+    const locker = await database.db.transaction();
     await locker('contacts').where({ id: first }).forUpdate();
     const done = bulk('BULK_UNSUBSCRIBE', [String(second), String(first)]);
     const waiting = `select 1 from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock' and query like '%update_contact%'`;
-    await eventually(async () => (await world.db.raw(waiting)).rows.length > 0);
-    const unlocked = await world.db.transaction((trx) =>
+    await eventually(async () => (await database.db.raw(waiting)).rows.length > 0);
+    const unlocked = await database.db.transaction((trx) =>
       trx('contacts').where({ id: second }).forUpdate().skipLocked(),
     );
     expect(unlocked).to.have.lengthOf(1);
@@ -166,9 +171,9 @@ describe('a job on contacts', () => {
   it('erases the address in an import error when its contact is deleted, and keeps the other errors', async () => {
     await imported('email\nann@example.com\n');
     const { job } = await imported('email,subscribed\nbad,\nAnn@Example.com,maybe\nbob@example.com,maybe\n');
-    const other = await makeProject(world.db);
+    const other = await makeProject(database.db);
     const foreign = await createImport(
-      world.db,
+      database.db,
       other.access,
       Buffer.from('email,subscribed\nann@example.com,maybe\n'),
     );
@@ -188,7 +193,7 @@ describe('a job on contacts', () => {
   it('deletes in bulk, and no contact of another project', async () => {
     await imported('email\na@example.com\nb@example.com\n');
     const ids: string[] = (await contacts()).map(({ id }) => id);
-    const other = await makeProject(world.db);
+    const other = await makeProject(database.db);
     const mine = project;
     project = other;
     expect(await bulk('BULK_DELETE', ids)).to.include({ changed: 0, failed: 2 });

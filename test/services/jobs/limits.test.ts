@@ -7,30 +7,35 @@ import { cancelJob } from '../../../services/jobs/cancel.ts';
 import { createBulkJob, createImport } from '../../../services/jobs/create.ts';
 import { failJob, runSlice } from '../../../services/jobs/run.ts';
 import { admitAllWaiting } from '../../../services/jobs/slots.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 const CONTACT = '018f0000-0000-7000-8000-000000000000';
 
 describe('limits of jobs', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
   const limits = (given: Partial<Limits>): Limits => ({ ...UNLIMITED, ...given });
-  const bulk = (given: Limits) => createBulkJob(world.db, project.access, 'BULK_SUBSCRIBE', [CONTACT], given);
+  const bulk = (given: Limits) => createBulkJob(database.db, project.access, 'BULK_SUBSCRIBE', [CONTACT], given);
   const started = async () => {
-    const rows = await world.db('outbox').where({ projectId: project.id, action: 'start' }).orderBy('id');
+    const rows = await database.db('outbox').where({ projectId: project.id, action: 'start' }).orderBy('id');
     return rows.map(({ workflowId }) => String(workflowId).split('/').at(-1));
   };
   const statuses = async () => {
-    const jobs = await Job.query(world.db).where({ projectId: project.id }).orderBy('id');
+    const jobs = await Job.query(database.db).where({ projectId: project.id }).orderBy('id');
     return jobs.map(({ status, admittedAt }) => `${status}${admittedAt ? '' : ' waiting'}`);
   };
 
@@ -42,18 +47,18 @@ describe('limits of jobs', () => {
       for (let n = 0; n < 4; n++) ids.push(await bulk(two));
       expect(await started()).to.deep.equal(ids.slice(0, 2));
       expect(await statuses()).to.deep.equal(['QUEUED', 'QUEUED', 'QUEUED waiting', 'QUEUED waiting']);
-      await runSlice(world.db, ids[1] ?? '', () => false, two);
+      await runSlice(database.db, ids[1] ?? '', () => false, two);
       expect(await started()).to.deep.equal(ids.slice(0, 3));
-      await failJob(world.db, ids[0] ?? '', 'broken', two);
+      await failJob(database.db, ids[0] ?? '', 'broken', two);
       expect(await started()).to.deep.equal(ids);
     });
 
     it('starts the next job when one is cancelled, and never a cancelled one', async () => {
       const ids = [];
       for (let n = 0; n < 4; n++) ids.push(await bulk(two));
-      await cancelJob(world.db, project.access, ids[2] ?? '', two);
-      expect(await world.db('outbox').where({ projectId: project.id, action: 'cancel' })).to.deep.equal([]);
-      await cancelJob(world.db, project.access, ids[0] ?? '', two);
+      await cancelJob(database.db, project.access, ids[2] ?? '', two);
+      expect(await database.db('outbox').where({ projectId: project.id, action: 'cancel' })).to.deep.equal([]);
+      await cancelJob(database.db, project.access, ids[0] ?? '', two);
       expect(await started()).to.deep.equal([ids[0], ids[1], ids[3]]);
       expect(await statuses()).to.deep.equal(['CANCELLED', 'QUEUED', 'CANCELLED waiting', 'QUEUED']);
     });
@@ -62,25 +67,25 @@ describe('limits of jobs', () => {
       const ids = await Promise.all(Array.from({ length: 12 }, () => bulk(two)));
       expect(await started()).to.have.lengthOf(2);
       while ((await started()).length < ids.length) {
-        const open = await Job.query(world.db)
+        const open = await Job.query(database.db)
           .where({ projectId: project.id, status: 'QUEUED' })
           .whereNotNull('admittedAt');
         expect(open).to.have.lengthOf(2);
-        await Promise.all(open.map(({ id }) => runSlice(world.db, id, () => false, two)));
+        await Promise.all(open.map(({ id }) => runSlice(database.db, id, () => false, two)));
       }
       expect(new Set(await started())).to.deep.equal(new Set(ids));
     });
 
     it('starts waiting jobs after the limit is raised', async () => {
       for (let n = 0; n < 3; n++) await bulk(two);
-      expect(await admitAllWaiting(world.db, two)).to.equal(0);
-      expect(await admitAllWaiting(world.db, limits({ runningJobs: 3 }))).to.equal(1);
+      expect(await admitAllWaiting(database.db, two)).to.equal(0);
+      expect(await admitAllWaiting(database.db, limits({ runningJobs: 3 }))).to.equal(1);
       expect(await started()).to.have.lengthOf(3);
     });
 
     it('starts a job while another project has no free slot', async () => {
       for (let n = 0; n < 3; n++) await bulk(two);
-      project = await makeProject(world.db);
+      project = await makeProject(database.db);
       await bulk(two);
       expect(await statuses()).to.deep.equal(['QUEUED']);
     });
@@ -91,17 +96,17 @@ describe('limits of jobs', () => {
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => bulk(three)));
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     expect(refused.map(({ status, code }) => `${status} ${code}`)).to.deep.equal(Array(5).fill('409 CONFLICT'));
-    const [first] = await Job.query(world.db).where({ projectId: project.id });
-    await cancelJob(world.db, project.access, first?.id ?? '', three);
+    const [first] = await Job.query(database.db).where({ projectId: project.id });
+    await cancelJob(database.db, project.access, first?.id ?? '', three);
     await bulk(three);
     expect(await statuses()).to.have.lengthOf(4);
   });
 
   describe('an import', () => {
     const imported = async (text: string, given: Limits): Promise<ImportResult> => {
-      const id = await createImport(world.db, project.access, Buffer.from(text), given);
-      await runSlice(world.db, id, () => false, given);
-      return (await Job.query(world.db).findById(id).throwIfNotFound()).result as ImportResult;
+      const id = await createImport(database.db, project.access, Buffer.from(text), given);
+      await runSlice(database.db, id, () => false, given);
+      return (await Job.query(database.db).findById(id).throwIfNotFound()).result as ImportResult;
     };
 
     it('reports a row with too many keys as failed and applies the others', async () => {
@@ -111,8 +116,8 @@ describe('limits of jobs', () => {
     });
 
     it('reports rows with values in columns that do not fit as new fields', async () => {
-      await saveContact(world.db, project.access, { email: 'old@example.com', data: { c: 1 } });
-      await aggregateContactCounts(world.db);
+      await saveContact(database.db, project.access, { email: 'old@example.com', data: { c: 1 } });
+      await aggregateContactCounts(database.db);
       const text = 'email,a,b,c\nx@example.com,1,,3\ny@example.com,,2,\nz@example.com,,,\n';
       const result = await imported(text, limits({ customFields: 2 }));
       expect(result).to.include({ created: 2, failed: 1 });

@@ -7,30 +7,35 @@ import { eventStats } from '../../../services/events/stats.ts';
 import { trackEvent } from '../../../services/events/track.ts';
 import { addMonth, addMonths, monthsOf } from '../../../services/retention/partitions.ts';
 import { runRetention } from '../../../services/retention/run.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 
 const NOW = new Date('2025-11-15T12:00:00Z');
 const KEEP = { eventRetentionDays: 60, emailBodyRetentionDays: 60 };
 
 describe('retention', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
     for (const month of ['2025-06-01', '2025-07-01', '2025-08-01', '2025-09-01', '2025-10-01', '2025-11-01'])
-      for (const table of ['events', 'email_contents'] as const) await addMonth(world.db, table, month);
+      for (const table of ['events', 'email_contents'] as const) await addMonth(database.db, table, month);
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
   const contactOf = async (email: string) =>
-    (await trackEvent(world.db, project.access, { email, event: 'seed' })).contactId;
+    (await trackEvent(database.db, project.access, { email, event: 'seed' })).contactId;
 
   const happened = (contactId: string, ...days: string[]) =>
-    world.db('events').insert(
+    database.db('events').insert(
       days.map((day) => ({
         id: newId(),
         projectId: project.id,
@@ -42,7 +47,7 @@ describe('retention', () => {
 
   const partitionOf = async (table: string, id: string): Promise<string> => {
     const key = table === 'events' ? 'id' : 'email_id';
-    const { rows } = await world.db.raw('select tableoid::regclass::text as part from ?? where ?? = ?', [
+    const { rows } = await database.db.raw('select tableoid::regclass::text as part from ?? where ?? = ?', [
       table,
       key,
       id,
@@ -52,7 +57,7 @@ describe('retention', () => {
 
   /** Returns a UUIDv7 of that day, as mails have. */
   const idAt = async (day: string): Promise<string> => {
-    const { rows } = await world.db.raw('select uuidv7(?::timestamptz - now()) as id', [`${day}T10:00:00Z`]);
+    const { rows } = await database.db.raw('select uuidv7(?::timestamptz - now()) as id', [`${day}T10:00:00Z`]);
     return rows[0].id;
   };
 
@@ -60,21 +65,21 @@ describe('retention', () => {
     const id = await idAt(day);
     const createdAt = `${day}T10:00:00Z`;
     const [projectId, contactId] = [project.id, newId()];
-    await world.db('emails').insert({ id, projectId, contactId, status, createdAt });
+    await database.db('emails').insert({ id, projectId, contactId, status, createdAt });
     const content = { toEmail: 'a@example.com', fromEmail: 'b@example.com', subject: 'S', html: '<p>x</p>' };
-    await world.db('emailContents').insert({ emailId: id, projectId, ...content, attachmentSet, createdAt });
+    await database.db('emailContents').insert({ emailId: id, projectId, ...content, attachmentSet, createdAt });
     return id;
   }
 
   const bodies = async (...ids: string[]): Promise<string[]> => {
-    const rows = await world.db('emailContents').whereIn('emailId', ids).orderBy('emailId').select('emailId');
+    const rows = await database.db('emailContents').whereIn('emailId', ids).orderBy('emailId').select('emailId');
     return rows.map(({ emailId }) => emailId);
   };
 
   it('stores events and bodies in the partition of their month', async () => {
     const id = await mail('2025-08-20', 'SENT');
     expect(await partitionOf('email_contents', id)).to.equal('email_contents_2025_08');
-    const { eventId } = await trackEvent(world.db, project.access, { email: 'a@example.com', event: 'e' });
+    const { eventId } = await trackEvent(database.db, project.access, { email: 'a@example.com', event: 'e' });
     expect(await partitionOf('events', eventId)).to.match(/^events_\d{4}_\d\d$/);
   });
 
@@ -87,34 +92,34 @@ describe('retention', () => {
       name: 'later',
       createdAt: '2031-02-10T00:00:00Z',
     };
-    await world.db('events').insert(row);
+    await database.db('events').insert(row);
     expect(await partitionOf('events', row.id)).to.equal('events_default');
     const at = new Date('2031-01-15T00:00:00Z');
-    expect(await addMonths(world.db, at)).to.equal(8);
-    expect(await addMonths(world.db, at)).to.equal(0);
+    expect(await addMonths(database.db, at)).to.equal(8);
+    expect(await addMonths(database.db, at)).to.equal(0);
     expect(await partitionOf('events', row.id)).to.equal('events_2031_02');
     const added = await Promise.all([
-      addMonth(world.db, 'events', '2033-01-01'),
-      addMonth(world.db, 'events', '2033-01-01'),
+      addMonth(database.db, 'events', '2033-01-01'),
+      addMonth(database.db, 'events', '2033-01-01'),
     ]);
     expect(added.sort()).to.deep.equal([false, true]);
   });
 
   it('drops old months and removes other old events, and keeps the statistics', async () => {
     const [ann, bob] = [await contactOf('ann@example.com'), await contactOf('bob@example.com')];
-    await addMonth(world.db, 'events', '2025-06-01');
+    await addMonth(database.db, 'events', '2025-06-01');
     await happened(ann, '2020-01-01', '2025-06-10', '2025-09-15', '2025-09-20');
     await happened(bob, '2025-06-10', '2025-10-01');
     const keys: [string] = ['a secret of sixteen'];
-    const list = () => listEvents(world.db, project.id, keys, { limit: 20, eventName: 'visit' });
+    const list = () => listEvents(database.db, project.id, keys, { limit: 20, eventName: 'visit' });
     const all = { startDate: '2020-01-01', endDate: '2099-01-01' };
-    const stats = async () => (await eventStats(world.db, project.id, all)).find(({ name }) => name === 'visit');
+    const stats = async () => (await eventStats(database.db, project.id, all)).find(({ name }) => name === 'visit');
     const before = await stats();
     expect(before).to.include({ count: 6, uniqueContacts: 2 });
     expect((await list()).total).to.equal(6);
 
-    expect(await runRetention(world.db, KEEP, NOW)).to.include({ events: 4 });
-    const months = (await monthsOf(world.db, 'events')).map(({ table }) => table);
+    expect(await runRetention(database.db, KEEP, NOW)).to.include({ events: 4 });
+    const months = (await monthsOf(database.db, 'events')).map(({ table }) => table);
     expect(months).to.not.include('events_2025_06').and.not.include('events_2025_08');
     expect(months).to.include('events_2025_09');
     const { data, total } = await list();
@@ -124,20 +129,22 @@ describe('retention', () => {
     ]);
     expect(total).to.equal(2);
     expect(await stats()).to.deep.equal(before);
-    expect((await listEventNames(world.db, project.id)).find(({ name }) => name === 'visit')).to.include({ count: 6 });
-    expect(await runRetention(world.db, KEEP, NOW)).to.include({ events: 0 });
+    expect((await listEventNames(database.db, project.id)).find(({ name }) => name === 'visit')).to.include({
+      count: 6,
+    });
+    expect(await runRetention(database.db, KEEP, NOW)).to.include({ events: 0 });
   });
 
   it('keeps all events when no retention is set', async () => {
     await happened(await contactOf('ann@example.com'), '2020-01-01');
-    await aggregateEventCounts(world.db);
-    expect(await runRetention(world.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
+    await aggregateEventCounts(database.db);
+    expect(await runRetention(database.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
   });
 
   it('analyzes the parent table, which autovacuum does not', async () => {
     await contactOf('planner@example.com');
-    await runRetention(world.db, KEEP, NOW);
-    const { rows } = await world.db.raw(
+    await runRetention(database.db, KEEP, NOW);
+    const { rows } = await database.db.raw(
       `select attname from pg_stats where tablename = 'events' and attname = 'name' and inherited`,
     );
     expect(rows).to.have.lengthOf(1);
@@ -145,15 +152,15 @@ describe('retention', () => {
 
   it('records a change for tracked segments when a month of events is dropped', async () => {
     const ann = await contactOf('ann@example.com');
-    await addMonth(world.db, 'events', '2025-07-01');
+    await addMonth(database.db, 'events', '2025-07-01');
     await happened(ann, '2025-07-10');
     const [segmentId] = [newId()];
     const condition = { logic: 'AND', groups: [{ filters: [{ field: 'event.visit', operator: 'triggered' }] }] };
     const row = { id: segmentId, projectId: project.id, slug: 's', name: 'S', type: 'DYNAMIC', trackMembership: true };
-    await world.db('segments').insert({ ...row, condition: JSON.stringify(condition) });
-    await world.db('segmentDependencies').insert({ projectId: project.id, dependency: 'event.visit', segmentId });
-    await runRetention(world.db, KEEP, NOW);
-    const changes = await world
+    await database.db('segments').insert({ ...row, condition: JSON.stringify(condition) });
+    await database.db('segmentDependencies').insert({ projectId: project.id, dependency: 'event.visit', segmentId });
+    await runRetention(database.db, KEEP, NOW);
+    const changes = await database
       .db('contactChanges')
       .where({ projectId: project.id })
       .select('contactId', 'dependencies');
@@ -161,10 +168,11 @@ describe('retention', () => {
   });
 
   it('removes bodies and attachments of finished mail only', async () => {
-    for (const month of ['2025-06-01', '2025-07-01', '2025-08-01']) await addMonth(world.db, 'email_contents', month);
+    for (const month of ['2025-06-01', '2025-07-01', '2025-08-01'])
+      await addMonth(database.db, 'email_contents', month);
     const [shared, own] = [newId(), newId()];
     for (const setId of [shared, own])
-      await world.db('emailAttachments').insert({
+      await database.db('emailAttachments').insert({
         setId,
         position: 0,
         filename: 'a.txt',
@@ -185,16 +193,16 @@ describe('retention', () => {
       await mail('2025-09-11', 'PENDING'),
     ];
     const fresh = await mail('2025-10-20', 'SENT');
-    expect(await runRetention(world.db, KEEP, NOW)).to.include({ bodies: 4 });
+    expect(await runRetention(database.db, KEEP, NOW)).to.include({ bodies: 4 });
     expect(await bodies(...old)).to.deep.equal([]);
     expect(await bodies(...waiting, fresh)).to.have.members([...waiting, fresh]);
-    expect(await world.db('emails').whereIn('id', old)).to.have.lengthOf(4);
-    const sets = await world.db('emailAttachments').whereIn('setId', [shared, own]).select('setId');
+    expect(await database.db('emails').whereIn('id', old)).to.have.lengthOf(4);
+    const sets = await database.db('emailAttachments').whereIn('setId', [shared, own]).select('setId');
     expect(sets).to.deep.equal([{ setId: shared }]);
 
-    await world.db('emails').whereIn('id', waiting).update({ status: 'SENT' });
-    expect(await runRetention(world.db, KEEP, NOW)).to.include({ bodies: 4 });
+    await database.db('emails').whereIn('id', waiting).update({ status: 'SENT' });
+    expect(await runRetention(database.db, KEEP, NOW)).to.include({ bodies: 4 });
     expect(await bodies(...waiting, fresh)).to.deep.equal([fresh]);
-    expect(await world.db('emailAttachments').where({ setId: shared })).to.have.lengthOf(0);
+    expect(await database.db('emailAttachments').where({ setId: shared })).to.have.lengthOf(0);
   });
 });

@@ -9,31 +9,36 @@ import { deleteSegment } from '../../../services/removal/segment.ts';
 import { applyRecounts, refreshSegment } from '../../../services/segments/count.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../../services/segments/find.ts';
+import { referenceViolations } from '../../../services/segments/graph.ts';
 import { guarded } from '../../../services/segments/guard.ts';
-import { listMembers } from '../../../services/segments/members.ts';
-import { referenceViolations } from '../../../services/segments/references.ts';
+import { listSegmentMembers } from '../../../services/segments/members.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { eventually } from '../../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 import { contact, isPro, memberOf, membersOf, movesOf, tree } from './support.ts';
 
 describe('segments', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
   const dynamic = (name: string, condition: object = isPro) =>
-    createSegment(world.db, project.access, { name, condition });
+    createSegment(database.db, project.access, { name, condition });
   const fixed = (name = 'Fixed', more = {}) =>
-    createSegment(world.db, project.access, { name, type: 'STATIC', ...more });
+    createSegment(database.db, project.access, { name, type: 'STATIC', ...more });
   const refused = (work: Promise<unknown>): Promise<ApiError> =>
     work.then(
       () => expect.fail('it was not refused'),
@@ -55,56 +60,56 @@ describe('segments', () => {
 
     it('keeps the slug when the name changes', async () => {
       const { id } = await dynamic('First');
-      const renamed = await updateSegment(world.db, project.access, id, { name: 'Second' });
+      const renamed = await updateSegment(database.db, project.access, id, { name: 'Second' });
       expect(renamed).to.include({ name: 'Second', slug: 'first' });
     });
 
     it('allows the same slug in another project', async () => {
       await dynamic('Same');
-      project = await makeProject(world.db);
+      project = await makeProject(database.db);
       expect((await dynamic('Same')).slug).to.equal('same');
     });
   });
 
   describe('dynamic segments', () => {
     it('counts on creation and on refresh, and lists current members', async () => {
-      await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
-      await contact(world.db, project, 'bob@example.com', { plan: 'free' });
+      await contact(database.db, project, 'ann@example.com', { plan: 'pro' });
+      await contact(database.db, project, 'bob@example.com', { plan: 'free' });
       const { id, memberCount } = await dynamic('Pro');
       expect(memberCount).to.equal(1);
-      await contact(world.db, project, 'bob@example.com', { plan: 'pro' });
-      expect(await membersOf(world.db, project, id)).to.deep.equal(['ann@example.com', 'bob@example.com']);
-      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(1);
-      expect(await refreshSegment(world.db, project.access, id)).to.deep.equal({ memberCount: 2 });
-      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(2);
-      expect(await world.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
+      await contact(database.db, project, 'bob@example.com', { plan: 'pro' });
+      expect(await membersOf(database.db, project, id)).to.deep.equal(['ann@example.com', 'bob@example.com']);
+      expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(1);
+      expect(await refreshSegment(database.db, project.access, id)).to.deep.equal({ memberCount: 2 });
+      expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(2);
+      expect(await database.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
     });
 
     it('pages through the members, the newest first, without gaps', async () => {
-      for (let n = 0; n < 5; n++) await contact(world.db, project, `user${n}@example.com`, { plan: 'pro' });
+      for (let n = 0; n < 5; n++) await contact(database.db, project, `user${n}@example.com`, { plan: 'pro' });
       const { id } = await dynamic('Pro');
       const pages = await Promise.all(
-        [1, 2, 3, 4].map((page) => listMembers(world.db, project.id, id, { page, pageSize: 2 })),
+        [1, 2, 3, 4].map((page) => listSegmentMembers(database.db, project.id, id, { page, pageSize: 2 })),
       );
       expect(pages.map(({ data }) => data.map(({ email }) => email[4]).join(''))).to.deep.equal(['43', '21', '0', '']);
       expect(pages[3]).to.include({ total: 5, page: 4, pageSize: 2, totalPages: 3 });
     });
 
     it('does not include contacts of another project', async () => {
-      const other = await makeProject(world.db);
-      await contact(world.db, other, 'ann@example.com', { plan: 'pro' });
+      const other = await makeProject(database.db);
+      await contact(database.db, other, 'ann@example.com', { plan: 'pro' });
       const { id, memberCount } = await dynamic('Pro');
       expect(memberCount).to.equal(0);
-      expect(await membersOf(world.db, project, id)).to.deep.equal([]);
+      expect(await membersOf(database.db, project, id)).to.deep.equal([]);
     });
 
     it('stores the condition as it was sent, and recounts when it changes', async () => {
-      await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
+      await contact(database.db, project, 'ann@example.com', { plan: 'pro' });
       const condition = { ...tree({ field: 'data.plan', operator: 'exists', color: 'red' }), note: 'kept' };
       const { id, memberCount } = await dynamic('Any', condition);
       expect(memberCount).to.equal(1);
-      expect((await findSegment(world.db, project.id, id)).condition).to.deep.equal(condition);
-      const changed = await updateSegment(world.db, project.access, id, {
+      expect((await findSegment(database.db, project.id, id)).condition).to.deep.equal(condition);
+      const changed = await updateSegment(database.db, project.access, id, {
         condition: tree({ field: 'data.plan', operator: 'notExists' }),
       });
       expect(changed.memberCount).to.equal(0);
@@ -113,38 +118,38 @@ describe('segments', () => {
 
   describe('references', () => {
     it('evaluates the new condition of a referenced segment after an update', async () => {
-      await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
-      await contact(world.db, project, 'bob@example.com', { plan: 'free' });
+      await contact(database.db, project, 'ann@example.com', { plan: 'pro' });
+      await contact(database.db, project, 'bob@example.com', { plan: 'free' });
       const base = await dynamic('Base');
       const user = await dynamic('User', memberOf(base.id));
       const userOfUser = await dynamic('User of user', memberOf(user.id));
-      expect(await membersOf(world.db, project, userOfUser.id)).to.deep.equal(['ann@example.com']);
-      await updateSegment(world.db, project.access, base.id, {
+      expect(await membersOf(database.db, project, userOfUser.id)).to.deep.equal(['ann@example.com']);
+      await updateSegment(database.db, project.access, base.id, {
         condition: tree({ field: 'data.plan', operator: 'equals', value: 'free' }),
       });
-      expect(await membersOf(world.db, project, userOfUser.id)).to.deep.equal(['bob@example.com']);
+      expect(await membersOf(database.db, project, userOfUser.id)).to.deep.equal(['bob@example.com']);
     });
 
     it('matches the members of a referenced static segment', async () => {
-      await contact(world.db, project, 'ann@example.com');
-      await contact(world.db, project, 'bob@example.com');
+      await contact(database.db, project, 'ann@example.com');
+      await contact(database.db, project, 'bob@example.com');
       const list = await fixed();
       const user = await dynamic('User', memberOf(list.id));
       const rest = await dynamic('Rest', tree({ field: `segment.${list.id}`, operator: 'notMemberOfSegment' }));
-      await addMembers(world.db, project.access, list.id, { emails: ['ann@example.com'] });
-      expect(await membersOf(world.db, project, user.id)).to.deep.equal(['ann@example.com']);
-      expect(await membersOf(world.db, project, rest.id)).to.deep.equal(['bob@example.com']);
+      await addMembers(database.db, project.access, list.id, { emails: ['ann@example.com'] });
+      expect(await membersOf(database.db, project, user.id)).to.deep.equal(['ann@example.com']);
+      expect(await membersOf(database.db, project, rest.id)).to.deep.equal(['bob@example.com']);
     });
 
     it('rejects a reference to an unknown segment or one of another project with its path', async () => {
-      const other = await makeProject(world.db);
-      const theirs = await createSegment(world.db, other.access, { name: 'Theirs', condition: isPro });
+      const other = await makeProject(database.db);
+      const theirs = await createSegment(database.db, other.access, { name: 'Theirs', condition: isPro });
       for (const id of [newId(), theirs.id]) {
         const error = await refused(dynamic('Lost', memberOf(id)));
         expect(error).to.include({ status: 400 });
         expect(error.message).to.include('condition.groups.0.filters.0.field');
       }
-      expect(await listSegments(world.db, project.id)).to.deep.equal([]);
+      expect(await listSegments(database.db, project.id)).to.deep.equal([]);
     });
 
     it('rejects a circle of any length', async () => {
@@ -152,18 +157,18 @@ describe('segments', () => {
       const b = await dynamic('B', memberOf(a.id));
       const c = await dynamic('C', memberOf(b.id));
       for (const { id } of [a, b, c]) {
-        const error = await refused(updateSegment(world.db, project.access, a.id, { condition: memberOf(id) }));
+        const error = await refused(updateSegment(database.db, project.access, a.id, { condition: memberOf(id) }));
         expect(error).to.include({ status: 400 });
         expect(error.message).to.include('leads back');
       }
-      expect((await findSegment(world.db, project.id, a.id)).condition).to.deep.equal(isPro);
+      expect((await findSegment(database.db, project.id, a.id)).condition).to.deep.equal(isPro);
     });
 
     it('rejects one of two concurrent updates that would close a circle', async () => {
       const [a, b] = [await dynamic('A'), await dynamic('B')];
       const results = await Promise.allSettled([
-        updateSegment(world.db, project.access, a.id, { condition: memberOf(b.id) }),
-        updateSegment(world.db, project.access, b.id, { condition: memberOf(a.id) }),
+        updateSegment(database.db, project.access, a.id, { condition: memberOf(b.id) }),
+        updateSegment(database.db, project.access, b.id, { condition: memberOf(a.id) }),
       ]);
       expect(results.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1);
     });
@@ -176,7 +181,7 @@ describe('segments', () => {
       const error = await refused(dynamic('C', filters(b.id, 2)));
       expect(error.message).to.include('1000 filters');
       const larger = tree(...Array.from({ length: 40 }, () => isPro.groups[0]?.filters[0] ?? {}));
-      expect(await refused(updateSegment(world.db, project.access, a.id, { condition: larger }))).to.include({
+      expect(await refused(updateSegment(database.db, project.access, a.id, { condition: larger }))).to.include({
         status: 400,
       });
     });
@@ -187,7 +192,7 @@ describe('segments', () => {
     const check = (...ids: string[]) => {
       const condition = tree(...ids.map((id) => ({ field: `segment.${id}`, operator: 'memberOfSegment' })));
       const parsed = requireCondition(condition, { at: 'audienceCondition' });
-      return referenceViolations(world.db, project.id, parsed, 'audienceCondition');
+      return referenceViolations(database.db, project.id, parsed, 'audienceCondition');
     };
     expect(await check(a.id)).to.deep.equal([]);
     const [unknown] = await check(a.id, newId());
@@ -198,35 +203,39 @@ describe('segments', () => {
 
   describe('static segments', () => {
     it('adds and removes members by address, ignoring case, and updates the count', async () => {
-      await contact(world.db, project, 'ann@example.com');
-      await contact(world.db, project, 'bob@example.com');
+      await contact(database.db, project, 'ann@example.com');
+      await contact(database.db, project, 'bob@example.com');
       const { id } = await fixed();
       const emails = [' ANN@example.com', 'bob@example.com', 'No@example.com', 'ann@example.com'];
-      const first = await addMembers(world.db, project.access, id, { emails });
+      const first = await addMembers(database.db, project.access, id, { emails });
       expect(first).to.deep.equal({ added: 2, created: 0, notFound: ['No@example.com'] });
-      const again = await addMembers(world.db, project.access, id, { emails: ['ann@example.com'] });
+      const again = await addMembers(database.db, project.access, id, { emails: ['ann@example.com'] });
       expect(again).to.deep.equal({ added: 0, created: 0, notFound: [] });
-      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(2);
-      const removed = await removeMembers(world.db, project.access, id, ['Ann@example.com', 'no@example.com']);
+      expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(2);
+      const removed = await removeMembers(database.db, project.access, id, ['Ann@example.com', 'no@example.com']);
       expect(removed).to.deep.equal({ removed: 1 });
-      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(1);
-      expect(await membersOf(world.db, project, id)).to.deep.equal(['bob@example.com']);
+      expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(1);
+      expect(await membersOf(database.db, project, id)).to.deep.equal(['bob@example.com']);
     });
 
     it('creates missing contacts with createMissing and does not change existing ones', async () => {
-      await contact(world.db, project, 'ann@example.com', { plan: 'pro' });
+      await contact(database.db, project, 'ann@example.com', { plan: 'pro' });
       const { id } = await fixed();
       const emails = ['ann@example.com', 'new@example.com'];
-      const result = await addMembers(world.db, project.access, id, { emails, createMissing: true, subscribed: false });
+      const result = await addMembers(database.db, project.access, id, {
+        emails,
+        createMissing: true,
+        subscribed: false,
+      });
       expect(result).to.deep.equal({ added: 2, created: 1, notFound: [] });
-      const contacts = await world.db('contacts').where({ projectId: project.id }).orderBy('email');
+      const contacts = await database.db('contacts').where({ projectId: project.id }).orderBy('email');
       expect(contacts.map(({ email, subscribed, data }) => ({ email, subscribed, data }))).to.deep.equal([
         { email: 'ann@example.com', subscribed: true, data: { plan: 'pro' } },
         { email: 'new@example.com', subscribed: false, data: {} },
       ]);
-      expect(await world.db('events').where({ projectId: project.id })).to.deep.equal([]);
-      await addMembers(world.db, project.access, id, { emails: ['more@example.com'], createMissing: true });
-      expect(await world.db('contacts').where({ email: 'more@example.com' }).first('subscribed')).to.include({
+      expect(await database.db('events').where({ projectId: project.id })).to.deep.equal([]);
+      await addMembers(database.db, project.access, id, { emails: ['more@example.com'], createMissing: true });
+      expect(await database.db('contacts').where({ email: 'more@example.com' }).first('subscribed')).to.include({
         subscribed: true,
       });
     });
@@ -235,120 +244,126 @@ describe('segments', () => {
       const { id } = await fixed();
       await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
-          addMembers(world.db, project.access, id, {
+          addMembers(database.db, project.access, id, {
             emails: [`u${n}@example.com`, 'all@example.com'],
             createMissing: true,
           }),
         ),
       );
-      expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(11);
-      expect(await membersOf(world.db, project, id)).to.have.lengthOf(11);
+      expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(11);
+      expect(await membersOf(database.db, project, id)).to.have.lengthOf(11);
     });
 
     it('rejects members of a dynamic segment with 400 and ignores a condition of a static one', async () => {
       const [list, condition] = [await fixed(), await dynamic('Pro')];
       for (const work of [
-        () => addMembers(world.db, project.access, condition.id, { emails: ['a@example.com'] }),
-        () => removeMembers(world.db, project.access, condition.id, ['a@example.com']),
+        () => addMembers(database.db, project.access, condition.id, { emails: ['a@example.com'] }),
+        () => removeMembers(database.db, project.access, condition.id, ['a@example.com']),
       ])
         expect(await refused(work())).to.include({ status: 400 });
-      const changed = await updateSegment(world.db, project.access, list.id, { condition: 'anything' });
+      const changed = await updateSegment(database.db, project.access, list.id, { condition: 'anything' });
       expect(changed.condition).to.equal(null);
     });
 
     it('removes a deleted contact without an event', async () => {
-      const id = await contact(world.db, project, 'ann@example.com');
-      await contact(world.db, project, 'bob@example.com');
+      const id = await contact(database.db, project, 'ann@example.com');
+      await contact(database.db, project, 'bob@example.com');
       const segment = await fixed('Fixed', { trackMembership: true });
-      await addMembers(world.db, project.access, segment.id, { emails: ['ann@example.com', 'bob@example.com'] });
-      await deleteContacts(world.db, project.id, [id]);
-      expect(await membersOf(world.db, project, segment.id)).to.deep.equal(['bob@example.com']);
-      await applyRecounts(world.db);
-      expect((await findSegment(world.db, project.id, segment.id)).memberCount).to.equal(1);
-      expect((await movesOf(world.db, project, 'fixed')).filter((move) => move.startsWith('exit'))).to.deep.equal([]);
+      await addMembers(database.db, project.access, segment.id, { emails: ['ann@example.com', 'bob@example.com'] });
+      await deleteContacts(database.db, project.id, [id]);
+      expect(await membersOf(database.db, project, segment.id)).to.deep.equal(['bob@example.com']);
+      await applyRecounts(database.db);
+      expect((await findSegment(database.db, project.id, segment.id)).memberCount).to.equal(1);
+      expect((await movesOf(database.db, project, 'fixed')).filter((move) => move.startsWith('exit'))).to.deep.equal(
+        [],
+      );
     });
 
     it('records entry and exit once each when tracked, and nothing when not', async () => {
-      await contact(world.db, project, 'ann@example.com');
+      await contact(database.db, project, 'ann@example.com');
       const segment = await fixed('Fixed', { trackMembership: true });
       const emails = ['ann@example.com'];
-      await Promise.all(Array.from({ length: 5 }, () => addMembers(world.db, project.access, segment.id, { emails })));
-      await Promise.all(Array.from({ length: 5 }, () => removeMembers(world.db, project.access, segment.id, emails)));
-      expect(await movesOf(world.db, project, 'fixed')).to.deep.equal([
+      await Promise.all(
+        Array.from({ length: 5 }, () => addMembers(database.db, project.access, segment.id, { emails })),
+      );
+      await Promise.all(
+        Array.from({ length: 5 }, () => removeMembers(database.db, project.access, segment.id, emails)),
+      );
+      expect(await movesOf(database.db, project, 'fixed')).to.deep.equal([
         'entry ann@example.com',
         'exit ann@example.com',
       ]);
-      const [event] = await world.db('events').where({ projectId: project.id });
+      const [event] = await database.db('events').where({ projectId: project.id });
       expect(event.data).to.deep.equal({ segmentId: segment.id, segmentName: 'Fixed' });
-      await updateSegment(world.db, project.access, segment.id, { trackMembership: false });
-      await addMembers(world.db, project.access, segment.id, { emails });
-      expect(await movesOf(world.db, project, 'fixed')).to.have.lengthOf(2);
+      await updateSegment(database.db, project.access, segment.id, { trackMembership: false });
+      await addMembers(database.db, project.access, segment.id, { emails });
+      expect(await movesOf(database.db, project, 'fixed')).to.have.lengthOf(2);
     });
   });
 
   describe('deletion', () => {
     it('deletes the segment and its stored members', async () => {
-      await contact(world.db, project, 'ann@example.com');
+      await contact(database.db, project, 'ann@example.com');
       const { id } = await fixed();
-      await addMembers(world.db, project.access, id, { emails: ['ann@example.com'] });
-      await deleteSegment(world.db, project.access, id);
-      expect(await refused(findSegment(world.db, project.id, id))).to.include({ code: 'SEGMENT_NOT_FOUND' });
-      expect(await world.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
+      await addMembers(database.db, project.access, id, { emails: ['ann@example.com'] });
+      await deleteSegment(database.db, project.access, id);
+      expect(await refused(findSegment(database.db, project.id, id))).to.include({ code: 'SEGMENT_NOT_FOUND' });
+      expect(await database.db('segment_members').where({ segmentId: id })).to.deep.equal([]);
     });
 
     it('rejects a segment that another one refers to with 409', async () => {
       const base = await dynamic('Base');
       const user = await dynamic('User', memberOf(base.id));
-      const error = await refused(deleteSegment(world.db, project.access, base.id));
+      const error = await refused(deleteSegment(database.db, project.access, base.id));
       expect(error).to.include({ status: 409, code: 'CONFLICT' });
       expect(error.message).to.include('"User"');
-      await deleteSegment(world.db, project.access, user.id);
-      await deleteSegment(world.db, project.access, base.id);
+      await deleteSegment(database.db, project.access, user.id);
+      await deleteSegment(database.db, project.access, base.id);
     });
   });
 
   it('answers SEGMENT_NOT_FOUND for a segment of another project', async () => {
     const { id } = await fixed();
-    const other = await makeProject(world.db);
+    const other = await makeProject(database.db);
     const attempts = [
-      () => findSegment(world.db, other.id, id),
-      () => updateSegment(world.db, other.access, id, { name: 'x' }),
-      () => deleteSegment(world.db, other.access, id),
-      () => listMembers(world.db, other.id, id, { page: 1, pageSize: 10 }),
-      () => addMembers(world.db, other.access, id, { emails: ['a@example.com'], createMissing: true }),
-      () => removeMembers(world.db, other.access, id, ['a@example.com']),
-      () => refreshSegment(world.db, other.access, id),
+      () => findSegment(database.db, other.id, id),
+      () => updateSegment(database.db, other.access, id, { name: 'x' }),
+      () => deleteSegment(database.db, other.access, id),
+      () => listSegmentMembers(database.db, other.id, id, { page: 1, pageSize: 10 }),
+      () => addMembers(database.db, other.access, id, { emails: ['a@example.com'], createMissing: true }),
+      () => removeMembers(database.db, other.access, id, ['a@example.com']),
+      () => refreshSegment(database.db, other.access, id),
     ];
     for (const attempt of attempts) expect(await refused(attempt())).to.include({ code: 'SEGMENT_NOT_FOUND' });
-    expect(await world.db('contacts').where({ projectId: other.id })).to.deep.equal([]);
+    expect(await database.db('contacts').where({ projectId: other.id })).to.deep.equal([]);
   });
 
   it('answers INVALID_API_KEY for a write with a replaced key', async () => {
     const { id } = await fixed();
-    await regenerateKeys(world.db, project.id);
+    await regenerateKeys(database.db, project.id);
     const attempts = [
-      () => createSegment(world.db, project.access, { name: 'x', condition: isPro }),
-      () => updateSegment(world.db, project.access, id, { name: 'x' }),
-      () => deleteSegment(world.db, project.access, id),
-      () => addMembers(world.db, project.access, id, { emails: ['a@example.com'], createMissing: true }),
+      () => createSegment(database.db, project.access, { name: 'x', condition: isPro }),
+      () => updateSegment(database.db, project.access, id, { name: 'x' }),
+      () => deleteSegment(database.db, project.access, id),
+      () => addMembers(database.db, project.access, id, { emails: ['a@example.com'], createMissing: true }),
     ];
     for (const attempt of attempts) expect(await refused(attempt())).to.include({ code: 'INVALID_API_KEY' });
   });
 
   it('rejects a slow query with 400, passes other errors on, and restores the time limit', async () => {
-    const error = await refused(guarded(world.db, project.id, (trx) => trx.raw('select pg_sleep(5)'), 50));
+    const error = await refused(guarded(database.db, project.id, (trx) => trx.raw('select pg_sleep(5)'), 50));
     expect(error).to.include({ status: 400, code: 'BAD_REQUEST' });
-    const [row] = (await world.db.raw('show statement_timeout')).rows;
+    const [row] = (await database.db.raw('show statement_timeout')).rows;
     expect(row.statement_timeout).to.equal('0');
-    const failed = await guarded(world.db, project.id, (trx) => trx.raw('select 1 / 0')).catch((reason) => reason);
+    const failed = await guarded(database.db, project.id, (trx) => trx.raw('select 1 / 0')).catch((reason) => reason);
     expect(failed).to.include({ code: '22012' });
   });
 
   it('limits concurrent queries, and answers 429 when one has waited too long', async () => {
-    const slow = ['a', 'a', 'b', 'b'].map((id) => guarded(world.db, id, (trx) => trx.raw('select pg_sleep(0.5)')));
-    expect(await refused(guarded(world.db, 'c', (trx) => trx.raw('select 1'), 50))).to.include({ status: 429 });
+    const slow = ['a', 'a', 'b', 'b'].map((id) => guarded(database.db, id, (trx) => trx.raw('select pg_sleep(0.5)')));
+    expect(await refused(guarded(database.db, 'c', (trx) => trx.raw('select 1'), 50))).to.include({ status: 429 });
     await Promise.all(slow);
-    const { rows } = await guarded(world.db, 'c', (trx) => trx.raw('select 1 as one'), 1_000);
+    const { rows } = await guarded(database.db, 'c', (trx) => trx.raw('select 1 as one'), 1_000);
     expect(rows).to.deep.equal([{ one: 1 }]);
   });
 
@@ -357,22 +372,22 @@ describe('segments', () => {
     const endless = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const noisy = Array.from({ length: 100 }, () => guarded(world.db, 'noisy', () => endless));
-    const { rows } = await guarded(world.db, project.id, (trx) => trx.raw('select 1 as one'));
+    const noisy = Array.from({ length: 100 }, () => guarded(database.db, 'noisy', () => endless));
+    const { rows } = await guarded(database.db, project.id, (trx) => trx.raw('select 1 as one'));
     expect(rows).to.deep.equal([{ one: 1 }]);
     end();
     await Promise.all(noisy);
   });
 
   it('leaves connections free while many changes of one project wait for each other', async () => {
-    const few = connectDb({ databaseUrl: world.url, poolSize: 3, name: 'everpost-test' });
-    const lock = await world.db.transaction();
+    const few = connectDb({ databaseUrl: database.url, poolSize: 3, name: 'everpost-test' });
+    const lock = await database.db.transaction();
     await lock.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`segments/${project.id}`]);
     const changes = Array.from({ length: 10 }, (_, n) =>
       createSegment(few, project.access, { name: `Segment ${n}`, condition: isPro }),
     );
     const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-    await eventually(async () => (await world.db.raw(waits)).rows.length > 0, { what: 'a change that waits' });
+    await eventually(async () => (await database.db.raw(waits)).rows.length > 0, { what: 'a change that waits' });
     expect((await few.raw('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
     await lock.rollback();
     expect(new Set((await Promise.all(changes)).map(({ slug }) => slug)).size).to.equal(10);
@@ -380,17 +395,19 @@ describe('segments', () => {
   });
 
   it('parses no condition of another segment when one is saved or deleted', async () => {
-    const base = await createSegment(world.db, project.access, { name: 'Base', condition: isPro });
-    const other = await createSegment(world.db, project.access, { name: 'Other', condition: isPro });
-    await world
+    const base = await createSegment(database.db, project.access, { name: 'Base', condition: isPro });
+    const other = await createSegment(database.db, project.access, { name: 'Other', condition: isPro });
+    await database
       .db('segments')
       .where({ id: other.id })
       .update({ condition: { not: 'a condition' } });
-    const user = await createSegment(world.db, project.access, { name: 'User', condition: memberOf(base.id) });
-    const circle = await refused(updateSegment(world.db, project.access, base.id, { condition: memberOf(user.id) }));
+    const user = await createSegment(database.db, project.access, { name: 'User', condition: memberOf(base.id) });
+    const circle = await refused(updateSegment(database.db, project.access, base.id, { condition: memberOf(user.id) }));
     expect(circle.message).to.contain('leads back to this segment itself');
-    expect((await refused(deleteSegment(world.db, project.access, base.id))).message).to.contain('the segment "User"');
-    await deleteSegment(world.db, project.access, user.id);
-    await deleteSegment(world.db, project.access, base.id);
+    expect((await refused(deleteSegment(database.db, project.access, base.id))).message).to.contain(
+      'the segment "User"',
+    );
+    await deleteSegment(database.db, project.access, user.id);
+    await deleteSegment(database.db, project.access, base.id);
   });
 });

@@ -2,8 +2,8 @@ import type { Db } from '../../../db/connect.ts';
 import type { Data } from '../../../services/contacts/data.ts';
 import { saveContact } from '../../../services/contacts/save.ts';
 import { applyContactChanges } from '../../../services/segments/changes.ts';
-import { listMembers } from '../../../services/segments/members.ts';
-import type { TestProject } from '../../support/world.ts';
+import { listSegmentMembers } from '../../../services/segments/members.ts';
+import type { TestProject } from '../../support/connected-database.ts';
 
 export const tree = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
 export const isPro = tree({ field: 'data.plan', operator: 'equals', value: 'pro' });
@@ -15,7 +15,7 @@ export async function contact(db: Db, project: TestProject, email: string, data:
 }
 
 export async function membersOf(db: Db, project: TestProject, id: string): Promise<string[]> {
-  const { data } = await listMembers(db, project.id, id, { page: 1, pageSize: 100 });
+  const { data } = await listSegmentMembers(db, project.id, id, { page: 1, pageSize: 100 });
   return data.map(({ email }) => email).sort();
 }
 

@@ -7,30 +7,35 @@ import { createSegment } from '../../../services/segments/create.ts';
 import { findSegment } from '../../../services/segments/find.ts';
 import { reconcileDue } from '../../../services/segments/sweep.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { eventually } from '../../support/waiting.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 import { applyAllChanges, contact, isPro, memberOf, membersOf, movesOf, tree } from './support.ts';
 
 const [ann, bob] = ['ann@example.com', 'bob@example.com'];
 
 describe('tracked membership under concurrency', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
   const tracked = (name: string, condition: object = isPro) =>
-    createSegment(world.db, project.access, { name, condition, trackMembership: true });
-  const changes = () => world.db('contact_changes').where({ projectId: project.id });
-  const moves = (slug: string) => movesOf(world.db, project, slug);
+    createSegment(database.db, project.access, { name, condition, trackMembership: true });
+  const changes = () => database.db('contact_changes').where({ projectId: project.id });
+  const moves = (slug: string) => movesOf(database.db, project, slug);
   const storedMembersOf = async (id: string): Promise<string[]> => {
-    const rows = await world
+    const rows = await database
       .db('segment_members')
       .join('contacts', 'contacts.id', 'contactId')
       .where({ segmentId: id });
@@ -39,70 +44,70 @@ describe('tracked membership under concurrency', () => {
 
   it('skips a locked contact and applies its change after the lock is released', async () => {
     await tracked('Pro');
-    await contact(world.db, project, ann, { plan: 'pro' });
-    await contact(world.db, project, bob, { plan: 'pro' });
-    const locker = await world.db.transaction();
+    await contact(database.db, project, ann, { plan: 'pro' });
+    await contact(database.db, project, bob, { plan: 'pro' });
+    const locker = await database.db.transaction();
     await locker('contacts').where({ projectId: project.id, email: ann }).forUpdate();
-    await applyAllChanges(world.db);
+    await applyAllChanges(database.db);
     expect(await moves('pro')).to.deep.equal([`entry ${bob}`]);
     await locker.commit();
-    await applyAllChanges(world.db);
+    await applyAllChanges(database.db);
     expect(await moves('pro')).to.deep.equal([`entry ${bob}`, `entry ${ann}`]);
   });
 
   it('applies no change while a segment is being edited, then evaluates the new condition', async () => {
     const { id } = await tracked('Pro');
-    const editor = await world.db.transaction();
+    const editor = await database.db.transaction();
     await updateSegment(editor, project.access, id, {
       condition: tree({ field: 'data.plan', operator: 'equals', value: 'team' }),
     });
-    await contact(world.db, project, ann, { plan: 'pro' });
-    expect(await applyContactChanges(world.db)).to.equal(0);
+    await contact(database.db, project, ann, { plan: 'pro' });
+    expect(await applyContactChanges(database.db)).to.equal(0);
     expect(await changes()).to.have.lengthOf(1);
     await editor.commit();
-    await applyAllChanges(world.db);
+    await applyAllChanges(database.db);
     expect(await moves('pro')).to.deep.equal([]);
   });
 
   it('skips the recount of a segment that is being edited, and recounts it after the commit', async () => {
     const { id } = await tracked('Pro');
-    await contact(world.db, project, ann, { plan: 'pro' });
-    await applyAllChanges(world.db);
-    const editor = await world.db.transaction();
+    await contact(database.db, project, ann, { plan: 'pro' });
+    await applyAllChanges(database.db);
+    const editor = await database.db.transaction();
     await updateSegment(editor, project.access, id, { name: 'Professionals' });
-    await applyRecounts(world.db);
-    expect(await world.db('segment_recounts').where({ segmentId: id })).to.have.lengthOf(1);
+    await applyRecounts(database.db);
+    expect(await database.db('segment_recounts').where({ segmentId: id })).to.have.lengthOf(1);
     await editor.commit();
-    await applyRecounts(world.db);
-    expect(await world.db('segment_recounts').where({ segmentId: id })).to.deep.equal([]);
-    expect(await findSegment(world.db, project.id, id)).to.include({ name: 'Professionals', memberCount: 1 });
+    await applyRecounts(database.db);
+    expect(await database.db('segment_recounts').where({ segmentId: id })).to.deep.equal([]);
+    expect(await findSegment(database.db, project.id, id)).to.include({ name: 'Professionals', memberCount: 1 });
   });
 
   it('records each change once when the connection that applies it is terminated', async () => {
     const { id } = await tracked('Pro');
-    await contact(world.db, project, ann, { plan: 'pro' });
+    await contact(database.db, project, ann, { plan: 'pro' });
     // Blocks the statement that writes members and events.
-    const blocker = await world.db.transaction();
+    const blocker = await database.db.transaction();
     await blocker.raw('lock table segment_recounts in exclusive mode');
-    const victim = applyContactChanges(world.db).catch((error) => error);
+    const victim = applyContactChanges(database.db).catch((error) => error);
     const blocked = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'with changes%'
       and datname = current_database()`;
     let pid: number | undefined;
-    while (pid === undefined) pid = (await world.db.raw(blocked)).rows[0]?.pid;
-    await world.db.raw('select pg_terminate_backend(?)', [pid]);
+    while (pid === undefined) pid = (await database.db.raw(blocked)).rows[0]?.pid;
+    await database.db.raw('select pg_terminate_backend(?)', [pid]);
     expect(await victim).to.be.instanceOf(Error);
     await blocker.commit();
     expect(await moves('pro')).to.deep.equal([]);
     expect(await changes()).to.have.lengthOf(1);
-    await applyAllChanges(world.db);
+    await applyAllChanges(database.db);
     expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
     expect(await storedMembersOf(id)).to.deep.equal([ann]);
   });
 
   it('computes a segment when Postgres resolves a deadlock by rolling one transaction back', async () => {
     const { id } = await tracked('Pro');
-    await contact(world.db, project, ann, { plan: 'pro' });
-    await contact(world.db, project, bob, { plan: 'free' });
+    await contact(database.db, project, ann, { plan: 'pro' });
+    await contact(database.db, project, bob, { plan: 'free' });
     const lock = (trx: Knex.Transaction, email: string) =>
       trx('contacts').where({ projectId: project.id, email }).forUpdate();
     const lockToo = (trx: Knex.Transaction, email: string) =>
@@ -112,13 +117,13 @@ describe('tracked membership under concurrency', () => {
       );
     const waiting = "from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     const wait = (count: number) =>
-      eventually(async () => (await world.db.raw(`select 1 ${waiting}`)).rows.length === count);
-    const [one, two] = [await world.db.transaction(), await world.db.transaction()];
+      eventually(async () => (await database.db.raw(`select 1 ${waiting}`)).rows.length === count);
+    const [one, two] = [await database.db.transaction(), await database.db.transaction()];
     // Makes the computing transaction the first to detect the deadlock.
     for (const trx of [one, two]) await trx.raw("set local deadlock_timeout = '5s'");
     await lock(one, ann);
     await lock(two, bob);
-    const computed = computeSegment(world.db, project.access, id);
+    const computed = computeSegment(database.db, project.access, id);
     await wait(1);
     // Queues behind the computing transaction.
     const second = lockToo(two, ann);
@@ -135,21 +140,24 @@ describe('tracked membership under concurrency', () => {
     const emails = Array.from({ length: 8 }, (_, n) => `user${n}@example.com`);
     let writing = true;
     const appliers = Array.from({ length: 4 }, async () => {
-      while (writing) await applyContactChanges(world.db, 5);
+      while (writing) await applyContactChanges(database.db, 5);
     });
     const sweeper = (async () => {
-      while (writing) await computeSegment(world.db, project.access, id);
+      while (writing) await computeSegment(database.db, project.access, id);
     })();
     await Promise.all(
       emails.map(async (email, n) => {
         for (let round = 0; round < 25; round++)
-          await contact(world.db, project, email, { plan: (round + n) % 3 ? 'pro' : 'free', ok: round % 4 ? 1 : null });
+          await contact(database.db, project, email, {
+            plan: (round + n) % 3 ? 'pro' : 'free',
+            ok: round % 4 ? 1 : null,
+          });
       }),
     );
     writing = false;
     await Promise.all([...appliers, sweeper]);
-    await applyAllChanges(world.db);
-    expect(await storedMembersOf(id)).to.deep.equal(await membersOf(world.db, project, id));
+    await applyAllChanges(database.db);
+    expect(await storedMembersOf(id)).to.deep.equal(await membersOf(database.db, project, id));
     const recorded = await moves('pro');
     for (const email of emails) {
       const own = recorded.filter((move) => move.endsWith(email)).map((move) => move.split(' ')[0]);
@@ -157,25 +165,25 @@ describe('tracked membership under concurrency', () => {
       expect(own.length % 2 === 1, email).to.equal((await storedMembersOf(id)).includes(email));
     }
     expect(recorded.length).to.be.greaterThan(emails.length);
-    await applyRecounts(world.db);
-    expect((await findSegment(world.db, project.id, id)).memberCount).to.equal((await storedMembersOf(id)).length);
+    await applyRecounts(database.db);
+    expect((await findSegment(database.db, project.id, id)).memberCount).to.equal((await storedMembersOf(id)).length);
   });
 
   it('ends with the right members when conditions are edited while many processes write and apply changes', async () => {
-    const base = await createSegment(world.db, project.access, { name: 'Base', condition: isPro });
+    const base = await createSegment(database.db, project.access, { name: 'Base', condition: isPro });
     const user = await tracked('User', memberOf(base.id));
     const emails = Array.from({ length: 6 }, (_, n) => `user${n}@example.com`);
     const plans = ['pro', 'team', 'free'];
     let writing = true;
     const appliers = Array.from({ length: 3 }, async () => {
-      while (writing) await applyContactChanges(world.db, 5);
+      while (writing) await applyContactChanges(database.db, 5);
     });
     const reconciler = (async () => {
-      while (writing) await reconcileDue(world.db);
+      while (writing) await reconcileDue(database.db);
     })();
     const editor = (async () => {
       for (let round = 0; round < 15; round++)
-        await updateSegment(world.db, project.access, base.id, {
+        await updateSegment(database.db, project.access, base.id, {
           condition: tree({ field: 'data.plan', operator: 'equals', value: plans[round % 2] }),
         });
     })();
@@ -183,14 +191,14 @@ describe('tracked membership under concurrency', () => {
       editor,
       ...emails.map(async (email, n) => {
         for (let round = 0; round < 20; round++)
-          await contact(world.db, project, email, { plan: plans[(round * n) % 3] });
+          await contact(database.db, project, email, { plan: plans[(round * n) % 3] });
       }),
     ]);
     writing = false;
     await Promise.all([...appliers, reconciler]);
-    await applyAllChanges(world.db);
-    await reconcileDue(world.db);
-    expect(await storedMembersOf(user.id)).to.deep.equal(await membersOf(world.db, project, user.id));
+    await applyAllChanges(database.db);
+    await reconcileDue(database.db);
+    expect(await storedMembersOf(user.id)).to.deep.equal(await membersOf(database.db, project, user.id));
     const recorded = await moves('user');
     for (const email of emails) {
       const own = recorded.filter((move) => move.endsWith(email)).map((move) => move.split(' ')[0]);
@@ -201,25 +209,25 @@ describe('tracked membership under concurrency', () => {
   it('takes one batch of each project, so that a project with many changes does not delay another', async () => {
     const large = project;
     await tracked('Pro');
-    for (let n = 0; n < 30; n++) await contact(world.db, large, `user${n}@example.com`, { plan: 'pro' });
-    project = await makeProject(world.db);
+    for (let n = 0; n < 30; n++) await contact(database.db, large, `user${n}@example.com`, { plan: 'pro' });
+    project = await makeProject(database.db);
     await tracked('Pro');
-    await contact(world.db, project, ann, { plan: 'pro' });
-    await applyContactChanges(world.db, 10);
+    await contact(database.db, project, ann, { plan: 'pro' });
+    await applyContactChanges(database.db, 10);
     expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
-    expect(await movesOf(world.db, large, 'pro')).to.have.lengthOf(10);
+    expect(await movesOf(database.db, large, 'pro')).to.have.lengthOf(10);
   });
 
   it('applies the changes of 1,000 contacts in at most 6 statements', async () => {
-    await applyAllChanges(world.db);
+    await applyAllChanges(database.db);
     await tracked('Pro');
-    await world.db.raw(
+    await database.db.raw(
       `insert into contacts (id, project_id, email, subscribed, data)
        select gen_random_uuid(), ?::uuid, 'user' || n || '@example.com', true, '{"plan": "pro"}' from generate_series(1, 1000) n`,
       [project.id],
     );
     const statements: string[] = [];
-    await world.db.transaction(async (trx) => {
+    await database.db.transaction(async (trx) => {
       const connection = await trx.client.acquireConnection();
       const query = connection.query.bind(connection);
       connection.query = (...args: unknown[]) => {

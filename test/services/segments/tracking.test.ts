@@ -10,29 +10,34 @@ import { findSegment } from '../../../services/segments/find.ts';
 import { addMembers, removeMembers } from '../../../services/segments/static-members.ts';
 import { reconcileDue, sweepTimeDependentSegments } from '../../../services/segments/sweep.ts';
 import { updateSegment } from '../../../services/segments/update.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { applyAllChanges, contact, isPro, memberOf, movesOf, tree } from './support.ts';
 
 const [ann, bob] = ['ann@example.com', 'bob@example.com'];
 
 describe('tracked membership', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
 
   before(async () => {
-    world = await openWorld();
+    database = await connectTestDatabase();
   });
-  after(() => world.close());
+  after(() => database.close());
   beforeEach(async () => {
-    project = await makeProject(world.db);
+    project = await makeProject(database.db);
   });
 
   const tracked = (name: string, condition: object = isPro) =>
-    createSegment(world.db, project.access, { name, condition, trackMembership: true });
-  const changes = () => world.db('contact_changes').where({ projectId: project.id });
-  const moves = (slug: string) => movesOf(world.db, project, slug);
+    createSegment(database.db, project.access, { name, condition, trackMembership: true });
+  const changes = () => database.db('contact_changes').where({ projectId: project.id });
+  const moves = (slug: string) => movesOf(database.db, project, slug);
   const storedMembersOf = async (id: string): Promise<string[]> => {
-    const rows = await world
+    const rows = await database
       .db('segment_members')
       .join('contacts', 'contacts.id', 'contactId')
       .where({ segmentId: id });
@@ -40,31 +45,31 @@ describe('tracked membership', () => {
   };
 
   it('stores the current members without events when tracking starts', async () => {
-    await contact(world.db, project, ann, { plan: 'pro' });
+    await contact(database.db, project, ann, { plan: 'pro' });
     const { id, memberCount } = await tracked('Pro');
     expect(memberCount).to.equal(1);
     expect(await storedMembersOf(id)).to.deep.equal([ann]);
-    await applyAllChanges(world.db);
+    await applyAllChanges(database.db);
     expect(await moves('pro')).to.deep.equal([]);
-    const later = await createSegment(world.db, project.access, { name: 'Later', condition: isPro });
-    await updateSegment(world.db, project.access, later.id, { trackMembership: true });
+    const later = await createSegment(database.db, project.access, { name: 'Later', condition: isPro });
+    await updateSegment(database.db, project.access, later.id, { trackMembership: true });
     expect(await storedMembersOf(later.id)).to.deep.equal([ann]);
     expect(await moves('later')).to.deep.equal([]);
   });
 
   it('records entry and exit when a contact is created and changed', async () => {
     const { id } = await tracked('Pro');
-    await contact(world.db, project, ann, { plan: 'pro' });
-    await contact(world.db, project, bob, { plan: 'free' });
-    await applyAllChanges(world.db);
-    await contact(world.db, project, bob, { plan: 'pro' });
-    await contact(world.db, project, ann, { plan: null });
-    await applyAllChanges(world.db);
+    await contact(database.db, project, ann, { plan: 'pro' });
+    await contact(database.db, project, bob, { plan: 'free' });
+    await applyAllChanges(database.db);
+    await contact(database.db, project, bob, { plan: 'pro' });
+    await contact(database.db, project, ann, { plan: null });
+    await applyAllChanges(database.db);
     expect(await moves('pro')).to.have.members([`entry ${ann}`, `entry ${bob}`, `exit ${ann}`]);
     expect(await storedMembersOf(id)).to.deep.equal([bob]);
-    await applyRecounts(world.db);
-    expect((await findSegment(world.db, project.id, id)).memberCount).to.equal(1);
-    const [event] = await world.db('events').where({ projectId: project.id, name: 'segment.pro.entry' });
+    await applyRecounts(database.db);
+    expect((await findSegment(database.db, project.id, id)).memberCount).to.equal(1);
+    const [event] = await database.db('events').where({ projectId: project.id, name: 'segment.pro.entry' });
     expect(event.data).to.deep.equal({ segmentId: id, segmentName: 'Pro' });
   });
 
@@ -72,48 +77,48 @@ describe('tracked membership', () => {
     const { id } = await tracked('Active', tree({ field: 'login', operator: 'triggered', count: 2 }));
     const opened = await tracked('Opened', tree({ field: 'email.opened', operator: 'triggered' }));
     for (let n = 0; n < 2; n++) {
-      await trackEvent(world.db, project.access, { email: ann, event: 'login' });
-      await applyAllChanges(world.db);
+      await trackEvent(database.db, project.access, { email: ann, event: 'login' });
+      await applyAllChanges(database.db);
       expect(await storedMembersOf(id)).to.deep.equal(n === 0 ? [] : [ann]);
     }
-    const { contactId } = await trackEvent(world.db, project.access, { email: bob, event: 'other' });
-    await world.db('events').insert({ id: newId(), projectId: project.id, contactId, name: 'email.open' });
-    await applyAllChanges(world.db);
+    const { contactId } = await trackEvent(database.db, project.access, { email: bob, event: 'other' });
+    await database.db('events').insert({ id: newId(), projectId: project.id, contactId, name: 'email.open' });
+    await applyAllChanges(database.db);
     expect(await storedMembersOf(opened.id)).to.deep.equal([bob]);
-    await world.db('events').where({ projectId: project.id, name: 'login' }).delete();
-    await applyAllChanges(world.db);
+    await database.db('events').where({ projectId: project.id, name: 'login' }).delete();
+    await applyAllChanges(database.db);
     expect(await moves('active')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
   });
 
   it('records entry and exit when a referenced static segment changes or a segment event is recorded', async () => {
-    const list = await createSegment(world.db, project.access, { name: 'List', type: 'STATIC' });
+    const list = await createSegment(database.db, project.access, { name: 'List', type: 'STATIC' });
     await tracked('Through', memberOf(list.id));
     await tracked('After', tree({ field: 'segment.through.entry', operator: 'triggered' }));
-    await addMembers(world.db, project.access, list.id, { emails: [ann], createMissing: true });
-    await applyAllChanges(world.db);
-    await removeMembers(world.db, project.access, list.id, [ann]);
-    await applyAllChanges(world.db);
+    await addMembers(database.db, project.access, list.id, { emails: [ann], createMissing: true });
+    await applyAllChanges(database.db);
+    await removeMembers(database.db, project.access, list.id, [ann]);
+    await applyAllChanges(database.db);
     expect(await moves('through')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
     expect(await moves('after')).to.deep.equal([`entry ${ann}`]);
   });
 
   it('records changes only of dependencies of tracked segments', async () => {
-    await contact(world.db, project, ann, { plan: 'free', color: 'red' });
+    await contact(database.db, project, ann, { plan: 'free', color: 'red' });
     expect(await changes()).to.deep.equal([]);
     const { id } = await tracked(
       'Pro',
       tree(...(isPro.groups[0]?.filters ?? []), { field: 'login', operator: 'triggered' }),
     );
-    await contact(world.db, project, ann, { color: 'blue' });
-    await trackEvent(world.db, project.access, { email: ann, event: 'logout' });
+    await contact(database.db, project, ann, { color: 'blue' });
+    await trackEvent(database.db, project.access, { email: ann, event: 'logout' });
     expect(await changes()).to.deep.equal([]);
-    await contact(world.db, project, ann, { plan: 'pro', color: 'green' });
-    await trackEvent(world.db, project.access, { email: ann, event: 'login' });
+    await contact(database.db, project, ann, { plan: 'pro', color: 'green' });
+    await trackEvent(database.db, project.access, { email: ann, event: 'login' });
     expect((await changes()).map(({ dependencies }) => dependencies)).to.deep.equal([['data.plan'], ['event.login']]);
-    await applyAllChanges(world.db);
+    await applyAllChanges(database.db);
     expect(await changes()).to.deep.equal([]);
-    await updateSegment(world.db, project.access, id, { trackMembership: false });
-    await contact(world.db, project, ann, { plan: 'free' });
+    await updateSegment(database.db, project.access, id, { trackMembership: false });
+    await contact(database.db, project, ann, { plan: 'free' });
     expect(await changes()).to.deep.equal([]);
     expect(await storedMembersOf(id)).to.deep.equal([]);
   });
@@ -121,82 +126,86 @@ describe('tracked membership', () => {
   it('records no exit when a contact is deleted', async () => {
     const { id } = await tracked('Pro');
     const [one, two] = [
-      await contact(world.db, project, ann, { plan: 'pro' }),
-      await contact(world.db, project, bob, { plan: 'pro' }),
+      await contact(database.db, project, ann, { plan: 'pro' }),
+      await contact(database.db, project, bob, { plan: 'pro' }),
     ];
-    await deleteContacts(world.db, project.id, [one]);
-    await applyAllChanges(world.db);
-    await deleteContacts(world.db, project.id, [two]);
-    await applyAllChanges(world.db);
+    await deleteContacts(database.db, project.id, [one]);
+    await applyAllChanges(database.db);
+    await deleteContacts(database.db, project.id, [two]);
+    await applyAllChanges(database.db);
     expect(await moves('pro')).to.deep.equal(['entry null']);
     expect(await storedMembersOf(id)).to.deep.equal([]);
     expect(await changes()).to.deep.equal([]);
   });
 
   it('records entry and exit when a condition is edited, also in segments that refer to it', async () => {
-    await contact(world.db, project, ann, { plan: 'pro' });
-    await contact(world.db, project, bob, { plan: 'free' });
+    await contact(database.db, project, ann, { plan: 'pro' });
+    await contact(database.db, project, bob, { plan: 'free' });
     const base = await tracked('Base');
     await tracked('User', memberOf(base.id));
-    await updateSegment(world.db, project.access, base.id, {
+    await updateSegment(database.db, project.access, base.id, {
       condition: tree({ field: 'data.plan', operator: 'equals', value: 'free' }),
     });
-    await reconcileDue(world.db);
+    await reconcileDue(database.db);
     for (const slug of ['base', 'user']) expect(await moves(slug)).to.have.members([`exit ${ann}`, `entry ${bob}`]);
     // Segments that refer to the edited one get its new dependencies.
-    await updateSegment(world.db, project.access, base.id, {
+    await updateSegment(database.db, project.access, base.id, {
       condition: tree({ field: 'data.size', operator: 'exists' }),
     });
-    await reconcileDue(world.db);
-    await contact(world.db, project, ann, { size: 1 });
-    await applyAllChanges(world.db);
+    await reconcileDue(database.db);
+    await contact(database.db, project, ann, { size: 1 });
+    await applyAllChanges(database.db);
     for (const slug of ['base', 'user']) expect((await moves(slug)).at(-1)).to.equal(`entry ${ann}`);
-    expect(await reconcileDue(world.db)).to.equal(0);
+    expect(await reconcileDue(database.db)).to.equal(0);
   });
 
   it('finds changes of a transaction that began before the segment was tracked', async () => {
-    await contact(world.db, project, ann, { plan: 'free' });
-    const early = await world.db.transaction();
+    await contact(database.db, project, ann, { plan: 'free' });
+    const early = await database.db.transaction();
     await early('contacts')
       .where({ projectId: project.id })
       .update({ data: JSON.stringify({ plan: 'pro' }) });
     const { id } = await tracked('Pro');
     await early.commit();
-    expect(await applyAllChanges(world.db)).to.equal(0);
-    await world.db('segments').where({ id }).update({ reconcileAt: world.db.fn.now() });
-    await reconcileDue(world.db);
+    expect(await applyAllChanges(database.db)).to.equal(0);
+    await database.db('segments').where({ id }).update({ reconcileAt: database.db.fn.now() });
+    await reconcileDue(database.db);
     expect(await moves('pro')).to.deep.equal([`entry ${ann}`]);
-    expect((await world.db('segments').where({ id }).first()).reconcileAt).to.equal(null);
+    expect((await database.db('segments').where({ id }).first()).reconcileAt).to.equal(null);
   });
 
   describe('compute', () => {
     it('updates the members and records events', async () => {
       const { id } = await tracked('Pro');
-      for (const email of [ann, bob]) await contact(world.db, project, email, { plan: 'pro' });
-      expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 2, removed: 0, total: 2 });
-      await contact(world.db, project, ann, { plan: 'free' });
-      expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 0, removed: 1, total: 1 });
-      expect(await computeSegment(world.db, project.access, id)).to.deep.equal({ added: 0, removed: 0, total: 1 });
-      await applyAllChanges(world.db);
+      for (const email of [ann, bob]) await contact(database.db, project, email, { plan: 'pro' });
+      expect(await computeSegment(database.db, project.access, id)).to.deep.equal({ added: 2, removed: 0, total: 2 });
+      await contact(database.db, project, ann, { plan: 'free' });
+      expect(await computeSegment(database.db, project.access, id)).to.deep.equal({ added: 0, removed: 1, total: 1 });
+      expect(await computeSegment(database.db, project.access, id)).to.deep.equal({ added: 0, removed: 0, total: 1 });
+      await applyAllChanges(database.db);
       expect(await moves('pro')).to.have.members([`entry ${ann}`, `entry ${bob}`, `exit ${ann}`]);
     });
 
     it('waits for a locked contact until the lock is released', async () => {
       const { id } = await tracked('Pro');
-      await contact(world.db, project, ann, { plan: 'pro' });
-      const locker = await world.db.transaction();
+      await contact(database.db, project, ann, { plan: 'pro' });
+      const locker = await database.db.transaction();
       await locker('contacts').where({ projectId: project.id }).forUpdate();
-      const computed = computeSegment(world.db, project.access, id);
-      expect(await applyContactChanges(world.db)).to.equal(0);
+      const computed = computeSegment(database.db, project.access, id);
+      expect(await applyContactChanges(database.db)).to.equal(0);
       await locker.commit();
       expect(await computed).to.deep.equal({ added: 1, removed: 0, total: 1 });
     });
 
     it('rejects a static or untracked segment with 400', async () => {
-      const list = await createSegment(world.db, project.access, { name: 'L', type: 'STATIC', trackMembership: true });
-      const plain = await createSegment(world.db, project.access, { name: 'P', condition: isPro });
+      const list = await createSegment(database.db, project.access, {
+        name: 'L',
+        type: 'STATIC',
+        trackMembership: true,
+      });
+      const plain = await createSegment(database.db, project.access, { name: 'P', condition: isPro });
       for (const { id } of [list, plain]) {
-        const error = await computeSegment(world.db, project.access, id).catch((reason) => reason);
+        const error = await computeSegment(database.db, project.access, id).catch((reason) => reason);
         expect(error).to.include({ status: 400, code: 'BAD_REQUEST' });
       }
     });
@@ -204,10 +213,10 @@ describe('tracked membership', () => {
 
   describe('the passing of time', () => {
     const back = (table: string, column: string, where: object, interval: string) =>
-      world
+      database
         .db(table)
         .where(where)
-        .update({ [column]: world.db.raw(`now() - ?::interval`, [interval]) });
+        .update({ [column]: database.db.raw(`now() - ?::interval`, [interval]) });
     const setBack = (id: string, interval: string) => back('segments', 'sweptAt', { id }, interval);
 
     it('records entry and exit when an event passes an age limit', async () => {
@@ -223,56 +232,56 @@ describe('tracked membership', () => {
         'Idle',
         tree({ field: 'login', operator: 'notTriggeredWithin', value: 1, unit: 'days' }),
       );
-      await trackEvent(world.db, project.access, { email: ann, event: 'login' });
-      await applyAllChanges(world.db);
+      await trackEvent(database.db, project.access, { email: ann, event: 'login' });
+      await applyAllChanges(database.db);
       expect(await storedMembersOf(within.id)).to.deep.equal([ann]);
-      await sweepTimeDependentSegments(world.db);
+      await sweepTimeDependentSegments(database.db);
       expect(await storedMembersOf(within.id)).to.deep.equal([ann]);
       await back('events', 'createdAt', { projectId: project.id, name: 'login' }, '1 day');
-      await sweepTimeDependentSegments(world.db);
+      await sweepTimeDependentSegments(database.db);
       expect(await moves('lately')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
       expect(await moves('once')).to.deep.equal([`entry ${ann}`]);
       expect(await moves('idle')).to.deep.equal([`entry ${ann}`]);
       for (const { id } of [within, older, idle]) await setBack(id, '1 day');
-      expect(await sweepTimeDependentSegments(world.db)).to.deep.equal({ entered: 0, left: 0 });
+      expect(await sweepTimeDependentSegments(database.db)).to.deep.equal({ entered: 0, left: 0 });
     });
 
     it('records entry when a contact or a date in its data passes an age limit', async () => {
       await tracked('Old', tree({ field: 'createdAt', operator: 'olderThan', value: 1, unit: 'hours' }));
       await tracked('Due', tree({ field: 'data.due', operator: 'within', value: 1, unit: 'hours' }));
-      const id = await contact(world.db, project, ann, { due: new Date(Date.now() + 3_600_000).toISOString() });
-      await applyAllChanges(world.db);
+      const id = await contact(database.db, project, ann, { due: new Date(Date.now() + 3_600_000).toISOString() });
+      await applyAllChanges(database.db);
       expect(await moves('due')).to.deep.equal([]);
       // Simulates that the hour has passed without a recorded change.
-      await world
+      await database
         .db('contacts')
         .where({ id })
         .update({ data: JSON.stringify({ due: new Date().toISOString() }) });
       await back('contacts', 'createdAt', { id }, '1 hour');
-      await world.db('contact_changes').delete();
-      await sweepTimeDependentSegments(world.db);
+      await database.db('contact_changes').delete();
+      await sweepTimeDependentSegments(database.db);
       expect(await moves('old')).to.deep.equal([`entry ${ann}`]);
       expect(await moves('due')).to.deep.equal([`entry ${ann}`]);
     });
 
     it('records exit in a segment that refers to a time-dependent one', async () => {
-      const base = await createSegment(world.db, project.access, {
+      const base = await createSegment(database.db, project.access, {
         name: 'Base',
         condition: tree({ field: 'login', operator: 'triggeredWithin', value: 1, unit: 'months' }),
       });
       await tracked('User', memberOf(base.id));
-      await trackEvent(world.db, project.access, { email: ann, event: 'login' });
-      await applyAllChanges(world.db);
+      await trackEvent(database.db, project.access, { email: ann, event: 'login' });
+      await applyAllChanges(database.db);
       await back('events', 'createdAt', { projectId: project.id, name: 'login' }, '1 month');
-      await sweepTimeDependentSegments(world.db);
+      await sweepTimeDependentSegments(database.db);
       expect(await moves('user')).to.deep.equal([`entry ${ann}`, `exit ${ann}`]);
     });
 
     it('does not sweep segments that do not depend on time', async () => {
       const { id } = await tracked('Pro');
-      const { sweptAt } = await findSegment(world.db, project.id, id);
-      await sweepTimeDependentSegments(world.db);
-      expect((await findSegment(world.db, project.id, id)).sweptAt).to.deep.equal(sweptAt);
+      const { sweptAt } = await findSegment(database.db, project.id, id);
+      await sweepTimeDependentSegments(database.db);
+      expect((await findSegment(database.db, project.id, id)).sweptAt).to.deep.equal(sweptAt);
     });
   });
 });

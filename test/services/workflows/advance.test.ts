@@ -5,34 +5,39 @@ import { Event } from '../../../db/models/event.ts';
 import { createTemplate } from '../../../services/templates/save.ts';
 import { advance } from '../../../services/workflows/advance.ts';
 import { openHeaders } from '../../../services/workflows/sealed-headers.ts';
-import { draw, ExecutionDriver, type Sketch } from '../../support/executions.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { ExecutionDriver, insertWorkflow, type WorkflowSketch } from '../../support/executions.ts';
 import { testKeys } from '../../support/keys.ts';
 import { testLinks } from '../../support/links.ts';
 import { testRenderer } from '../../support/renderer.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 describe('advancing an execution', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
   let people = 0;
   const newEmail = () => `person${++people}@example.com`;
 
   before(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
   });
-  after(() => world?.close());
+  after(() => database?.close());
 
-  const begin = async (sketch: Sketch, email = newEmail(), context = {}) =>
-    walker.start(await draw(world.db, project, sketch), email, context);
+  const begin = async (sketch: WorkflowSketch, email = newEmail(), context = {}) =>
+    driver.start(await insertWorkflow(database.db, project, sketch), email, context);
 
   const template = async (change: object = {}) => {
-    const { id } = await createTemplate(world.db, project.access, {
+    const { id } = await createTemplate(database.db, project.access, {
       name: 'Hello',
       subject: 'Hello {{ event.plan }}',
       body: '<p>Hello</p>',
@@ -45,42 +50,42 @@ describe('advancing an execution', () => {
 
   it('ends COMPLETED when no transition leaves the step', async () => {
     const id = await begin({ steps: { mark: ['UPDATE_CONTACT', { data: { seen: true } }] } });
-    expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
-    const execution = await walker.execution(id);
+    expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+    const execution = await driver.execution(id);
     expect(execution).to.include({ status: 'COMPLETED', exitReason: null, error: null, visit: 1 });
     expect(execution.completedAt).to.be.instanceOf(Date);
   });
 
   it('changes nothing after the end, or for a run with an older generation', async () => {
     const id = await begin({ steps: { out: ['EXIT'] } });
-    await walker.advance(id);
-    expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
-    expect(await walker.steps(id)).to.have.length(1);
-    const deps = { db: world.db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys: testKeys };
+    await driver.advance(id);
+    expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
+    expect(await driver.steps(id)).to.have.length(1);
+    const deps = { db: database.db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys: testKeys };
     expect(await advance(deps, { executionId: id, generation: 0 })).to.deep.equal({ kind: 'end', status: 'OVER' });
   });
 
   it('takes each step once under concurrent calls', async () => {
     const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId: await template() }], out: ['EXIT'] } });
-    await Promise.all(Array.from({ length: 8 }, () => walker.advance(id)));
-    expect(await walker.way(id)).to.deep.equal(['send: COMPLETED', 'out: COMPLETED']);
-    expect(await Email.query(world.db).where({ executionId: id })).to.have.length(1);
+    await Promise.all(Array.from({ length: 8 }, () => driver.advance(id)));
+    expect(await driver.visits(id)).to.deep.equal(['send: COMPLETED', 'out: COMPLETED']);
+    expect(await Email.query(database.db).where({ executionId: id })).to.have.length(1);
   });
 
   it('ends CANCELLED when the contact was deleted', async () => {
     const email = newEmail();
     const id = await begin({ steps: { out: ['EXIT'] } }, email);
-    await world.db('contacts').where({ email }).del();
-    expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'CANCELLED' });
-    expect(await walker.execution(id)).to.include({ status: 'CANCELLED', exitReason: 'contact deleted' });
+    await database.db('contacts').where({ email }).del();
+    expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'CANCELLED' });
+    expect(await driver.execution(id)).to.include({ status: 'CANCELLED', exitReason: 'contact deleted' });
   });
 
   describe('EXIT', () => {
     it('ends the execution EXITED with its reason', async () => {
       const id = await begin({ steps: { out: ['EXIT', { reason: 'not for you' }] } });
-      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
-      expect(await walker.execution(id)).to.include({ status: 'EXITED', exitReason: 'not for you' });
-      expect(await walker.way(id)).to.deep.equal(['out: COMPLETED']);
+      expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
+      expect(await driver.execution(id)).to.include({ status: 'EXITED', exitReason: 'not for you' });
+      expect(await driver.visits(id)).to.deep.equal(['out: COMPLETED']);
     });
   });
 
@@ -92,39 +97,39 @@ describe('advancing an execution', () => {
         updates: { team: 3 },
         subscribed: false,
       };
-      await walker.contact(email, { old: 1 });
+      await driver.contact(email, { old: 1 });
       const id = await begin({ steps: { change: ['UPDATE_CONTACT', change] } }, email);
-      await walker.advance(id);
-      const contact = await Contact.query(world.db).findOne({ email }).throwIfNotFound();
+      await driver.advance(id);
+      const contact = await Contact.query(database.db).findOne({ email }).throwIfNotFound();
       expect(contact).to.deep.include({ subscribed: false, data: { plan: 'pro', team: 3 } });
-      const event = await Event.query(world.db).findOne({ contactId: contact.id, name: 'contact.unsubscribed' });
+      const event = await Event.query(database.db).findOne({ contactId: contact.id, name: 'contact.unsubscribed' });
       expect(event).to.include({ depth: 1 });
     });
 
     it('fails with the reason and changes nothing when the contact would grow too large', async () => {
       const email = newEmail();
-      await walker.contact(email, { a: 'x'.repeat(60_000) });
-      await walker.contact(email, { b: 'x'.repeat(60_000) });
+      await driver.contact(email, { a: 'x'.repeat(60_000) });
+      await driver.contact(email, { b: 'x'.repeat(60_000) });
       const id = await begin({ steps: { change: ['UPDATE_CONTACT', { data: { c: 'x'.repeat(60_000) } }] } }, email);
-      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'FAILED' });
-      const [step] = await walker.steps(id);
+      expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'FAILED' });
+      const [step] = await driver.steps(id);
       expect(step).to.include({ status: 'FAILED' });
       expect(step?.error).to.contain('128 KB');
-      expect(await walker.execution(id)).to.include({ status: 'FAILED', error: step?.error });
+      expect(await driver.execution(id)).to.include({ status: 'FAILED', error: step?.error });
     });
   });
 
   describe('CONDITION', () => {
-    const asking = (config: object): Sketch => ({
+    const asking = (config: object): WorkflowSketch => ({
       steps: { ask: ['CONDITION', config], yes: ['EXIT', { reason: 'yes' }], no: ['EXIT', { reason: 'no' }] },
       arrows: ['ask -yes-> yes', 'ask -no-> no'],
     });
     const answer = async (config: object, data: object, context: object = {}) => {
       const email = newEmail();
-      await walker.contact(email, { ...data });
+      await driver.contact(email, { ...data });
       const id = await begin(asking(config), email, context);
-      await walker.advance(id);
-      return (await walker.execution(id)).exitReason;
+      await driver.advance(id);
+      return (await driver.execution(id)).exitReason;
     };
 
     it('takes the branch that matches the contact’s data, for a single filter and for a tree', async () => {
@@ -149,8 +154,8 @@ describe('advancing an execution', () => {
     it('ends COMPLETED when the branch has no transition', async () => {
       const config = { field: 'email', operator: 'contains', value: 'nobody' };
       const id = await begin({ steps: { ask: ['CONDITION', config], yes: ['EXIT'] }, arrows: ['ask -yes-> yes'] });
-      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
-      expect(await walker.way(id)).to.deep.equal(['ask: COMPLETED by no']);
+      expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+      expect(await driver.visits(id)).to.deep.equal(['ask: COMPLETED by no']);
     });
   });
 
@@ -159,9 +164,9 @@ describe('advancing an execution', () => {
       const email = newEmail();
       const templateId = await template();
       const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId }] } }, email, { plan: 'pro' });
-      await walker.advance(id);
-      const mail = await Email.query(world.db).findOne({ executionId: id }).throwIfNotFound();
-      const { workflowId } = await walker.execution(id);
+      await driver.advance(id);
+      const mail = await Email.query(database.db).findOne({ executionId: id }).throwIfNotFound();
+      const { workflowId } = await driver.execution(id);
       expect(mail).to.include({
         status: 'PENDING',
         sourceType: 'WORKFLOW',
@@ -170,21 +175,21 @@ describe('advancing an execution', () => {
         workflowId,
         stepVisit: 1,
       });
-      const content = await world.db('email_contents').where({ emailId: mail.id }).first();
+      const content = await database.db('email_contents').where({ emailId: mail.id }).first();
       expect(content).to.deep.include({ toEmail: email, variables: { event: { plan: 'pro' } } });
-      const [step] = await walker.steps(id);
+      const [step] = await driver.steps(id);
       expect(step).to.deep.include({ status: 'COMPLETED', output: { emailId: mail.id } });
     });
 
     it('skips MARKETING mail to an unsubscribed contact and continues', async () => {
       const email = newEmail();
       const templateId = await template({ type: 'MARKETING' });
-      await walker.contact(email);
-      await world.db('contacts').where({ email }).update({ subscribed: false });
+      await driver.contact(email);
+      await database.db('contacts').where({ email }).update({ subscribed: false });
       const id = await begin({ steps: { send: ['SEND_EMAIL', { templateId }], out: ['EXIT'] } }, email);
-      await walker.advance(id);
-      expect(await walker.way(id)).to.deep.equal(['send: SKIPPED', 'out: COMPLETED']);
-      expect(await Email.query(world.db).where({ executionId: id })).to.deep.equal([]);
+      await driver.advance(id);
+      expect(await driver.visits(id)).to.deep.equal(['send: SKIPPED', 'out: COMPLETED']);
+      expect(await Email.query(database.db).where({ executionId: id })).to.deep.equal([]);
     });
 
     it('uses sender and recipient of its config', async () => {
@@ -196,9 +201,9 @@ describe('advancing an execution', () => {
         recipient: { type: 'CUSTOM', email: 'team@example.com' },
       };
       const id = await begin({ steps: { send: ['SEND_EMAIL', config] } });
-      await walker.advance(id);
-      const { id: emailId } = await Email.query(world.db).findOne({ executionId: id }).throwIfNotFound();
-      expect(await world.db('email_contents').where({ emailId }).first()).to.include({
+      await driver.advance(id);
+      const { id: emailId } = await Email.query(database.db).findOne({ executionId: id }).throwIfNotFound();
+      expect(await database.db('email_contents').where({ emailId }).first()).to.include({
         toEmail: 'team@example.com',
         fromEmail: config.from,
         fromName: 'Sales',
@@ -209,46 +214,46 @@ describe('advancing an execution', () => {
     it('fails when the sender’s domain is not one of the project’s', async () => {
       const config = { templateId: await template(), from: 'me@elsewhere.example' };
       const id = await begin({ steps: { send: ['SEND_EMAIL', config] } });
-      await walker.advance(id);
-      expect((await walker.execution(id)).error).to.contain('elsewhere.example is not verified');
+      await driver.advance(id);
+      expect((await driver.execution(id)).error).to.contain('elsewhere.example is not verified');
     });
   });
 
   describe('DELAY', () => {
     it('rests for its time, records when it ends, and then continues', async () => {
       const id = await begin({ steps: { rest: ['DELAY', { amount: 2, unit: 'hours' }], out: ['EXIT'] } });
-      const next = await walker.advance(id);
+      const next = await driver.advance(id);
       expect(next).to.include({ kind: 'rest', stepType: 'DELAY' });
-      const { scheduledFor } = (await walker.steps(id))[0] ?? {};
+      const { scheduledFor } = (await driver.steps(id))[0] ?? {};
       expect(scheduledFor?.getTime()).to.equal(next.kind === 'rest' && next.until);
-      expect(await walker.execution(id)).to.include({ status: 'WAITING' });
-      walker.later(HOUR);
-      expect(await walker.advance(id)).to.include({ kind: 'rest' });
-      walker.later(HOUR);
-      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
-      expect(await walker.way(id)).to.deep.equal(['rest: COMPLETED', 'out: COMPLETED']);
+      expect(await driver.execution(id)).to.include({ status: 'WAITING' });
+      driver.later(HOUR);
+      expect(await driver.advance(id)).to.include({ kind: 'rest' });
+      driver.later(HOUR);
+      expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'EXITED' });
+      expect(await driver.visits(id)).to.deep.equal(['rest: COMPLETED', 'out: COMPLETED']);
     });
 
     it('rests until a fixed date, or until a date of the contact', async () => {
       const email = newEmail();
-      await walker.contact(email, { trial: { ends: '2031-05-04' } });
+      await driver.contact(email, { trial: { ends: '2031-05-04' } });
       for (const until of ['2031-05-04T00:00:00Z', 'data.trial.ends']) {
         const id = await begin({ steps: { rest: ['DELAY', { until }] } }, email);
-        expect(await walker.advance(id)).to.include({ kind: 'rest', until: Date.UTC(2031, 4, 4) });
+        expect(await driver.advance(id)).to.include({ kind: 'rest', until: Date.UTC(2031, 4, 4) });
       }
     });
 
     it('continues at once when the date is past, and fails when the contact has none', async () => {
       const past = await begin({ steps: { rest: ['DELAY', { until: '2020-01-01' }] } });
-      expect(await walker.advance(past)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+      expect(await driver.advance(past)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
       const none = await begin({ steps: { rest: ['DELAY', { until: 'data.birthday' }] } });
-      await walker.advance(none);
-      expect(await walker.execution(none)).to.include({ error: 'the contact has no date in data.birthday' });
+      await driver.advance(none);
+      expect(await driver.execution(none)).to.include({ error: 'the contact has no date in data.birthday' });
     });
   });
 
   describe('WAIT_FOR_EVENT', () => {
-    const waiting = (config: object = {}): Sketch => ({
+    const waiting = (config: object = {}): WorkflowSketch => ({
       steps: {
         wait: ['WAIT_FOR_EVENT', { eventName: 'bought', ...config }],
         came: ['EXIT', { reason: 'came' }],
@@ -260,48 +265,50 @@ describe('advancing an execution', () => {
     it('leaves by event when it happens, and merges its data into the context', async () => {
       const email = newEmail();
       const id = await begin(waiting(), email, { plan: 'pro', amount: 1 });
-      expect(await walker.advance(id)).to.deep.equal({
+      expect(await driver.advance(id)).to.deep.equal({
         kind: 'rest',
         stepType: 'WAIT_FOR_EVENT',
         event: 'bought',
         until: undefined,
       });
-      await walker.track(email, 'bought', { amount: 7 });
-      expect(await world.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`)).to.have.length(1);
-      await walker.advance(id);
-      expect(await walker.execution(id)).to.deep.include({ exitReason: 'came', context: { plan: 'pro', amount: 7 } });
-      expect(await walker.way(id)).to.deep.equal(['wait: COMPLETED by event', 'came: COMPLETED']);
+      await driver.track(email, 'bought', { amount: 7 });
+      expect(await database.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`)).to.have.length(
+        1,
+      );
+      await driver.advance(id);
+      expect(await driver.execution(id)).to.deep.include({ exitReason: 'came', context: { plan: 'pro', amount: 7 } });
+      expect(await driver.visits(id)).to.deep.equal(['wait: COMPLETED by event', 'came: COMPLETED']);
     });
 
     it('leaves by timeout when the time is over', async () => {
       const id = await begin(waiting({ timeout: { amount: 3, unit: 'days' } }));
-      await walker.advance(id);
-      walker.later(3 * DAY);
-      await walker.advance(id);
-      expect(await walker.execution(id)).to.include({ exitReason: 'late' });
+      await driver.advance(id);
+      driver.later(3 * DAY);
+      await driver.advance(id);
+      expect(await driver.execution(id)).to.include({ exitReason: 'late' });
     });
 
     it('ignores events before the start, and accepts one from before the wait was reached', async () => {
       const email = newEmail();
-      await walker.track(email, 'bought');
+      await driver.track(email, 'bought');
       const id = await begin(waiting(), email);
-      expect(await walker.advance(id)).to.include({ kind: 'rest' });
+      expect(await driver.advance(id)).to.include({ kind: 'rest' });
       const early = newEmail();
       const second = await begin(waiting(), early);
-      await walker.track(early, 'bought');
-      expect(await walker.advance(second)).to.deep.equal({ kind: 'end', status: 'EXITED' });
+      await driver.track(early, 'bought');
+      expect(await driver.advance(second)).to.deep.equal({ kind: 'end', status: 'EXITED' });
     });
 
     it('ignores the event that started the execution', async () => {
       const email = newEmail();
-      const { id } = await draw(world.db, project, {
+      const { id } = await insertWorkflow(database.db, project, {
         ...waiting(),
         workflow: { triggerConfig: JSON.stringify({ eventName: 'bought' }) },
       });
-      await walker.track(email, 'bought');
-      const [execution] = await world.db('executions').where({ workflowId: id });
-      expect(await walker.advance(execution.id)).to.include({ kind: 'rest' });
-      await world.db('workflows').where({ id }).update({ enabled: false });
+      await driver.track(email, 'bought');
+      const [execution] = await database.db('executions').where({ workflowId: id });
+      expect(await driver.advance(execution.id)).to.include({ kind: 'rest' });
+      await database.db('workflows').where({ id }).update({ enabled: false });
     });
 
     it('ignores events before the end of a DELAY, and the event that ended an earlier wait', async () => {
@@ -316,14 +323,14 @@ describe('advancing an execution', () => {
         },
         email,
       );
-      await walker.advance(id);
-      await walker.track(email, 'bought');
-      walker.later(HOUR);
-      expect(await walker.advance(id)).to.include({ kind: 'rest', event: 'bought' });
-      await walker.track(email, 'bought');
-      expect(await walker.advance(id)).to.include({ kind: 'rest', event: 'bought' });
-      await walker.track(email, 'bought');
-      expect(await walker.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+      await driver.advance(id);
+      await driver.track(email, 'bought');
+      driver.later(HOUR);
+      expect(await driver.advance(id)).to.include({ kind: 'rest', event: 'bought' });
+      await driver.track(email, 'bought');
+      expect(await driver.advance(id)).to.include({ kind: 'rest', event: 'bought' });
+      await driver.track(email, 'bought');
+      expect(await driver.advance(id)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
     });
 
     it('misses no event that is tracked while the wait begins', async function () {
@@ -331,8 +338,8 @@ describe('advancing an execution', () => {
       for (let round = 0; round < 25; round++) {
         const email = newEmail();
         const id = await begin(waiting(), email);
-        const [next] = await Promise.all([walker.advance(id), walker.track(email, 'bought')]);
-        const signals = await world.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`);
+        const [next] = await Promise.all([driver.advance(id), driver.track(email, 'bought')]);
+        const signals = await database.db('outbox').where({ action: 'signal' }).whereLike('workflowId', `%${id}%`);
         // Either the wait found the event, or matching the event found the wait.
         expect(next.kind === 'end' || signals.length > 0).to.equal(true);
       }
@@ -348,9 +355,9 @@ describe('advancing an execution', () => {
         body: { who: '{{ email }}', plan: ['{{ event.plan }}', 1] },
       };
       const id = await begin({ steps: { call: ['WEBHOOK', config] } }, email, { plan: 'a & b' });
-      expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
-      expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
-      const [step] = await walker.steps(id);
+      expect(await driver.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
+      expect(await driver.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
+      const [step] = await driver.steps(id);
       expect(JSON.stringify(step?.request)).to.not.include('x-who');
       expect(openHeaders(testKeys, project.id, step?.request ?? {})).to.deep.equal({
         url: 'https://hooks.example.com/a%20%26%20b',

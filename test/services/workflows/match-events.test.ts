@@ -2,39 +2,44 @@ import { expect } from 'chai';
 import type { Execution } from '../../../db/models/execution.ts';
 import { writeContacts } from '../../../services/contacts/write.ts';
 import { trackEvent } from '../../../services/events/track.ts';
+import { applyAllContactChanges } from '../../../services/segments/changes.ts';
 import { createSegment } from '../../../services/segments/create.ts';
-import { applyAllContactChanges } from '../../../services/segments/follow.ts';
-import { MAX_DEPTH, matchEvents } from '../../../services/workflows/match-events.ts';
-import { type CreatedWorkflow, draw, ExecutionDriver } from '../../support/executions.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import { MAX_TRIGGER_DEPTH, matchEvents } from '../../../services/workflows/match-events.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { type CreatedWorkflow, ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
 
 describe('events that start workflows', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
   let names = 0;
 
   before(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
   });
-  after(() => world?.close());
+  after(() => database?.close());
 
   const trigger = () => `event ${++names}`;
   const startedBy = (eventName: string, workflow: object = {}): Promise<CreatedWorkflow> =>
-    draw(world.db, project, {
+    insertWorkflow(database.db, project, {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
       workflow: { triggerConfig: JSON.stringify({ eventName }), ...workflow },
     });
   const executionsOf = ({ id }: CreatedWorkflow): Promise<Execution[]> =>
-    world.db('executions').where({ workflowId: id });
-  const queued = async () => Number((await world.db('eventQueue').count())[0]?.count);
+    database.db('executions').where({ workflowId: id });
+  const queued = async () => Number((await database.db('eventQueue').count())[0]?.count);
 
   it('starts an execution with the event’s data as context, and its outbox message in the same transaction', async () => {
     const event = trigger();
     const workflow = await startedBy(event);
-    await walker.track('ann@example.com', event, { plan: 'pro', once: { value: 'x', persistent: false } });
+    await driver.track('ann@example.com', event, { plan: 'pro', once: { value: 'x', persistent: false } });
     const [execution] = await executionsOf(workflow);
     expect(execution).to.deep.include({
       status: 'RUNNING',
@@ -43,7 +48,7 @@ describe('events that start workflows', () => {
       generation: 1,
       context: { plan: 'pro', once: 'x' },
     });
-    const intents = await world.db('outbox').whereLike('workflowId', `%${execution?.id}%`);
+    const intents = await database.db('outbox').whereLike('workflowId', `%${execution?.id}%`);
     expect(intents.map(({ action, queue, workflowId }) => ({ action, queue, workflowId }))).to.deep.equal([
       { action: 'start', queue: 'starts', workflowId: `execution/${project.id}/${execution?.id}/1` },
     ]);
@@ -52,8 +57,8 @@ describe('events that start workflows', () => {
   it('starts and signals nothing for an event without a workflow', async () => {
     await startedBy(trigger());
     await startedBy(trigger(), { enabled: false });
-    await trackEvent(world.db, project.access, { email: 'ann@example.com', event: `event ${names}` });
-    await trackEvent(world.db, project.access, { email: 'ann@example.com', event: 'unheard of' });
+    await trackEvent(database.db, project.access, { email: 'ann@example.com', event: `event ${names}` });
+    await trackEvent(database.db, project.access, { email: 'ann@example.com', event: 'unheard of' });
     expect(await queued()).to.equal(0);
   });
 
@@ -61,11 +66,11 @@ describe('events that start workflows', () => {
     const [once, again] = [trigger(), trigger()];
     const first = await startedBy(once);
     const second = await startedBy(again, { allowReentry: true });
-    for (const event of [once, once, again, again]) await walker.track('bob@example.com', event);
+    for (const event of [once, once, again, again]) await driver.track('bob@example.com', event);
     expect(await executionsOf(first)).to.have.length(1);
     expect(await executionsOf(second)).to.have.length(1);
-    await world.db('executions').update({ status: 'COMPLETED' });
-    for (const event of [once, again]) await walker.track('bob@example.com', event);
+    await database.db('executions').update({ status: 'COMPLETED' });
+    for (const event of [once, again]) await driver.track('bob@example.com', event);
     expect(await executionsOf(first)).to.have.length(1);
     expect(await executionsOf(second)).to.have.length(2);
   });
@@ -75,13 +80,13 @@ describe('events that start workflows', () => {
     const workflow = await startedBy(event, { allowReentry: true });
     const tracks = Array.from(
       { length: 50 },
-      (_, n) => () => trackEvent(world.db, project.access, { email: 'cid@example.com', event, data: { n } }),
+      (_, n) => () => trackEvent(database.db, project.access, { email: 'cid@example.com', event, data: { n } }),
     );
     const relays = Array.from({ length: 4 }, () => async () => {
-      for (let rounds = 0; rounds < 20; rounds++) await matchEvents(world.db, 7);
+      for (let rounds = 0; rounds < 20; rounds++) await matchEvents(database.db, 7);
     });
     await Promise.all([...tracks, ...relays].map((work) => work()));
-    while ((await matchEvents(world.db)).events > 0);
+    while ((await matchEvents(database.db)).events > 0);
     expect(await executionsOf(workflow)).to.have.length(1);
     expect(await queued()).to.equal(0);
   });
@@ -90,9 +95,9 @@ describe('events that start workflows', () => {
     const event = trigger();
     const workflow = await startedBy(event);
     const emails = Array.from({ length: 300 }, (_, n) => `flood${n}@example.com`);
-    await Promise.all(emails.map((email) => trackEvent(world.db, project.access, { email, event })));
-    await Promise.all(Array.from({ length: 3 }, () => matchEvents(world.db, 120)));
-    while ((await matchEvents(world.db)).events > 0);
+    await Promise.all(emails.map((email) => trackEvent(database.db, project.access, { email, event })));
+    await Promise.all(Array.from({ length: 3 }, () => matchEvents(database.db, 120)));
+    while ((await matchEvents(database.db)).events > 0);
     expect(await executionsOf(workflow)).to.have.length(300);
   });
 
@@ -100,31 +105,31 @@ describe('events that start workflows', () => {
     const event = trigger();
     const workflow = await startedBy(event);
     for (const [email, depth] of [
-      ['deep@example.com', MAX_DEPTH],
-      ['deeper@example.com', MAX_DEPTH + 1],
+      ['deep@example.com', MAX_TRIGGER_DEPTH],
+      ['deeper@example.com', MAX_TRIGGER_DEPTH + 1],
     ] as const)
-      await world.db.transaction(async (trx) => {
+      await database.db.transaction(async (trx) => {
         await trx.raw("select set_config('everpost.depth', ?, true)", [String(depth)]);
         await trackEvent(trx, project.access, { email, event });
       });
-    while ((await matchEvents(world.db)).events > 0);
-    expect((await executionsOf(workflow)).map(({ depth }) => depth)).to.deep.equal([MAX_DEPTH]);
+    while ((await matchEvents(database.db)).events > 0);
+    expect((await executionsOf(workflow)).map(({ depth }) => depth)).to.deep.equal([MAX_TRIGGER_DEPTH]);
   });
 
   it('gives events that an execution causes a depth of one more than its own', async () => {
-    const { db } = world;
+    const { db } = database;
     const [first, second] = [await startedBy('contact.unsubscribed'), await startedBy('contact.subscribed')];
     await db('workflowVersions')
       .where({ workflowId: first.id })
       .update({ graph: JSON.stringify(subscribe(true)) });
     await db('workflows').where({ id: first.id }).update({ allowReentry: true });
-    await walker.contact('dan@example.com');
+    await driver.contact('dan@example.com');
     await writeContacts(db, project.id, [
       { email: 'dan@example.com', subscribed: false, subscribedWhenNew: true, patch: {}, deletes: [] },
     ]);
     while ((await matchEvents(db)).events > 0);
     const [execution] = await executionsOf(first);
-    await walker.advance(execution?.id ?? '');
+    await driver.advance(execution?.id ?? '');
     while ((await matchEvents(db)).events > 0);
     expect((await executionsOf(second)).map(({ depth }) => depth)).to.deep.equal([1]);
   });
@@ -143,7 +148,7 @@ describe('events that start workflows', () => {
   });
 
   it('increases the depth of segment entries that an execution causes', async () => {
-    const { db } = world;
+    const { db } = database;
     const filter = { field: 'data.level', operator: 'equals', value: 'gold' };
     await createSegment(db, project.access, {
       name: 'Gold',
@@ -152,8 +157,10 @@ describe('events that start workflows', () => {
       condition: { logic: 'AND', groups: [{ filters: [filter] }] },
     });
     const promoted = await startedBy('segment.gold.entry');
-    const workflow = await draw(db, project, { steps: { promote: ['UPDATE_CONTACT', { data: { level: 'gold' } }] } });
-    await walker.advance(await walker.start(workflow, 'gil@example.com'));
+    const workflow = await insertWorkflow(db, project, {
+      steps: { promote: ['UPDATE_CONTACT', { data: { level: 'gold' } }] },
+    });
+    await driver.advance(await driver.start(workflow, 'gil@example.com'));
     await applyAllContactChanges(db);
     while ((await matchEvents(db)).events > 0);
     expect((await executionsOf(promoted)).map(({ depth }) => depth)).to.deep.equal([1]);
@@ -162,9 +169,9 @@ describe('events that start workflows', () => {
   it('ignores events of contacts that were deleted since', async () => {
     const event = trigger();
     const workflow = await startedBy(event);
-    await trackEvent(world.db, project.access, { email: 'eve@example.com', event });
-    await world.db('contacts').where({ email: 'eve@example.com' }).del();
-    expect(await matchEvents(world.db)).to.deep.equal({ events: 1, started: 0, signalled: 0 });
+    await trackEvent(database.db, project.access, { email: 'eve@example.com', event });
+    await database.db('contacts').where({ email: 'eve@example.com' }).del();
+    expect(await matchEvents(database.db)).to.deep.equal({ events: 1, started: 0, signalled: 0 });
     expect(await executionsOf(workflow)).to.deep.equal([]);
   });
 });

@@ -5,22 +5,27 @@ import { createTemplate } from '../../../services/templates/save.ts';
 import { type ExecutionState, readExecution } from '../../../services/workflows/execution-state.ts';
 import { cancelExecution } from '../../../services/workflows/executions/cancel.ts';
 import { StaleExecution, writeExecutionStep } from '../../../services/workflows/records.ts';
-import { type CreatedWorkflow, draw, ExecutionDriver } from '../../support/executions.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { type CreatedWorkflow, ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
 
 describe('a step that runs without locks', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
   let workflow: CreatedWorkflow;
   let templateId: string;
   let people = 0;
 
   before(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
-    const template = await createTemplate(world.db, project.access, {
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
+    const template = await createTemplate(database.db, project.access, {
       name: 'Hello',
       subject: 'Hello',
       body: '<p>Hello</p>',
@@ -28,21 +33,23 @@ describe('a step that runs without locks', () => {
       from: { email: `hello@${project.senderDomain}` },
     });
     templateId = template.id;
-    workflow = await draw(world.db, project, { steps: { send: ['SEND_EMAIL', { templateId }], out: ['EXIT'] } });
+    workflow = await insertWorkflow(database.db, project, {
+      steps: { send: ['SEND_EMAIL', { templateId }], out: ['EXIT'] },
+    });
   });
-  after(() => world?.close());
+  after(() => database?.close());
 
   async function begin() {
     const email = `seen${++people}@example.com`;
-    const id = await walker.start(workflow, email);
-    const state = await readExecution(world.db, id);
+    const id = await driver.start(workflow, email);
+    const state = await readExecution(database.db, id);
     if (!state) throw new Error('it is not there');
     return { id, email, state };
   }
 
   const send = (state: ExecutionState, subject = 'Hello') =>
     writeExecutionStep(
-      world.db,
+      database.db,
       state,
       { id: workflow.steps.send ?? '', type: 'SEND_EMAIL', name: 'send' },
       { status: 'COMPLETED', output: { emailId: '' } },
@@ -66,43 +73,43 @@ describe('a step that runs without locks', () => {
   async function isUntouched(id: string, change: Promise<unknown>): Promise<void> {
     const error = await change.catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(StaleExecution);
-    expect(await walker.steps(id)).to.deep.equal([]);
-    expect(await Email.query(world.db).where({ executionId: id })).to.deep.equal([]);
-    expect(await walker.execution(id)).to.include({ visit: 1, currentStepId: null });
+    expect(await driver.steps(id)).to.deep.equal([]);
+    expect(await Email.query(database.db).where({ executionId: id })).to.deep.equal([]);
+    expect(await driver.execution(id)).to.include({ visit: 1, currentStepId: null });
   }
 
   it('runs again when the contact has changed since it was read', async () => {
     const { id, email, state } = await begin();
-    await trackEvent(world.db, project.access, { email, event: 'left', subscribed: false });
+    await trackEvent(database.db, project.access, { email, event: 'left', subscribed: false });
     await isUntouched(id, send(state));
-    await walker.advance(id);
-    expect(await walker.way(id)).to.deep.equal(['send: SKIPPED', 'out: COMPLETED']);
+    await driver.advance(id);
+    expect(await driver.visits(id)).to.deep.equal(['send: SKIPPED', 'out: COMPLETED']);
   });
 
   it('changes nothing when the execution was cancelled since it was read', async () => {
     const { id, state } = await begin();
-    await cancelExecution(world.db, project.access, workflow.id, id);
+    await cancelExecution(database.db, project.access, workflow.id, id);
     await isUntouched(id, send(state));
   });
 
   it('is taken even if an event of the contact was recorded since it was read', async () => {
     const { id, email, state } = await begin();
-    await trackEvent(world.db, project.access, { email, event: 'looked around' });
+    await trackEvent(database.db, project.access, { email, event: 'looked around' });
     await send(state);
-    expect(await walker.execution(id)).to.include({ visit: 2, currentStepId: workflow.steps.out });
+    expect(await driver.execution(id)).to.include({ visit: 2, currentStepId: workflow.steps.out });
   });
 
   it('is taken once under concurrent calls', async () => {
     const { id, state } = await begin();
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => send(state)));
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
-    expect(await walker.steps(id)).to.have.length(1);
-    expect(await Email.query(world.db).where({ executionId: id })).to.have.length(1);
+    expect(await driver.steps(id)).to.have.length(1);
+    expect(await Email.query(database.db).where({ executionId: id })).to.have.length(1);
   });
 
   it('returns the state that the next step runs on', async () => {
     const { id, state } = await begin();
     const after = await send(state);
-    expect(after).to.deep.equal(await readExecution(world.db, id));
+    expect(after).to.deep.equal(await readExecution(database.db, id));
   });
 });

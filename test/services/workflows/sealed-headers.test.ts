@@ -1,27 +1,32 @@
 import { expect } from 'chai';
 import { resealHeaders } from '../../../services/workflows/reseal-headers.ts';
 import { openHeaders, sealHeaders } from '../../../services/workflows/sealed-headers.ts';
-import { draw, ExecutionDriver } from '../../support/executions.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
 import { testKeys } from '../../support/keys.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const NEW = 'the key that takes its place';
 
 describe('sealed headers of webhooks', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
 
   before(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
   });
-  after(() => world.close());
+  after(() => database.close());
 
   const config = { url: 'https://hooks.example.com/', headers: { 'X-Token': 'top secret {{ email }}' } };
   const stored = async () => {
-    const { rows } = await world.db.raw(
+    const { rows } = await database.db.raw(
       `select (select jsonb_agg(config) from workflow_steps) as steps,
          (select jsonb_agg(graph) from workflow_versions) as versions,
          (select jsonb_agg(s) from execution_steps s) as visits`,
@@ -30,12 +35,14 @@ describe('sealed headers of webhooks', () => {
   };
   /** A workflow with plain headers, as older versions stored them, and an execution with a pending request. */
   const plain = async (email: string) => {
-    const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', config], out: ['EXIT'] } });
-    const id = await walker.start(workflow, email);
-    expect(await walker.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
+    const workflow = await insertWorkflow(database.db, project, {
+      steps: { call: ['WEBHOOK', config], out: ['EXIT'] },
+    });
+    const id = await driver.start(workflow, email);
+    expect(await driver.advance(id)).to.deep.equal({ kind: 'webhook', visit: 1 });
     return { id, workflow };
   };
-  const requestOf = async (id: string) => (await walker.steps(id))[0]?.request ?? {};
+  const requestOf = async (id: string) => (await driver.steps(id))[0]?.request ?? {};
 
   it('work from a plain config, and leave no rendered value in the execution', async () => {
     const { id } = await plain('plain@example.com');
@@ -49,11 +56,11 @@ describe('sealed headers of webhooks', () => {
   it('are sealed once when they are stored plain, and still work', async () => {
     const { workflow } = await plain('before@example.com');
     expect(await stored()).to.include('top secret');
-    expect(await resealHeaders(world.db, testKeys)).to.be.at.least(2);
+    expect(await resealHeaders(database.db, testKeys)).to.be.at.least(2);
     expect(await stored()).to.not.include('top secret');
-    expect(await resealHeaders(world.db, testKeys)).to.equal(0);
-    const id = await walker.start(workflow, 'after@example.com');
-    await walker.advance(id);
+    expect(await resealHeaders(database.db, testKeys)).to.equal(0);
+    const id = await driver.start(workflow, 'after@example.com');
+    await driver.advance(id);
     expect(openHeaders(testKeys, project.id, await requestOf(id))).to.have.nested.property(
       'headers.x-token',
       'top secret after@example.com',
@@ -62,22 +69,24 @@ describe('sealed headers of webhooks', () => {
 
   it('are resealed with the first key in steps, versions and pending requests', async () => {
     const { id } = await plain('rotated@example.com');
-    await resealHeaders(world.db, testKeys);
-    expect(await resealHeaders(world.db, [NEW, ...testKeys])).to.be.at.least(3);
-    expect(await resealHeaders(world.db, [NEW, ...testKeys])).to.equal(0);
+    await resealHeaders(database.db, testKeys);
+    expect(await resealHeaders(database.db, [NEW, ...testKeys])).to.be.at.least(3);
+    expect(await resealHeaders(database.db, [NEW, ...testKeys])).to.equal(0);
     expect(openHeaders([NEW], project.id, await requestOf(id))).to.have.nested.property('headers.x-token');
     // Headers that no key opens stay unchanged.
     const before = await stored();
-    expect(await resealHeaders(world.db, ['quite another key'])).to.equal(0);
+    expect(await resealHeaders(database.db, ['quite another key'])).to.equal(0);
     expect(await stored()).to.equal(before);
   });
 
   it('fail the execution when no key opens them', async () => {
     const sealed = sealHeaders([NEW], project.id, config);
-    const workflow = await draw(world.db, project, { steps: { call: ['WEBHOOK', sealed], out: ['EXIT'] } });
-    const id = await walker.start(workflow, 'lost@example.com');
-    expect(await walker.advance(id)).to.include({ kind: 'end', status: 'FAILED' });
-    expect((await walker.execution(id)).error).to.include('headers of the step cannot be opened');
+    const workflow = await insertWorkflow(database.db, project, {
+      steps: { call: ['WEBHOOK', sealed], out: ['EXIT'] },
+    });
+    const id = await driver.start(workflow, 'lost@example.com');
+    expect(await driver.advance(id)).to.include({ kind: 'end', status: 'FAILED' });
+    expect((await driver.execution(id)).error).to.include('headers of the step cannot be opened');
   });
 
   it('do not open in another project', () => {

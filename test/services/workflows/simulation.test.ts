@@ -12,10 +12,15 @@ import { type Simulation, simulate } from '../../../services/workflows/simulatio
 import { type ScriptedEvent, SimulationState } from '../../../services/workflows/simulation/state.ts';
 import { graphViolations } from '../../../services/workflows/violations.ts';
 import { MAX_STEPS } from '../../../services/workflows/walk.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { testKeys } from '../../support/keys.ts';
 import { graphs, type ScriptedEventAfter, scripts } from '../../support/random-graphs.ts';
 import { testRenderer } from '../../support/renderer.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 const VISITS = 25;
 const limits = { steps: VISITS, years: 100, ms: 60_000 };
@@ -30,21 +35,21 @@ interface Visit {
 
 describe('a simulation', function () {
   this.timeout(120_000);
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
   const templateIds: string[] = [];
   let people = 0;
 
   before(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
     for (const type of ['TRANSACTIONAL', 'MARKETING'] as const) {
       const texts = { name: type, subject: 'Hello', body: '<p>{{ a }}</p>', type };
       const from = { email: `hello@${project.senderDomain}` };
-      templateIds.push((await createTemplate(world.db, project.access, { ...texts, from })).id);
+      templateIds.push((await createTemplate(database.db, project.access, { ...texts, from })).id);
     }
   });
-  after(() => world?.close());
+  after(() => database?.close());
 
   const scriptFrom = (start: Date, events: ScriptedEventAfter[]): ScriptedEvent[] =>
     events
@@ -65,7 +70,7 @@ describe('a simulation', function () {
       webhookAllowedHosts: [],
       state: new SimulationState({ now: start, contact: contact ?? invented(start), context: { a: 1 }, script }),
       environment: {
-        ...{ db: world.db, renderer: testRenderer(), projectId: project.id, isReal: contact !== undefined },
+        ...{ db: database.db, renderer: testRenderer(), projectId: project.id, isReal: contact !== undefined },
         ...{ workflow: { id: newId(), name: 'Any' }, executionId: newId(), baseUrl: 'http://app.test' },
       },
     });
@@ -73,7 +78,7 @@ describe('a simulation', function () {
   it('ends for every graph that may be enabled', async () => {
     await fc.assert(
       fc.asyncProperty(graphs(), scripts, async (graph, events) => {
-        expect(await graphViolations(world.db, project.id, graph)).to.deep.equal([]);
+        expect(await graphViolations(database.db, project.id, graph)).to.deep.equal([]);
         const start = new Date();
         const { status, path, reason } = await simulating(graph, undefined, start, scriptFrom(start, events));
         expect(status, String(reason)).to.be.oneOf(['COMPLETED', 'EXITED', 'WAITING', 'FAILED']);
@@ -87,8 +92,8 @@ describe('a simulation', function () {
     await fc.assert(
       fc.asyncProperty(graphs(templateIds), scripts, async (graph, events) => {
         const email = `person${++people}@example.com`;
-        const { contactId } = await trackEvent(world.db, project.access, { email, event: 'arrived' });
-        const contact = await Contact.query(world.db).findById(contactId).throwIfNotFound();
+        const { contactId } = await trackEvent(database.db, project.access, { email, event: 'arrived' });
+        const contact = await Contact.query(database.db).findById(contactId).throwIfNotFound();
         const start = new Date();
         const script = scriptFrom(start, events);
         const simulated = await simulating(graph, contact, start, [...script]);
@@ -96,8 +101,8 @@ describe('a simulation', function () {
         expect(simulated.path.map(visitOf)).to.deep.equal(real.visits);
         if (simulated.status === 'STOPPED') return;
         expect(simulated.status).to.equal(real.status);
-        expect(simulated.world.context).to.deep.equal(real.context);
-        const { data, subscribed } = simulated.world.contact;
+        expect(simulated.state.context).to.deep.equal(real.context);
+        const { data, subscribed } = simulated.state.contact;
         expect({ data, subscribed }).to.deep.equal(await contactNow(contactId));
       }),
       { numRuns: 40 },
@@ -112,13 +117,13 @@ describe('a simulation', function () {
   });
 
   const contactNow = async (id: string) => {
-    const { data, subscribed } = await Contact.query(world.db).findById(id).throwIfNotFound();
+    const { data, subscribed } = await Contact.query(database.db).findById(id).throwIfNotFound();
     return { data, subscribed };
   };
 
   /** Runs an execution on the database with the workers' code, and moves the clock from one due time to the next. */
   async function realRun(graph: Graph, email: string, start: Date, script: ScriptedEvent[]) {
-    const { db } = world;
+    const { db } = database;
     const workflowId = newId();
     await db('workflows').insert({
       id: workflowId,
@@ -161,7 +166,7 @@ describe('a simulation', function () {
 
   /** Tracks an event and sets its time. */
   async function happen(email: string, { name, data = {}, at }: ScriptedEvent): Promise<void> {
-    const { eventId } = await trackEvent(world.db, project.access, { email, event: name, data });
-    await world.db('events').where({ id: eventId }).update({ createdAt: at });
+    const { eventId } = await trackEvent(database.db, project.access, { email, event: name, data });
+    await database.db('events').where({ id: eventId }).update({ createdAt: at });
   }
 });

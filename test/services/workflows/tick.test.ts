@@ -3,24 +3,29 @@ import { Workflow } from '../../../db/models/workflow.ts';
 import { createSegment } from '../../../services/segments/create.ts';
 import { enterAtTick } from '../../../services/workflows/tick.ts';
 import { updateWorkflow } from '../../../services/workflows/update.ts';
-import { type CreatedWorkflow, draw, ExecutionDriver } from '../../support/executions.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
+import { type CreatedWorkflow, ExecutionDriver, insertWorkflow } from '../../support/executions.ts';
 
 describe('SCHEDULE workflows', () => {
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
 
   before(async () => {
-    world = await openWorld();
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
-    for (let n = 0; n < 5; n++) await walker.contact(`person${n}@example.com`, { plan: n < 2 ? 'pro' : 'free' });
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
+    for (let n = 0; n < 5; n++) await driver.contact(`person${n}@example.com`, { plan: n < 2 ? 'pro' : 'free' });
   });
-  after(() => world?.close());
+  after(() => database?.close());
 
   const scheduled = (triggerConfig: object = {}, workflow: object = {}): Promise<CreatedWorkflow> =>
-    draw(world.db, project, {
+    insertWorkflow(database.db, project, {
       steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] },
       workflow: {
         triggerType: 'SCHEDULE',
@@ -28,8 +33,8 @@ describe('SCHEDULE workflows', () => {
         ...workflow,
       },
     });
-  const tick = ({ id }: CreatedWorkflow, name = 'first') => enterAtTick(world.db, id, name, () => false);
-  const executionsOf = ({ id }: CreatedWorkflow) => world.db('executions').where({ workflowId: id });
+  const tick = ({ id }: CreatedWorkflow, name = 'first') => enterAtTick(database.db, id, name, () => false);
+  const executionsOf = ({ id }: CreatedWorkflow) => database.db('executions').where({ workflowId: id });
 
   it('start an execution for every contact of the project on a tick', async () => {
     const workflow = await scheduled();
@@ -42,7 +47,7 @@ describe('SCHEDULE workflows', () => {
       logic: 'AND',
       groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
     };
-    const segment = await createSegment(world.db, project.access, { name: 'Pro', condition } as never);
+    const segment = await createSegment(database.db, project.access, { name: 'Pro', condition } as never);
     const workflow = await scheduled({ segmentId: segment.id });
     expect(await tick(workflow)).to.include({ entered: 2 });
     const gone = await scheduled({ segmentId: project.id });
@@ -52,18 +57,18 @@ describe('SCHEDULE workflows', () => {
   it('start none twice when a tick is repeated, and again on the next tick if re-entry is allowed', async () => {
     const workflow = await scheduled({}, { allowReentry: true });
     await Promise.all([tick(workflow), tick(workflow), tick(workflow)]);
-    await world.db('executions').where({ workflowId: workflow.id }).update({ status: 'COMPLETED' });
+    await database.db('executions').where({ workflowId: workflow.id }).update({ status: 'COMPLETED' });
     expect(await tick(workflow)).to.include({ entered: 0 });
     expect(await tick(workflow, 'second')).to.include({ entered: 5 });
     const once = await scheduled();
     await tick(once);
-    await world.db('executions').where({ workflowId: once.id }).update({ status: 'COMPLETED' });
+    await database.db('executions').where({ workflowId: once.id }).update({ status: 'COMPLETED' });
     expect(await tick(once, 'second')).to.include({ entered: 0 });
   });
 
   it('start none once they are disabled, even if a tick still runs', async () => {
     const workflow = await scheduled();
-    await updateWorkflow(world.db, project.access, workflow.id, { enabled: false });
+    await updateWorkflow(database.db, project.access, workflow.id, { enabled: false });
     expect(await tick(workflow)).to.deep.equal({ ended: true, entered: 0 });
   });
 
@@ -71,14 +76,14 @@ describe('SCHEDULE workflows', () => {
     const workflow = await scheduled();
     const scheduleMessages = async () =>
       (
-        await world
+        await database
           .db('outbox')
           .where({ workflowId: `cron/${project.id}/${workflow.id}` })
           .orderBy('id')
       ).map(({ action, payload: { cron, timezone, paused } }) =>
         action === 'schedule' ? `${cron} ${timezone}${paused ? ' paused' : ''}` : action,
       );
-    const update = (change: object) => updateWorkflow(world.db, project.access, workflow.id, change);
+    const update = (change: object) => updateWorkflow(database.db, project.access, workflow.id, change);
     await update({ name: 'no matter' });
     await update({ triggerConfig: { cron: '0 9 * * 1', timezone: 'Europe/Berlin' } });
     await update({ enabled: false });
@@ -88,6 +93,6 @@ describe('SCHEDULE workflows', () => {
       '0 9 * * 1 Europe/Berlin paused',
       'unschedule',
     ]);
-    expect(await Workflow.query(world.db).findById(workflow.id)).to.include({ triggerType: 'MANUAL' });
+    expect(await Workflow.query(database.db).findById(workflow.id)).to.include({ triggerType: 'MANUAL' });
   });
 });

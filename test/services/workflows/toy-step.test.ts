@@ -3,12 +3,17 @@ import joi from 'joi';
 import { createWorkflow } from '../../../services/workflows/create.ts';
 import { startExecution } from '../../../services/workflows/executions/start.ts';
 import { stepTypes } from '../../../services/workflows/steps/index.ts';
-import { fail, leaveBy, type StepType, sleepUntil, stepType } from '../../../services/workflows/steps/step-type.ts';
+import { failStep, leaveBy, type StepType, sleepUntil, stepType } from '../../../services/workflows/steps/step-type.ts';
 import { addStep, addTransition } from '../../../services/workflows/steps-edit.ts';
 import { updateWorkflow } from '../../../services/workflows/update.ts';
+import {
+  type ConnectedDatabase,
+  connectTestDatabase,
+  makeProject,
+  type TestProject,
+} from '../../support/connected-database.ts';
 import { ExecutionDriver } from '../../support/executions.ts';
 import { testKeys } from '../../support/keys.ts';
-import { makeProject, openWorld, type TestProject, type World } from '../../support/world.ts';
 
 // What docs/adding-a-step.md walks through: the whole of a new step type, and its entry in the table.
 
@@ -27,7 +32,7 @@ const coin: StepType<CoinConfig> = {
   uses: () => ({ fields: ['data.side'] }),
   run: ({ config }, { contact }) => {
     const { side } = contact.data;
-    if (side === undefined) return fail('the contact has no side');
+    if (side === undefined) return failStep('the contact has no side');
     return leaveBy(side === config.side ? 'yes' : 'no', { side });
   },
 };
@@ -46,33 +51,33 @@ const nap: StepType = {
 describe('a new step type', () => {
   const table = stepTypes as Record<string, StepType>;
   const rules = { webhookAllowedHosts: [], secretKeys: testKeys };
-  let world: World;
+  let database: ConnectedDatabase;
   let project: TestProject;
-  let walker: ExecutionDriver;
+  let driver: ExecutionDriver;
 
   before(async () => {
     table.COIN = stepType(coin);
     table.NAP = stepType(nap);
-    world = await openWorld();
-    project = await makeProject(world.db);
-    walker = new ExecutionDriver(world.db, project);
+    database = await connectTestDatabase();
+    project = await makeProject(database.db);
+    driver = new ExecutionDriver(database.db, project);
   });
   after(async () => {
     delete table.COIN;
     delete table.NAP;
-    await world?.close();
+    await database?.close();
   });
 
-  const create = () => createWorkflow(world.db, project.access, { name: 'Toss', eventName: 'tossed' });
+  const create = () => createWorkflow(database.db, project.access, { name: 'Toss', eventName: 'tossed' });
   const add = (workflowId: string, type: string, config = {}) =>
-    addStep(world.db, project.access, workflowId, { type, config }, rules);
+    addStep(database.db, project.access, workflowId, { type, config }, rules);
   const connect = (workflowId: string, fromStepId: string, toStepId: string, branch: 'yes' | null = null) =>
-    addTransition(world.db, project.access, workflowId, { fromStepId, toStepId, branch });
-  const enable = (workflowId: string) => updateWorkflow(world.db, project.access, workflowId, { enabled: true });
+    addTransition(database.db, project.access, workflowId, { fromStepId, toStepId, branch });
+  const enable = (workflowId: string) => updateWorkflow(database.db, project.access, workflowId, { enabled: true });
 
   async function start(workflowId: string, email: string, data: Record<string, unknown>): Promise<string> {
-    await walker.contact(email, data);
-    return (await startExecution(world.db, project.access, workflowId, { email })).id;
+    await driver.contact(email, data);
+    return (await startExecution(database.db, project.access, workflowId, { email })).id;
   }
 
   it('rejects a config that breaks its schema with 422', async () => {
@@ -96,14 +101,14 @@ describe('a new step type', () => {
     await enable(id);
 
     const winner = await start(id, 'heads@example.com', { side: 'heads' });
-    expect(await walker.advance(winner)).to.include({ kind: 'rest', stepType: 'NAP' });
-    walker.later(3_600_001);
-    expect(await walker.advance(winner)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
-    expect(await walker.way(winner)).to.deep.equal(['Coin: COMPLETED by yes', 'Nap: COMPLETED']);
+    expect(await driver.advance(winner)).to.include({ kind: 'rest', stepType: 'NAP' });
+    driver.later(3_600_001);
+    expect(await driver.advance(winner)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+    expect(await driver.visits(winner)).to.deep.equal(['Coin: COMPLETED by yes', 'Nap: COMPLETED']);
 
     const loser = await start(id, 'tails@example.com', { side: 'tails' });
-    expect(await walker.advance(loser)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
-    expect(await walker.way(loser)).to.deep.equal(['Coin: COMPLETED by no']);
+    expect(await driver.advance(loser)).to.deep.equal({ kind: 'end', status: 'COMPLETED' });
+    expect(await driver.visits(loser)).to.deep.equal(['Coin: COMPLETED by no']);
   });
 
   it('fails the execution with its reason when it cannot go on', async () => {
@@ -111,8 +116,8 @@ describe('a new step type', () => {
     await add(id, 'COIN', { side: 'heads' });
     await enable(id);
     const execution = await start(id, 'none@example.com', {});
-    expect(await walker.advance(execution)).to.deep.equal({ kind: 'end', status: 'FAILED' });
-    expect(await walker.execution(execution)).to.include({ status: 'FAILED', error: 'the contact has no side' });
+    expect(await driver.advance(execution)).to.deep.equal({ kind: 'end', status: 'FAILED' });
+    expect(await driver.execution(execution)).to.include({ status: 'FAILED', error: 'the contact has no side' });
   });
 
   it('allows a circle of transitions only through a type that waits', async () => {
@@ -123,7 +128,7 @@ describe('a new step type', () => {
     await connect(id, first.id, second.id, 'yes');
     await connect(id, second.id, sleep.id, 'yes');
     await connect(id, sleep.id, first.id);
-    const error = await addTransition(world.db, project.access, id, {
+    const error = await addTransition(database.db, project.access, id, {
       fromStepId: second.id,
       toStepId: first.id,
       branch: 'no',

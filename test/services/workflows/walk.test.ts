@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { entriesOf, leave, MAX_STEPS, transitionFor } from '../../../services/workflows/walk.ts';
-import { graphOf, type Sketch } from '../../support/executions.ts';
+import { graphOf, type WorkflowSketch } from '../../support/executions.ts';
 
-const graph = (sketch: Sketch) =>
+const graph = (sketch: WorkflowSketch) =>
   graphOf(sketch, Object.fromEntries(Object.keys(sketch.steps).map((name) => [name, name])));
 
 const target = (drawn: ReturnType<typeof graph>, from: string, exit: Parameters<typeof transitionFor>[2]) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findRefusedParts, MAX_DEPTH } from '../../../api/http/clean.ts';
+import { findRefusedParts, MAX_BODY_DEPTH } from '../../../api/http/clean.ts';
 
 const json = () => fc.jsonValue({ maxDepth: 5 }).filter((value) => typeof value === 'object' && value !== null);
 const clean = (text: string) => !text.includes('\0') && !/\p{Surrogate}/u.test(text);
@@ -32,8 +32,8 @@ describe('uncleanParts', () => {
 
   it('counts levels from the body itself', () => {
     const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
-    expect(findRefusedParts(nested(MAX_DEPTH))).to.deep.equal([]);
-    expect(findRefusedParts(nested(MAX_DEPTH + 1))).to.have.length(1);
+    expect(findRefusedParts(nested(MAX_BODY_DEPTH))).to.deep.equal([]);
+    expect(findRefusedParts(nested(MAX_BODY_DEPTH + 1))).to.have.length(1);
   });
 
   it('skips texts that cannot be bad, and still finds forbidden keys', () => {

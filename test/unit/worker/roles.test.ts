@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { parseRoles, roles } from '../../../worker/roles.ts';
+import { parseRoles, workerRoles } from '../../../worker/roles.ts';
 
 describe('the roles of a worker', () => {
   it('are all roles without an option', () => {
-    expect([...parseRoles([])]).to.deep.equal([...roles]);
+    expect([...parseRoles([])]).to.deep.equal([...workerRoles]);
   });
 
   it('are the named roles, with a space or an equals sign', () => {

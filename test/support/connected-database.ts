@@ -15,14 +15,14 @@ export interface TestProject {
   senderDomain: string;
 }
 
-/** A migrated database for one test file: `before(async () => { world = await openWorld(); })`. */
-export interface World {
+/** A migrated database for one test file: `before(async () => { database = await connectTestDatabase(); })`. */
+export interface ConnectedDatabase {
   db: Db;
   url: string;
   close(): Promise<void>;
 }
 
-export async function openWorld(poolSize = 20): Promise<World> {
+export async function connectTestDatabase(poolSize = 20): Promise<ConnectedDatabase> {
   const { url, drop } = await createDatabase();
   const db = connectDb({ databaseUrl: url, poolSize, name: 'everpost-test' });
   return {
