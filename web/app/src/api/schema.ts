@@ -806,6 +806,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow resources by server-sent events: { topic, data } whenever one changes, at most once a second */
+        get: operations["getLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the last 1,000 requests that were answered with 400 or above, of the last 7 days, newest first */
+        get: operations["getRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/templates": {
         parameters: {
             query?: never;
@@ -1578,6 +1612,40 @@ export interface paths {
         put?: never;
         /** Join a project with the token from the mail; an existing account needs a session, a new one a first password */
         post: operations["postAuthAcceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get a link that signs the demo user in once, within 10 minutes; in development only */
+        post: operations["postAuthLoginLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login-link/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sign the demo user in and show the dashboard */
+        get: operations["getAuthLoginLinkToken"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2411,6 +2479,23 @@ export interface paths {
         put?: never;
         /** Accept the invitation */
         post: operations["postInvitationsToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Redirect browsers to the dashboard */
+        get: operations["get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4906,6 +4991,88 @@ export interface operations {
                         startedAt: string | null;
                         /** Format: date-time */
                         completedAt: string | null;
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getLive: {
+        parameters: {
+            query: {
+                topics: string;
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRequests: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                status?: number;
+                route?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: date-time */
+                            at: string;
+                            requestId: string;
+                            method: string;
+                            route: string;
+                            status: number;
+                            code: string | null;
+                            message: string;
+                            key: string | null;
+                            user: string | null;
+                        }[];
+                        cursor: string | null;
+                        hasMore: boolean;
+                        total: number;
                     };
                 };
             };
@@ -7420,7 +7587,7 @@ export interface operations {
                             email: string | null;
                             /** @enum {string} */
                             reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
-                            note: string | null;
+                            note?: string;
                             /** Format: uuid */
                             emailId: string | null;
                             /** Format: date-time */
@@ -7472,7 +7639,7 @@ export interface operations {
                         email: string | null;
                         /** @enum {string} */
                         reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
-                        note: string | null;
+                        note?: string;
                         /** Format: uuid */
                         emailId: string | null;
                         /** Format: date-time */
@@ -7492,7 +7659,7 @@ export interface operations {
                         email: string | null;
                         /** @enum {string} */
                         reason: "HARD_BOUNCE" | "COMPLAINT" | "MANUAL";
-                        note: string | null;
+                        note?: string;
                         /** Format: uuid */
                         emailId: string | null;
                         /** Format: date-time */
@@ -8015,6 +8182,69 @@ export interface operations {
                     };
                 };
             };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAuthLoginLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: email */
+                    email?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The link. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        success: boolean;
+                        data: {
+                            url: string;
+                        };
+                    };
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAuthLoginLinkToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
             /** @description An error. */
             default: {
                 headers: {
@@ -11079,6 +11309,26 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
             /** @description An error. */
             default: {
                 headers: {
