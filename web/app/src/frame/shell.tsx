@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Kbd, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Alert, Kbd, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import {
   IconBook2,
@@ -60,12 +60,10 @@ export function Shell() {
           {opened ? <IconX size={22} /> : <IconMenu2 size={22} />}
         </ActionIcon>
         <Logo />
-        <UnstyledButton className="palette-button" onClick={openPalette} aria-label={t.frame.search}>
+        <UnstyledButton className="palette-button" onClick={openPalette}>
           <IconSearch size={18} aria-hidden />
-          <Text size="sm" c="dimmed" flex={1} component="span" visibleFrom="sm">
-            {t.frame.search}
-          </Text>
-          <Kbd size="xs" visibleFrom="sm">
+          <span className="palette-text">{t.frame.search}</span>
+          <Kbd size="xs" visibleFrom="sm" aria-hidden>
             Ctrl K
           </Kbd>
         </UnstyledButton>
