@@ -146,6 +146,7 @@ export const settingsSchema = {
   OIDC_ISSUER: url('http', 'https'),
   OIDC_CLIENT_ID: optionalText(),
   OIDC_CLIENT_SECRET: optionalText(),
+  WEB_APP_DIR: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } satisfies Record<string, Typed<unknown>>;
@@ -218,6 +219,8 @@ export interface Settings {
   oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>> & {
     oidc?: { issuer: string; id: string; secret: string };
   };
+  /** The built web application; undefined: beside the compiled program. */
+  webAppDir: string | undefined;
   home: string;
   logLevel: string;
 }
@@ -372,6 +375,7 @@ function toSettings(value: Values): Settings {
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
       ...oidcOf(value),
     },
+    webAppDir: value.WEB_APP_DIR,
     home: value.EVERPOST_HOME,
     logLevel: value.LOG_LEVEL,
   };
