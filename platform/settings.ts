@@ -94,6 +94,7 @@ export const settingsSchema = {
   MESSAGE_MAX_BYTES: number(41_943_040, integer()),
   BODY_MAX_BYTES: number(1_048_576, integer()),
   CONTENT_BODY_MAX_BYTES: number(5_242_880, integer()),
+  IMPORT_MAX_BYTES: number(104_857_600, integer().max(1_073_741_824)),
   DATA_MAX_KEYS: number(100, limit()),
   CUSTOM_FIELDS_PER_PROJECT: number(500, limit()),
   EVENT_NAMES_PER_PROJECT: number(2_000, limit()),
@@ -179,6 +180,8 @@ export interface Settings {
   /** The limit for JSON bodies, except on the routes for templates and campaigns. */
   bodyMaxBytes: number;
   contentBodyMaxBytes: number;
+  /** The largest file of POST /imports. */
+  importMaxBytes: number;
   limits: Limits;
   idempotencyKeyTtlHours: number;
   corsOrigins: string[];
@@ -330,6 +333,7 @@ function toSettings(value: Values): Settings {
     messageMaxBytes: value.MESSAGE_MAX_BYTES,
     bodyMaxBytes: value.BODY_MAX_BYTES,
     contentBodyMaxBytes: value.CONTENT_BODY_MAX_BYTES,
+    importMaxBytes: value.IMPORT_MAX_BYTES,
     limits: limitsOf(value),
     idempotencyKeyTtlHours: value.IDEMPOTENCY_KEY_TTL_HOURS,
     corsOrigins: [new URL(baseUrl).origin, ...value.CORS_ORIGINS],

@@ -41,6 +41,12 @@ export function readWholeHours(query: RangeQuery, now = new Date()): Range {
   return { from: new Date(floor(start, HOUR)), to: new Date(ceil(to, HOUR)) };
 }
 
+/** Returns the whole days of UTC that a range touches. */
+export function readWholeDays(query: RangeQuery, now = new Date()): Range {
+  const { from, to } = readWholeHours(query, now);
+  return { from: new Date(floor(from, DAY)), to: new Date(ceil(to, DAY)) };
+}
+
 const ceil = (at: Date, unit: number): number => Math.ceil(at.getTime() / unit) * unit;
 const floor = (at: Date, unit: number): number => Math.floor(at.getTime() / unit) * unit;
 

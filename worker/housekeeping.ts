@@ -8,10 +8,13 @@ import { maintainBilling } from '../services/billing/maintenance.ts';
 import { aggregateContactCounts } from '../services/contacts/counts.ts';
 import { cleanContactIndexes } from '../services/contacts/upkeep.ts';
 import { removeUnverifiedDomains } from '../services/domains/remove-unverified.ts';
+import { deleteOldPreviews } from '../services/emails/previews.ts';
 import { aggregateEventCounts } from '../services/events/counts.ts';
 import { sweepKeys } from '../services/idempotency/once.ts';
+import { deleteOldErrors } from '../services/jobs/errors.ts';
 import { admitAllWaiting } from '../services/jobs/slots.ts';
 import { deleteOldNoticeIds } from '../services/notices/receive.ts';
+import { deleteOldRequests } from '../services/request-log/failed-requests.ts';
 import { addMonths, addWeeks } from '../services/retention/partitions.ts';
 import { resealSecrets } from '../services/sealing/reseal.ts';
 import { disableCriticalProjects } from '../services/security/auto-disable.ts';
@@ -63,6 +66,9 @@ export function startHousekeeping({ db, settings, log }: HousekeepingDeps): () =
     chore('contact counts', AGGREGATE_MS, () => aggregateContactCounts(db)),
     chore('campaign counts', AGGREGATE_MS, () => aggregateCampaignCounts(db)),
     chore('event counts', AGGREGATE_MS, () => aggregateEventCounts(db)),
+    chore('previews', SWEEP_MS, () => deleteOldPreviews(db)),
+    chore('failed requests', SWEEP_MS, () => deleteOldRequests(db)),
+    chore('bad rows of imports', HOURLY_MS, () => deleteOldErrors(db)),
     chore('partitions', SWEEP_MS, async () => {
       await addMonths(db);
       await addWeeks(db);

@@ -113,7 +113,8 @@ export function errorResponses(route: Route, headers: object): Responses {
   const hasBody = Boolean(body || multipart);
   if (takesSession(route)) add(400, 'Query or body cannot be read, or a session names no project (`BAD_REQUEST`)');
   else if (query || hasBody) add(400, 'The query or the body cannot be read (`BAD_REQUEST`)');
-  if (access === 'session' || access === 'member') add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
+  if (access === 'session' || access === 'member' || access === 'projectSession')
+    add(401, 'No session, or one that has ended (`UNAUTHORIZED`)');
   else if (isOfProject(route)) add(401, 'No key, or one that this route does not take (`INVALID_API_KEY`)');
   if (access !== 'public' && access !== 'operator' && (method !== 'GET' || route.role))
     add(403, 'The project is disabled, or the caller may not do this (`PROJECT_DISABLED`, `FORBIDDEN`)');

@@ -25,11 +25,14 @@ const security = {
   publicKey: [{ publicKey: [] }],
   secretKey: [{ secretKey: [] }],
   session: [{ session: [] }],
+  projectSession: [{ session: [], project: [] }],
   member: [{ session: [] }],
   operator: [{ session: [] }],
   memberOrKey: [{ secretKey: [] }, { session: [] }],
   public: [],
 };
+
+const projectInQuery = joi.string().guid().description('The project of a session, instead of X-Project-Id.');
 
 /** Builds the OpenAPI document from the route declarations. */
 export function openApiOf(groups: RouteGroup[]): OpenApiDocument {
@@ -66,7 +69,11 @@ function operationOf(route: Route, tag: string): object {
     'x-access': access,
     ...(takesMembers(route) && { 'x-role': neededRole(route) }),
     ...(route.scope && { 'x-scope': route.scope }),
-    parameters: [...parametersOf('path', params), ...parametersOf('query', query), ...headersOf(route)],
+    parameters: [
+      ...parametersOf('path', params),
+      ...parametersOf('query', { ...query, ...(route.projectInQuery && { projectId: projectInQuery }) }),
+      ...headersOf(route),
+    ],
     ...(requestBody && { requestBody }),
     responses: responsesOf(route),
   };

@@ -13,12 +13,20 @@ import type { Answer, DeclaredAnswers } from './answers.ts';
 import type { BodyValueOf, Shape, Typed, ValueOf } from './typed.ts';
 
 /**
- * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`. `member` is a session
- * of a member of the project `:id` in the path, `memberOrKey` that or the secret key of that project; `role` is the
- * minimum role. `operator` is a session of an operator of the installation; for all others the route does not exist.
- * `public` needs no authentication.
+ * Who may call a route. `secretKey` routes outside /v1 also accept a session with `X-Project-Id`; `projectSession` routes
+ * accept only that. `member` is a session of a member of the project `:id` in the path, `memberOrKey` that or the secret
+ * key of that project; `role` is the minimum role. `operator` is a session of an operator of the installation; for all
+ * others the route does not exist. `public` needs no authentication.
  */
-export type Access = 'publicKey' | 'secretKey' | 'session' | 'member' | 'memberOrKey' | 'operator' | 'public';
+export type Access =
+  | 'publicKey'
+  | 'secretKey'
+  | 'session'
+  | 'projectSession'
+  | 'member'
+  | 'memberOrKey'
+  | 'operator'
+  | 'public';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface UploadedFile {
@@ -33,6 +41,8 @@ export interface UploadedFile {
 export interface Multipart {
   files: string[];
   maxFileBytes: number;
+  /** How many such bodies this process receives at once; others get 429. */
+  maxAtOnce?: number;
 }
 
 interface ProjectCaller {
@@ -48,7 +58,7 @@ interface SessionCaller {
 
 export type CallerOf<A extends Access> = A extends 'session' | 'operator'
   ? SessionCaller
-  : A extends 'member'
+  : A extends 'member' | 'projectSession'
     ? SessionCaller & { project: ProjectAccess; role: Role }
     : A extends 'public'
       ? unknown
@@ -60,7 +70,15 @@ export interface HandlerContext {
   settings: Settings;
   log: Logger;
   /** `name` is the declared method and path; HEAD requests use the routes of GET. */
-  request: { id: string; name: string; method: string; ip: string; headers: IncomingHttpHeaders };
+  request: {
+    id: string;
+    name: string;
+    method: string;
+    ip: string;
+    headers: IncomingHttpHeaders;
+    /** Rejects once the caller may no longer call the route; for answers that last. */
+    authenticate(): Promise<unknown>;
+  };
   /** The caller as the audit log names it; `project.actor` is the same. */
   actor: Actor;
 }
@@ -92,6 +110,8 @@ interface Declaration<P, Q, B> {
   orSelf?: string;
   /** Its statements compare the key generation, so the key cache may be used. */
   checksKey?: true;
+  /** A browser calls it without headers of its own: a session may name its project by `?projectId=` too. */
+  projectInQuery?: true;
   /** Allowed while the project is disabled although it is not a GET. */
   whileDisabled?: true;
   /** Allowed for users with an unverified address where verification is required. */

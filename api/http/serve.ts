@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { heavyWork } from '../../services/access/heavy-work.ts';
 import type { RateCaller } from '../../services/access/rate-limiter.ts';
 import type { Actor } from '../../services/audit/record.ts';
-import { authenticatorOf, type Caller, limitRate, refuseIfDisabled } from '../middleware/access.ts';
+import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/access.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
-import type { AppParts, Context } from './context.ts';
+import type { AppParts, Caller, Context } from './context.ts';
 import type { Route } from './route.ts';
 import { asDeclared, bodyCheck, paramsCheck, queryCheck } from './validate.ts';
 
@@ -29,7 +29,9 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
 
   return async (ctx, given) => {
     ctx.state.route = path;
+    ctx.state.access = route.access;
     const caller = await authenticate(ctx, given);
+    ctx.state.caller = caller;
     if (caller.project) {
       const limiting = limitRate(ctx, parts, caller.project.projectId, rateCaller(route, caller));
       if (limiting) await limiting;
@@ -40,7 +42,7 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
     const content = read && (await read(ctx));
     try {
       const body = content && checkBody(content);
-      const request = new RequestInfo(ctx, name);
+      const request = new RequestInfo(ctx, name, () => authenticate(ctx, given));
       const actor = new RequestActor(ctx, caller);
       // Routes that check the key in their statement are busy and audit nothing: they use the cached object as it is.
       const project = caller.project && !route.checksKey ? { ...caller.project, actor } : caller.project;
@@ -77,11 +79,14 @@ class RequestInfo {
   readonly id: string;
   readonly name: string;
   readonly headers: IncomingHttpHeaders;
+  /** Checks the caller's rights again, for answers that last. */
+  readonly authenticate: () => Promise<unknown>;
   private readonly ctx: Context;
 
-  constructor(ctx: Context, name: string) {
+  constructor(ctx: Context, name: string, authenticate: () => Promise<unknown>) {
     this.id = ctx.state.id;
     this.name = name;
+    this.authenticate = authenticate;
     this.headers = ctx.req.headers;
     this.ctx = ctx;
   }

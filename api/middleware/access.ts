@@ -7,23 +7,25 @@ import type { RateCaller, RateDecision } from '../../services/access/rate-limite
 import { requireUsableKey } from '../../services/access/scoped-keys.ts';
 import { requireScope, type Scope } from '../../services/access/scopes.ts';
 import { type CurrentSession, findSession, touchSession } from '../../services/sessions/sessions.ts';
-import type { AppParts, Context } from '../http/context.ts';
+import type { AppParts, Caller, Context } from '../http/context.ts';
 import { neededRole, type Route } from '../http/route.ts';
 import { sessionToken } from '../http/session-cookie.ts';
 import { isPublicApi } from './cors.ts';
 import { noRoute } from './unknown-route.ts';
 
-export interface Caller {
-  project?: ProjectAccess;
-  role?: Role;
-  user?: User;
-  session?: CurrentSession;
-}
-
 type Authenticate = (ctx: Context, params: Record<string, string>) => Promise<Caller>;
 type Declared = Pick<
   Route,
-  'access' | 'method' | 'path' | 'role' | 'orSelf' | 'unverified' | 'checksKey' | 'confirmed' | 'scope'
+  | 'access'
+  | 'method'
+  | 'path'
+  | 'role'
+  | 'orSelf'
+  | 'unverified'
+  | 'checksKey'
+  | 'confirmed'
+  | 'scope'
+  | 'projectInQuery'
 >;
 type Parts = Pick<AppParts, 'db' | 'keys' | 'settings'>;
 
@@ -62,6 +64,8 @@ function authenticatorByAccess(route: Declared, parts: Parts): Authenticate {
       };
     case 'session':
       return user;
+    case 'projectSession':
+      return async (ctx) => projectMember(ctx, await user(ctx), route, parts);
     case 'operator':
       return async (ctx) => {
         const caller = await user(ctx).catch((error: unknown) => {
@@ -164,11 +168,12 @@ async function sessionUser(ctx: Context, { db, settings }: Parts, { unverified }
 
 async function projectMember(ctx: Context, caller: SessionCaller, route: Declared, parts: Parts): Promise<Caller> {
   const { user } = caller;
-  const projectId = ctx.get('X-Project-Id');
+  const projectId = ctx.get('X-Project-Id') || (route.projectInQuery ? [ctx.query.projectId].flat()[0] : '');
   if (!projectId)
     throw new ApiError(400, 'BAD_REQUEST', 'A request with a session says by X-Project-Id which project it is about.');
   const membership = UUID.test(projectId) ? await findMembership(parts.db, user.id, projectId) : undefined;
   if (!membership) throw new ApiError(403, 'FORBIDDEN', 'You are no member of the project in X-Project-Id.');
+  ctx.state.caller = { user, ...membership };
   requireRole(membership.role, route);
   return { ...caller, ...membership };
 }

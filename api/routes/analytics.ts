@@ -1,11 +1,12 @@
 import joi from 'joi';
 import { campaignTotals, metrics, topCampaigns } from '../../services/analytics/campaigns.ts';
+import { byDomain, byTemplate } from '../../services/analytics/mails.ts';
 import { timeseries } from '../../services/analytics/timeseries.ts';
 import { topEvents } from '../../services/analytics/top-events.ts';
 import { answer, ok } from '../http/answers.ts';
 import { rangeQuery } from '../http/range.ts';
 import { route, routes } from '../http/route.ts';
-import { limit, list, object, oneOf, optional, text, wholeNumber } from '../http/schemas.ts';
+import { limit, list, nullable, object, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
 import { presentTimeseries, timeseriesSchema } from '../presenters/activity.ts';
 import {
   campaignTotalsSchema,
@@ -13,6 +14,7 @@ import {
   presentRatedCampaign,
   ratedCampaignSchema,
 } from '../presenters/campaign-analytics.ts';
+import { mailCounts } from '../presenters/mail-counts.ts';
 
 // All figures cover whole hours, by default of the last 30 days.
 
@@ -68,5 +70,34 @@ export const analytics = routes('Analytics', [
       ),
     },
     handle: async ({ db, project, query }) => ok(await topEvents(db, project.projectId, query)),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/by-template',
+    heavy: 'read',
+    summary: 'List mail results by template, in whole days of UTC, counted once per mail',
+    access: 'secretKey',
+    scope: 'analytics:read',
+    query: { ...rangeQuery(), limit: limit() },
+    answers: {
+      200: answer(
+        'The templates with most mail first. `name` is null once the template is deleted.',
+        list(object({ templateId: uuid(), name: nullable(text()), ...mailCounts() })),
+      ),
+    },
+    handle: async ({ db, project, query }) => ok(await byTemplate(db, project.projectId, query)),
+  }),
+  route({
+    method: 'GET',
+    path: '/analytics/by-domain',
+    heavy: 'read',
+    summary: 'List mail results by the domain of the recipient, in whole days of UTC, counted once per mail',
+    access: 'secretKey',
+    scope: 'analytics:read',
+    query: { ...rangeQuery(), limit: limit() },
+    answers: {
+      200: answer('The domains with most mail first.', list(object({ domain: text(), ...mailCounts() }))),
+    },
+    handle: async ({ db, project, query }) => ok(await byDomain(db, project.projectId, query)),
   }),
 ]);

@@ -1,5 +1,6 @@
 import joi from 'joi';
 import { badRequest } from '../../platform/errors.ts';
+import { campaignDomains, campaignLinks } from '../../services/campaigns/breakdown.ts';
 import { listRecipients, recipientStates } from '../../services/campaigns/recipients.ts';
 import { resolutions, resolveUnknown } from '../../services/campaigns/resolve.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
@@ -9,7 +10,19 @@ import { showCampaign } from '../../services/campaigns/view.ts';
 import { parseMoment } from '../../services/conditions/instants.ts';
 import { answer, failure, ok, overCap } from '../http/answers.ts';
 import { route, routes } from '../http/route.ts';
-import { cursorPage, email, flag, object, oneOf, optional, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  cursorPage,
+  email,
+  flag,
+  limit,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 import type { Typed } from '../http/typed.ts';
 import {
   campaignStatsSchema,
@@ -19,6 +32,7 @@ import {
   recipientSchema,
 } from '../presenters/campaign.ts';
 import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
+import { mailCounts } from '../presenters/mail-counts.ts';
 import { noCampaign, oneCampaign, params, unverified, wrongState } from './campaigns.ts';
 
 /** An unreadable time is a 400 here, like one in the past. */
@@ -139,6 +153,39 @@ export const campaignSending = routes('Campaigns', [
     answers: { 200: answer('Counts and rates.', campaignStatsSchema), 404: noCampaign },
     handle: async ({ db, project, params }) =>
       ok(presentCampaignStats(await showCampaign(db, project.projectId, params.id))),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/links',
+    summary: 'List the links of a campaign that were clicked, the most clicked first; a few seconds behind',
+    access: 'secretKey',
+    scope: 'campaigns:read',
+    params,
+    query: { limit: limit({ fallback: 100, max: 1_000 }) },
+    answers: {
+      200: answer(
+        'The links. `uniqueClicks` counts a recipient once.',
+        object({ data: list(object({ link: text(), clicks: wholeNumber(), uniqueClicks: wholeNumber() })) }),
+      ),
+      404: noCampaign,
+    },
+    handle: async ({ db, project, params, query }) =>
+      ok({ data: await campaignLinks(db, project.projectId, params.id, query.limit) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/campaigns/:id/domains',
+    summary: 'List results by the domain of the recipient, the largest first; a few seconds behind',
+    access: 'secretKey',
+    scope: 'campaigns:read',
+    params,
+    query: { limit: limit({ fallback: 100, max: 1_000 }) },
+    answers: {
+      200: answer('The domains.', object({ data: list(object({ domain: text(), ...mailCounts() })) })),
+      404: noCampaign,
+    },
+    handle: async ({ db, project, params, query }) =>
+      ok({ data: await campaignDomains(db, project.projectId, params.id, query.limit) }),
   }),
   route({
     method: 'GET',

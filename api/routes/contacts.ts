@@ -6,7 +6,7 @@ import { findContact, lookUpContacts } from '../../services/contacts/find.ts';
 import { listContacts } from '../../services/contacts/list.ts';
 import { saveContact, updateContact } from '../../services/contacts/save.ts';
 import { deleteContact } from '../../services/removal/contact.ts';
-import { type Answer, answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
+import { answer, created, csvFile, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
 import { email, flag, limit, list, nullable, object, objectOr, optional, text, uuid } from '../http/schemas.ts';
@@ -86,15 +86,9 @@ export const contacts = routes('Contacts', [
     summary: 'Export all contacts as CSV, with a column per custom field',
     access: 'secretKey',
     scope: 'contacts:read',
+    projectInQuery: true,
     answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
-    handle: async ({ db, project }): Promise<Answer> => ({
-      status: 200,
-      body: await exportContacts(db, project),
-      headers: {
-        'Content-Type': 'text/csv; charset=utf-8',
-        'Content-Disposition': 'attachment; filename="contacts.csv"',
-      },
-    }),
+    handle: async ({ db, project }) => csvFile('contacts.csv', await exportContacts(db, project)),
   }),
   route({
     method: 'POST',

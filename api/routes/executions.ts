@@ -1,6 +1,7 @@
 import { validationError } from '../../platform/errors.ts';
 import { cancelAllExecutions, cancelExecution } from '../../services/workflows/executions/cancel.ts';
 import { executionStatuses, findExecution, listExecutions } from '../../services/workflows/executions/find.ts';
+import { listProjectExecutions } from '../../services/workflows/executions/list.ts';
 import { migrateExecutions } from '../../services/workflows/executions/migrate.ts';
 import { retryExecution } from '../../services/workflows/executions/retry.ts';
 import { skipExecution } from '../../services/workflows/executions/skip.ts';
@@ -8,10 +9,24 @@ import { startExecution } from '../../services/workflows/executions/start.ts';
 import { answer, created, failure, missing, ok } from '../http/answers.ts';
 import { contactData } from '../http/contact-data.ts';
 import { route, routes } from '../http/route.ts';
-import { email, list, object, offsetPage, oneOf, optional, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  cursorPage,
+  email,
+  list,
+  object,
+  offsetPage,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
+import { cursorListSchema, presentCursorList } from '../presenters/cursor-list.ts';
 import {
   executionSchema,
+  listedExecutionSchema,
   presentExecution,
+  presentListedExecution,
   presentWholeExecution,
   wholeExecutionSchema,
 } from '../presenters/execution.ts';
@@ -37,6 +52,29 @@ function named<B extends Who>(body: B): B {
 }
 
 export const executions = routes('Executions', [
+  route({
+    method: 'GET',
+    path: '/executions',
+    heavy: 'read',
+    summary: 'List the executions of all workflows, newest first',
+    access: 'secretKey',
+    scope: 'workflows:read',
+    query: {
+      ...cursorPage(),
+      workflowId: optional(uuid()),
+      stepId: optional(uuid()),
+      contactId: optional(uuid()),
+      status: optional(oneOf(...executionStatuses)),
+    },
+    answers: { 200: answer('A page of executions.', cursorListSchema(listedExecutionSchema)) },
+    handle: async ({ db, project, settings, query }) =>
+      ok(
+        presentCursorList(
+          await listProjectExecutions(db, project.projectId, settings.secretKeys, query),
+          presentListedExecution,
+        ),
+      ),
+  }),
   route({
     method: 'POST',
     path: '/workflows/:id/executions',

@@ -12,18 +12,24 @@ import { campaigns } from './campaigns.ts';
 import { config } from './config.ts';
 import { contactFields } from './contact-fields.ts';
 import { contactJobs } from './contact-jobs.ts';
+import { contactReading } from './contact-reading.ts';
 import { contacts } from './contacts.ts';
 import { domains } from './domains.ts';
 import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
+import { jobs } from './jobs.ts';
 import { keys } from './keys.ts';
+import { live } from './live.ts';
+import { loginLink } from './login-link.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
 import { operators } from './operators.ts';
 import { pages } from './pages.ts';
+import { previews } from './previews.ts';
 import { projects } from './projects.ts';
+import { requests } from './requests.ts';
 import { security } from './security.ts';
 import { segments } from './segments.ts';
 import { send } from './send.ts';
@@ -47,14 +53,19 @@ import { workflows } from './workflows.ts';
 /** All routes. `document` returns the OpenAPI document, which is built from this list. */
 export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): RouteGroup[] => [
   send,
-  emails,
+  emails(parts),
+  previews(parts),
   track,
   events,
   activity,
   analytics,
   contacts,
   contactFields,
-  contactJobs,
+  contactJobs(parts),
+  contactReading,
+  jobs,
+  live(parts),
+  requests,
   templates,
   campaigns,
   campaignSending,
@@ -64,6 +75,7 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   suppressions,
   snsWebhook(),
   auth,
+  loginLink(parts),
   oauth(parts),
   users,
   twoFactor,

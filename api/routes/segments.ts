@@ -5,6 +5,7 @@ import { refreshSegment } from '../../services/segments/count.ts';
 import { createSegment } from '../../services/segments/create.ts';
 import { findSegment, listSegments } from '../../services/segments/find.ts';
 import { listSegmentMembers } from '../../services/segments/members.ts';
+import { previewSegment } from '../../services/segments/preview.ts';
 import { addMembers, removeMembers } from '../../services/segments/static-members.ts';
 import { updateSegment } from '../../services/segments/update.ts';
 import { answer, created, failure, missing, noContent, ok, plainFailure } from '../http/answers.ts';
@@ -81,6 +82,27 @@ export const segments = routes('Segments', [
     },
     handle: async ({ db, project, settings, body }) =>
       created(presentSegment(await createSegment(db, project, body, settings.limits))),
+  }),
+  route({
+    method: 'POST',
+    path: '/segments/preview',
+    summary: 'Count the contacts that match a condition, and show some of them',
+    access: 'secretKey',
+    scope: 'segments:read',
+    role: 'VIEWER',
+    whileDisabled: true,
+    body: { condition: conditionTree().required() as Typed<unknown> },
+    answers: {
+      200: answer(
+        'The contacts. `estimated` when counting took longer than two seconds.',
+        object({ count: count(), estimated: flag(), sample: list(contactSchema, { max: 10 }) }),
+      ),
+      400: invalid,
+    },
+    handle: async ({ db, project, body }) => {
+      const { sample, ...counted } = await previewSegment(db, project.projectId, body.condition);
+      return ok({ ...counted, sample: sample.map(presentContact) });
+    },
   }),
   route({
     method: 'GET',

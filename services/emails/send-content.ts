@@ -1,8 +1,8 @@
 import type { Template, TemplateType } from '../../db/models/template.ts';
 import { ApiError, type Violation, validationError } from '../../platform/errors.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { MailAttachment } from '../../platform/mime/compose.ts';
 import { encodeText } from '../../platform/mime/encoding.ts';
-import type { MailAttachment } from '../../platform/smtp/mailer.ts';
 import type { Data } from '../contacts/data.ts';
 
 export interface Address {

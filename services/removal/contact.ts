@@ -43,6 +43,10 @@ const eraseHistory = `
     update events e set data = case when e.data \\? 'isFirst' then jsonb_build_object('isFirst', e.data -> 'isFirst') else '{}' end
     from deleted
     where e.project_id = deleted.project_id and e.contact_id = any (deleted.ids) and e.data <> '{}'
+  ),
+  bad_rows as (
+    update job_errors j set email = null from deleted
+    where j.project_id = deleted.project_id and lower(j.email) = any (deleted.emails)
   )
   update jobs j set result = jsonb_set(j.result, '{errors}', (
     select jsonb_agg(

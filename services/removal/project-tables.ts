@@ -7,6 +7,7 @@ export const erasedByReset = [
   'webhook_deliveries',
   'webhook_events',
   'webhook_listener_messages',
+  'campaign_link_clicks',
   'campaigns',
   'executions',
   'execution_steps',
@@ -14,6 +15,7 @@ export const erasedByReset = [
   'workflow_steps',
   'workflows',
   'event_queue',
+  'job_errors',
   'jobs',
   'emails',
   'email_contents',
@@ -24,6 +26,7 @@ export const erasedByReset = [
   'segments',
   'contacts',
   'contact_fields',
+  'template_versions',
   'templates',
   'uploads',
   'upload_totals',
@@ -34,6 +37,9 @@ export const erasedByReset = [
   'event_hours',
   'event_days',
   'event_contacts',
+  'template_days',
+  'domain_days',
+  'previews',
   'activity_deltas',
   'activity_hours',
   'contact_count_deltas',
@@ -59,6 +65,8 @@ export const keptByReset = [
   'user_tokens',
   'rate_windows',
   'session_rate_windows',
+  'failed_requests',
+  'live_streams',
 ] as const;
 
 /**

@@ -11,6 +11,7 @@ import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import { requireValidTemplate } from './check.ts';
 import { findTemplate, lockTemplate } from './find.ts';
+import { findVersion, storeVersion } from './versions.ts';
 
 export { templateTypes } from '../../db/models/template.ts';
 
@@ -45,8 +46,9 @@ export async function createTemplate(
 
 async function insertTemplate(trx: Db, project: ProjectAccess, columns: Partial<Template>): Promise<Template> {
   const created = await Template.query(trx)
-    .insert({ ...columns, id: newId() })
+    .insert({ ...columns, id: newId(), version: 1 })
     .returning('*');
+  await storeVersion(trx, created, project.actor);
   const { id, name } = created;
   await recordAudit(trx, project, {
     action: 'template.created',
@@ -71,11 +73,21 @@ export async function updateTemplate(
     if (Object.keys(columns).length === 0) return findTemplate(trx, projectId, id);
     const before = await lockTemplate(trx, projectId, id);
     const changes = changesOf(before, columns);
-    const updated = await before.$query(trx).patchAndFetch({ ...columns, updatedAt: new Date() });
+    const version = before.version + 1;
+    const updated = await before.$query(trx).patchAndFetch({ ...columns, version, updatedAt: new Date() });
+    await storeVersion(trx, updated, project.actor);
     if (Object.keys(changes).length > 0)
       await recordAudit(trx, project, { action: 'template.updated', target: { type: 'template', id }, changes });
     return updated;
   });
+}
+
+/** Saves an earlier version as the newest one. */
+export async function restoreVersion(db: Db, project: ProjectAccess, id: string, version: number): Promise<Template> {
+  const found = await findVersion(db, project.projectId, id, version);
+  const { name, description, subject, body, type, fromEmail, fromName, replyTo } = found;
+  const from = fromEmail === null ? null : { email: fromEmail };
+  return updateTemplate(db, project, id, { name, description, subject, body, type, from, fromName, replyTo });
 }
 
 /** Copies a template without validating its content again. */

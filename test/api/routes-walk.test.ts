@@ -9,7 +9,9 @@ import { fingerprint } from '../support/fingerprint.ts';
 import { createOneOfEachResource, type ProjectResources, pathWith } from '../support/one-of-each.ts';
 import { eventually } from '../support/waiting.ts';
 
-const accesses = ['publicKey', 'secretKey', 'session', 'member', 'memberOrKey', 'operator', 'public'] as const;
+const accesses = [
+  ...(['publicKey', 'secretKey', 'session', 'projectSession', 'member', 'memberOrKey', 'operator', 'public'] as const),
+];
 type Access = (typeof accesses)[number];
 
 interface Operation {
@@ -30,6 +32,9 @@ interface Operation {
 
 /** The routes without authentication. A new one must be added here on purpose. */
 const open = [
+  'GET /',
+  'POST /auth/login-link',
+  'GET /auth/login-link/{token}',
   'GET /health',
   'GET /ready',
   'GET /metrics',
@@ -71,6 +76,7 @@ const open = [
 const bodies: Record<string, (own: { project: ApiProject; things: ProjectResources }) => object> = {
   'PATCH /contacts/{id}': () => ({ data: { x: 1 }, subscribed: false }),
   'PATCH /templates/{id}': () => ({ name: 'x' }),
+  'POST /templates/{id}/test': () => ({ email: 'a@b.co' }),
   'PUT /campaigns/{id}': ({ project }) => ({
     ...{ name: 'x', subject: 's', body: 'b', audienceType: 'ALL' },
     from: `x@${project.senderDomain}`,
@@ -97,8 +103,7 @@ const bodies: Record<string, (own: { project: ApiProject; things: ProjectResourc
 };
 
 /** A job is found on the route of its type, and ours is a bulk job. */
-const NOT_THERE = '/contacts/import/{jobId}';
-
+const NOT_THERE = ['/contacts/import/{jobId}', '/contacts/import/{jobId}/errors'];
 describe('access to all routes', () => {
   let api: TestApi;
   let project: ApiProject;
@@ -138,7 +143,7 @@ describe('access to all routes', () => {
   /** Routes that members call with a session. */
   const forMembers = () => guarded().filter(({ role }) => role !== undefined);
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-  const ofSession = (access: Access) => access === 'session' || access === 'member';
+  const ofSession = (access: Access) => ['session', 'projectSession', 'member'].includes(access);
 
   function call({ name, method, path }: Operation, things: ProjectResources, headers: Record<string, string> = {}) {
     const body = bodies[name]?.({ project, things }) ?? {};
@@ -207,7 +212,7 @@ describe('access to all routes', () => {
       chosen,
       (operation) => call(operation, foreign, headers),
       (answer, { name, access }) =>
-        access === 'secretKey'
+        access === 'secretKey' || access === 'projectSession'
           ? expect(answer, name).to.be.envelope(403, 'FORBIDDEN')
           : expect(answer, name).to.be.envelope(404, 'RESOURCE_NOT_FOUND'),
     );
@@ -415,7 +420,13 @@ describe('access to all routes', () => {
       what: 'the notification to arrive',
     });
     /** Read-only routes that are not GET. */
-    const reads = ['POST /contacts/lookup', 'POST /v1/verify', 'POST /workflows/{id}/simulate'];
+    const reads = [
+      'POST /contacts/lookup',
+      'POST /v1/verify',
+      'POST /workflows/{id}/simulate',
+      'POST /segments/preview',
+      'POST /render',
+    ];
     await walk(
       guarded().filter(({ access, method }) => access === 'secretKey' && method !== 'GET'),
       ({ name, method, path }) =>
@@ -429,7 +440,7 @@ describe('access to all routes', () => {
       ({ access, method, streams }) => access === 'secretKey' && method === 'GET' && !streams,
     );
     for (const { name, path } of reading)
-      if (path !== NOT_THERE) expect((await server.get(pathWith(things, path))).status, name).to.equal(200);
+      if (!NOT_THERE.includes(path)) expect((await server.get(pathWith(things, path))).status, name).to.equal(200);
   });
 
   it('answers 404 on the routes of operators to everybody else', async () => {
@@ -452,6 +463,7 @@ describe('access to all routes', () => {
       secretKey: bearer(project.secretKey),
       memberOrKey: bearer(project.secretKey),
       session: { cookie: project.cookie },
+      projectSession: { cookie: project.cookie, 'x-project-id': project.id },
       member: { cookie: project.cookie },
       public: {},
     };
@@ -461,7 +473,7 @@ describe('access to all routes', () => {
     for (const operation of reading) {
       const { status, body } = await call(operation, own, right[operation.access]);
       const text = `${operation.name}: ${JSON.stringify(body).slice(0, 200)}`;
-      if (operation.path === NOT_THERE) expect(status, text).to.equal(404);
+      if (NOT_THERE.includes(operation.path)) expect(status, text).to.equal(404);
       else expect(status, text).to.equal(200);
     }
   });

@@ -67,6 +67,14 @@ export const allowedStatements: AllowedStatement[] = [
     'delete from email_attachments a where a.set_id = any ($n::uuid[]) and not exists (select 1 from email_contents c where c.attachment_set = a.set_id)',
   ),
   ...allow(
+    'The id of the job was created in this request; the job itself, with the project, is inserted in the same transaction.',
+    ['job_chunks', 'job_inputs'],
+    'insert into "job_chunks" ("contact_ids", "job_id", "number") values ($n)',
+    'insert into "job_chunks" ("content", "job_id", "number") values ($n)',
+    'insert into "job_inputs" ("job_id") values ($n)',
+    'insert into "job_inputs" ("bytes", "job_id", "options") values ($n)',
+  ),
+  ...allow(
     'The id of the erasure was created by the request that resets the project; the worker uses the same id.',
     ['project_erasures'],
     'select * from "project_erasures" where "id" = $n limit $n',

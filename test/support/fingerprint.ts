@@ -4,7 +4,7 @@ import { aggregateEventCounts } from '../../services/events/counts.ts';
 
 /** Tables that change with every request. */
 const IGNORED_TABLES = [
-  ...['rate_windows', 'session_rate_windows', 'processes'],
+  ...['rate_windows', 'session_rate_windows', 'processes', 'failed_requests'],
   ...['knex_migrations', 'knex_migrations_lock'],
 ];
 /** Columns that change with time: when a session was last used. */

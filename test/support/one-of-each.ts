@@ -11,6 +11,9 @@ export interface ProjectResources {
   workflows: string;
   domains: string;
   emails: string;
+  previews: string;
+  /** Of the template. */
+  version: string;
   projects: string;
   sessions: string;
   /** A message to Temporal. */
@@ -64,6 +67,7 @@ export async function createOneOfEachResource(
   });
   const mail = await make('/v1/send', { to: email, from, subject: 's', body: 'b' });
   const { jobId } = await make('/contacts/bulk-subscribe', { contactIds: [contact.id] });
+  const preview = (await make('/render', { body: '<p>Hello</p>' })).previewUrl;
   const domain = await make('/domains', { domain: `walk-${projectId.slice(-12)}.example.com` });
   const scopedKey = bodyOf(await project.owner.post(`/projects/${projectId}/keys`, { name: 'k', scopes: ['all'] }));
   await db.raw(
@@ -80,6 +84,7 @@ export async function createOneOfEachResource(
     .returning('id');
   return {
     ...{ contacts: contact.id, templates: template.id, campaigns: campaign.id, segments: segment.id },
+    ...{ previews: new URL(preview).pathname.split('/').at(-1) ?? '', version: '1' },
     ...{ workflows: workflow.id, domains: domain.id, emails: mail.data.emails[0].email, projects: projectId },
     ...{ jobId, contactId: contact.id, stepId: first.id, transitionId: transition.id, executionId },
     ...{ sessions: session.id, outbox: String(message.id), keyId: scopedKey.id },

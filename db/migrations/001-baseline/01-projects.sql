@@ -122,7 +122,7 @@ create index memberships_user on memberships (user_id);
 create table user_tokens (
   token_hash bytea primary key,
   user_id uuid not null references users on delete cascade,
-  purpose text not null check (purpose in ('VERIFY_EMAIL', 'RESET_PASSWORD', 'INVITATION')),
+  purpose text not null check (purpose in ('VERIFY_EMAIL', 'RESET_PASSWORD', 'INVITATION', 'LOGIN_LINK')),
   -- Of an invitation.
   project_id uuid references projects on delete cascade,
   expires_at timestamptz not null,

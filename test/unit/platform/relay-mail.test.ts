@@ -2,14 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../../platform/ids.ts';
-import {
-  composeMail,
-  createMailer,
-  type Mailer,
-  messageId,
-  type OutgoingMail,
-  type SendOutcome,
-} from '../../../platform/smtp/mailer.ts';
+import { composeMail, messageId, type OutgoingMail } from '../../../platform/mime/compose.ts';
+import type { SendOutcome } from '../../../platform/smtp/outcome.ts';
+import { Relay, type RelayOptions } from '../../../platform/smtp/relay.ts';
+import { parseRelays } from '../../../platform/smtp/relay-settings.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
 import { eventually } from '../../support/waiting.ts';
 
@@ -22,18 +18,24 @@ const mail = (change: Partial<OutgoingMail> = {}): OutgoingMail => ({
   ...change,
 });
 
-async function send(mailer: Mailer, outgoing: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
-  const connection = await mailer.connect(signal);
+function relayTo(url: string, more: Partial<RelayOptions> = {}): Relay {
+  const [settings] = parseRelays(url);
+  if (!settings) throw new Error('no relay');
+  const timeouts = { connectMs: 1_000, greetingMs: 1_000, silenceMs: 700 };
+  return new Relay({ ...settings, maxConnections: 2, pauseMs: 300, timeouts, ...more });
+}
+
+async function send(relay: Relay, outgoing: OutgoingMail, signal?: AbortSignal): Promise<SendOutcome> {
+  const connection = await relay.connect(signal);
   if ('kind' in connection) return connection;
-  const outcome = await connection.send(outgoing);
+  const outcome = await connection.send(await composeMail(outgoing));
   await connection.release();
   return outcome;
 }
 
-describe('mailer', () => {
+describe('mail over a relay', () => {
   let smtp: SmtpStandIn;
-  let mailer: Mailer;
-  const timeouts = { connectMs: 1_000, greetingMs: 1_000, silenceMs: 700 };
+  let relay: Relay;
 
   before(async () => {
     smtp = await startSmtp();
@@ -43,13 +45,13 @@ describe('mailer', () => {
     await smtp.reopen();
     smtp.behave();
     smtp.mails.length = 0;
-    mailer = createMailer({ url: smtp.url, maxConnections: 2, timeouts });
+    relay = relayTo(smtp.url);
   });
-  afterEach(() => mailer.close(true));
+  afterEach(() => relay.close(true));
 
   it('sends a mail with a Message-ID of its id and the sender domain', async () => {
     const sent = mail();
-    expect(await send(mailer, sent)).to.deep.equal({
+    expect(await send(relay, sent)).to.deep.equal({
       kind: 'sent',
       providerMessageId: 'stand-in-1',
       answer: '250 queued as stand-in-1',
@@ -61,7 +63,7 @@ describe('mailer', () => {
 
   it('encodes names, subjects and bodies of any script without loss', async () => {
     await send(
-      mailer,
+      relay,
       mail({
         from: { email: 'shop@demo.localhost', name: 'Läden, "Shop" <x@y>' },
         to: { email: 'ann@example.com', name: 'Анна' },
@@ -80,7 +82,7 @@ describe('mailer', () => {
 
   it('adds no header for line breaks in a name or subject', async () => {
     const evil = 'x\r\nBcc: victim@example.com\r\n\r\nbody';
-    await send(mailer, mail({ subject: evil, from: { email: 'shop@demo.localhost', name: evil }, replyTo: evil }));
+    await send(relay, mail({ subject: evil, from: { email: 'shop@demo.localhost', name: evil }, replyTo: evil }));
     const [received] = smtp.mails;
     expect(received?.to).to.deep.equal(['ann@example.com']);
     const [head = ''] = (received?.raw.toString() ?? '').split('\r\n\r\n', 1);
@@ -91,17 +93,21 @@ describe('mailer', () => {
   });
 
   it('refuses a recipient address with an SMTP command in it', async () => {
-    const outcome = await send(mailer, mail({ to: { email: 'a@b.example>\r\nRCPT TO:<victim@example.com' } }));
-    expect(outcome.kind).to.equal('refused');
+    const to = 'a@b.example>\r\nRCPT TO:<victim@example.com';
+    expect(await composeMail(mail({ to: { email: to } })).catch((error: Error) => error.message)).to.contain('Invalid');
+    const connection = await relay.connect();
+    if ('kind' in connection) throw new Error(connection.reason);
+    expect((await connection.send({ ...(await composeMail(mail())), to })).kind).to.equal('refused');
+    await connection.release();
     expect(smtp.mails).to.deep.equal([]);
   });
 
   it('reuses a connection, also after a refusal', async () => {
     const before = smtp.connections().total;
-    await send(mailer, mail());
+    await send(relay, mail());
     smtp.misbehave({ at: 'recipient', do: { code: 550, text: 'no such user' }, times: 1 });
-    expect(await send(mailer, mail())).to.deep.equal({ kind: 'refused', reason: '550 no such user' });
-    expect((await send(mailer, mail())).kind).to.equal('sent');
+    expect(await send(relay, mail())).to.deep.equal({ kind: 'refused', reason: '550 no such user' });
+    expect((await send(relay, mail())).kind).to.equal('sent');
     expect(smtp.connections().total - before).to.equal(1);
   });
 
@@ -109,7 +115,7 @@ describe('mailer', () => {
     const composed = (to: string) => composeMail(mail({ to: { email: to } }));
     const addresses = () => smtp.mails.flatMap(({ to }) => to);
     const connected = async () => {
-      const connection = await mailer.connect();
+      const connection = await relay.connect();
       if ('kind' in connection) throw new Error(connection.reason);
       return connection;
     };
@@ -138,7 +144,7 @@ describe('mailer', () => {
       const connection = await connected();
       await connection.send(await composed('a@example.com'), await composed('b@example.com'));
       await connection.release();
-      expect((await send(mailer, mail({ to: { email: 'c@example.com' } }))).kind).to.equal('sent');
+      expect((await send(relay, mail({ to: { email: 'c@example.com' } }))).kind).to.equal('sent');
       expect(smtp.connections().total - before).to.equal(2);
       expect(addresses()).to.deep.equal(['a@example.com', 'c@example.com']);
     });
@@ -160,67 +166,71 @@ describe('mailer', () => {
   });
 
   it('opens a new connection when the server closed the idle one', async () => {
-    await send(mailer, mail());
+    await send(relay, mail());
     await smtp.close();
     await smtp.reopen();
-    expect((await send(mailer, mail())).kind).to.equal('sent');
+    expect((await send(relay, mail())).kind).to.equal('sent');
     expect(smtp.mails).to.have.length(2);
   });
 
   it('opens a new connection after a 421', async () => {
-    await send(mailer, mail());
+    await send(relay, mail());
     smtp.misbehave({ at: 'recipient', do: { code: 421, text: 'too many mails for one session' }, times: 1 });
-    expect((await send(mailer, mail())).kind).to.equal('sent');
+    expect((await send(relay, mail())).kind).to.equal('sent');
     expect(smtp.mails).to.have.length(2);
   });
 
   it('returns deferred with the reply of the server after a 451', async () => {
     smtp.misbehave({ at: 'message', do: { code: 451, text: 'busy' }, times: 1 });
-    expect(await send(mailer, mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy', concerns: 'recipient' });
+    expect(await send(relay, mail())).to.deep.equal({ kind: 'deferred', reason: '451 busy', concerns: 'recipient' });
   });
 
   it('returns refused after a 554 to the message', async () => {
     smtp.misbehave({ at: 'message', do: { code: 554, text: 'spam' }, times: 1 });
-    expect(await send(mailer, mail())).to.deep.equal({ kind: 'refused', reason: '554 spam' });
+    expect(await send(relay, mail())).to.deep.equal({ kind: 'refused', reason: '554 spam' });
   });
 
   it('returns deferred when the connection is lost before the hand-over', async () => {
     smtp.misbehave({ at: 'recipient', do: 'drop', times: 1 });
-    expect((await send(mailer, mail())).kind).to.equal('deferred');
+    expect((await send(relay, mail())).kind).to.equal('deferred');
     expect(smtp.mails).to.deep.equal([]);
   });
 
   it('returns unknown when the connection is lost after the hand-over, accepted or not', async () => {
     smtp.misbehave({ at: 'message', do: 'drop', times: 1 });
-    expect((await send(mailer, mail())).kind).to.equal('unknown');
+    expect((await send(relay, mail())).kind).to.equal('unknown');
+    relay.close(true);
+    relay = relayTo(smtp.url);
     smtp.misbehave({ at: 'accepted', do: 'drop', times: 1 });
-    expect((await send(mailer, mail())).kind).to.equal('unknown');
+    expect((await send(relay, mail())).kind).to.equal('unknown');
     expect(smtp.mails).to.have.length(1);
   });
 
   it('returns unknown when there is no reply after the hand-over', async () => {
     smtp.misbehave({ at: 'accepted', do: 'hang', times: 1 });
-    expect((await send(mailer, mail())).kind).to.equal('unknown');
+    expect((await send(relay, mail())).kind).to.equal('unknown');
   });
 
   it('returns unreachable when the connection is refused', async () => {
     await smtp.close();
-    const outcome = await send(mailer, mail());
+    const outcome = await send(relay, mail());
     expect(outcome.kind).to.equal('unreachable');
     expect(outcome).to.have.property('reason').that.includes('ECONNREFUSED');
   });
 
   it('returns unreachable without a greeting or with a 554 greeting', async () => {
     smtp.misbehave({ at: 'connect', do: 'hang', times: 1 });
-    expect((await send(mailer, mail())).kind).to.equal('unreachable');
+    expect((await send(relay, mail())).kind).to.equal('unreachable');
+    relay.close(true);
+    relay = relayTo(smtp.url);
     smtp.misbehave({ at: 'connect', do: { code: 554, text: 'not you' }, times: 1 });
-    expect(await send(mailer, mail())).to.deep.include({ kind: 'unreachable' });
+    expect(await send(relay, mail())).to.deep.equal({ kind: 'unreachable', reason: '554 not you' });
   });
 
   it('cuts the connection of a mail in flight when the signal aborts', async () => {
     smtp.misbehave({ at: 'accepted', do: 'hang' });
     const stop = new AbortController();
-    const sending = send(mailer, mail(), stop.signal);
+    const sending = send(relay, mail(), stop.signal);
     await smtp.received(1);
     stop.abort();
     expect((await sending).kind).to.equal('unknown');
@@ -228,20 +238,20 @@ describe('mailer', () => {
   });
 
   it('sends nothing when the signal is already aborted', async () => {
-    const outcome = await send(mailer, mail(), AbortSignal.abort());
+    const outcome = await send(relay, mail(), AbortSignal.abort());
     expect(outcome).to.deep.include({ kind: 'unreachable' });
     expect(smtp.mails).to.deep.equal([]);
   });
 
   it('closes idle connections on close', async () => {
-    await Promise.all([send(mailer, mail()), send(mailer, mail())]);
+    await Promise.all([send(relay, mail()), send(relay, mail())]);
     expect(smtp.connections().open).to.equal(2);
-    mailer.close();
+    relay.close();
     await eventually(() => smtp.connections().open === 0, { what: 'the end of the connections' });
   });
 });
 
-describe('mailer with a failing login', () => {
+describe('a relay with a failing login', () => {
   let server: Server;
   const sockets = new Set<Socket>();
 
@@ -270,73 +280,29 @@ describe('mailer with a failing login', () => {
   };
 
   it('returns unreachable after a 535', async () => {
-    const mailer = createMailer({ url: `smtp://me:secret@${address()}`, maxConnections: 1 });
-    expect(await send(mailer, mail())).to.deep.equal({ kind: 'unreachable', reason: '535 wrong password' });
-    mailer.close(true);
+    const relay = relayTo(`smtp://me:secret@${address()}`);
+    expect(await send(relay, mail())).to.deep.equal({ kind: 'unreachable', reason: '535 wrong password' });
+    relay.close(true);
   });
 
   it('returns unreachable after a 530 without credentials', async () => {
-    const mailer = createMailer({ url: `smtp://${address()}`, maxConnections: 1 });
-    expect(await send(mailer, mail())).to.deep.equal({ kind: 'unreachable', reason: '530 log in first' });
-    mailer.close(true);
+    const relay = relayTo(`smtp://${address()}`);
+    expect(await send(relay, mail())).to.deep.equal({ kind: 'unreachable', reason: '530 log in first' });
+    relay.close(true);
   });
 });
 
-describe('mailer with a password and a relay without TLS', () => {
+describe('a relay without TLS and a password', () => {
   it('returns unreachable with the name of the setting as reason', async () => {
     const smtp = await startSmtp();
     const url = smtp.url.replace('127.0.0.1', 'me:secret@0.0.0.0');
-    const mailer = createMailer({ url, maxConnections: 1 });
-    const outcome = await send(mailer, mail());
+    const relay = relayTo(url);
+    const outcome = await send(relay, mail());
     expect(outcome.kind).to.equal('unreachable');
     expect(outcome).to.have.property('reason').that.contains('SMTP_ALLOW_PLAIN_AUTH').and.not.contains('secret');
-    const allowed = createMailer({ url, maxConnections: 1, allowPlainAuth: true });
+    const allowed = relayTo(url, { allowPlainAuth: true });
     expect((await send(allowed, mail())).kind).to.equal('sent');
-    for (const created of [mailer, allowed]) created.close(true);
-    await smtp.close();
-  });
-});
-
-describe('mailer with an unavailable server', () => {
-  it('connects once for all waiting callers, and for each again after a success', async () => {
-    let [attempts, isOpen] = [0, false];
-    const server = createServer((socket) => {
-      attempts++;
-      socket.on('error', () => {});
-      if (!isOpen) socket.end('554 not now\r\n');
-      else socket.on('data', () => socket.write('250 fine\r\n')).write('220 hello\r\n');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const bound = server.address();
-    const url = `smtp://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`;
-    const mailer = createMailer({ url, maxConnections: 10 });
-    const all = () => Promise.all(Array.from({ length: 10 }, () => mailer.connect()));
-    expect(await mailer.connect()).to.deep.equal({ kind: 'unreachable', reason: '554 not now' });
-    attempts = 0;
-    for (const result of await all()) expect(result).to.deep.equal({ kind: 'unreachable', reason: '554 not now' });
-    expect(attempts).to.equal(1);
-    isOpen = true;
-    for (const result of await all()) expect(result).to.not.have.property('kind');
-    mailer.close(true);
-    server.close();
-  });
-
-  it('connects for the other waiting callers when the first one is stopped', async () => {
-    const smtp = await startSmtp();
-    const mailer = createMailer({ url: smtp.url, maxConnections: 2 });
-    await smtp.close();
-    expect(await mailer.connect()).to.have.property('kind', 'unreachable');
-    await smtp.reopen();
-    smtp.misbehave({ at: 'connect', do: 'hang' });
-    const before = smtp.connections().total;
-    const stop = new AbortController();
-    const [first, second] = [mailer.connect(stop.signal), mailer.connect()];
-    await eventually(() => smtp.connections().total > before, { what: 'the connection' });
-    stop.abort();
-    expect(await first).to.deep.equal({ kind: 'unreachable', reason: 'stopped while connecting' });
-    smtp.behave();
-    expect(await second).to.not.have.property('kind');
-    mailer.close(true);
+    for (const created of [relay, allowed]) created.close(true);
     await smtp.close();
   });
 });
