@@ -3,11 +3,11 @@
 
 /** Erased by a reset and by a deletion, in this order: first what still causes writes, then what other tables refer to. */
 export const erasedByReset = [
-  'campaign_link_clicks',
   'webhook_queue',
   'webhook_deliveries',
   'webhook_events',
   'webhook_listener_messages',
+  'campaign_link_clicks',
   'campaigns',
   'executions',
   'execution_steps',

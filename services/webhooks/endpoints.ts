@@ -10,6 +10,7 @@ import type { Settings } from '../../platform/settings.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
 import { writing } from '../access/write-transaction.ts';
+import { type Changes, changesOf, recordAudit } from '../audit/record.ts';
 import { cancelWebhookEndpointWorkflow, startWebhookEndpointWorkflow } from '../outbox/webhook-endpoint-run.ts';
 import { endpointSecretContext, type Headers, openHeaders, sealHeaders, sealSecret } from './sealed-secrets.ts';
 
@@ -75,6 +76,11 @@ export async function createEndpoint(
     });
     await renewWantedTypes(trx, projectId);
     await startWebhookEndpointWorkflow(trx, created);
+    await recordAudit(trx, project, {
+      action: 'webhook_endpoint.created',
+      target: targetOf(id),
+      changes: shownChanges({}, created),
+    });
     return created;
   });
   return { endpoint, secret };
@@ -106,6 +112,9 @@ export async function updateEndpoint(
     if (types !== undefined || switched) await renewWantedTypes(trx, projectId);
     // A new address deserves a call without delay.
     if (url !== undefined || switched) await wakeEndpoint(trx, projectId, id);
+    const changes = shownChanges(before, endpoint);
+    if (Object.keys(changes).length > 0)
+      await recordAudit(trx, project, { action: 'webhook_endpoint.updated', target: targetOf(id), changes });
     return endpoint;
   });
 }
@@ -117,6 +126,8 @@ export async function deleteEndpoint(db: Db, project: ProjectAccess, id: string)
     await endpoint.$query(trx).delete();
     await renewWantedTypes(trx, project.projectId);
     await cancelWebhookEndpointWorkflow(trx, endpoint);
+    const changes = changesOf({ name: endpoint.description }, { name: null });
+    await recordAudit(trx, project, { action: 'webhook_endpoint.deleted', target: targetOf(id), changes });
   });
 }
 
@@ -137,6 +148,7 @@ export async function rotateEndpointSecret(
   const endpoint = await writing(db, project, async (trx) => {
     const before = await lockEndpoint(trx, project.projectId, id);
     const overlaps = overlapHours > 0;
+    await recordAudit(trx, project, { action: 'webhook_endpoint.secret_rotated', target: targetOf(id) });
     return before.$query(trx).patchAndFetch({
       secret: sealSecret(keys, id, secret),
       previousSecret: overlaps ? before.secret : null,
@@ -145,6 +157,18 @@ export async function rotateEndpointSecret(
     });
   });
   return { endpoint, secret };
+}
+
+const targetOf = (id: string) => ({ type: 'webhook_endpoint', id });
+
+/** Of the URL and the headers only that they changed: they may contain secrets. */
+function shownChanges(before: Partial<WebhookEndpoint>, after: WebhookEndpoint): Changes {
+  const { types, description, ratePerSecond, enabled } = after;
+  return {
+    ...changesOf<WebhookEndpoint>(before, { types, description, ratePerSecond, enabled }),
+    ...(before.url !== after.url && { url: { changed: true } }),
+    ...((before.sealedHeaders ?? null) !== after.sealedHeaders && { headers: { changed: true } }),
+  };
 }
 
 async function lockEndpoint(trx: Db, projectId: string, id: string): Promise<WebhookEndpoint> {

@@ -1,6 +1,7 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { WebhookEndpoint } from '../../db/models/webhook-endpoint.ts';
 import { nameInMail } from '../../platform/names.ts';
+import { recordAudit } from '../audit/record.ts';
 import { sendSystemMail } from '../system/mail.ts';
 
 const HOUR_MS = 3_600_000;
@@ -44,6 +45,15 @@ export async function disableEndpoint(
     if (!endpoint?.enabled) return false;
     const at = now();
     await endpoint.$query(trx).patch({ enabled: false, disabledReason, disabledAt: at, updatedAt: at });
+    await recordAudit(
+      trx,
+      { projectId: endpoint.projectId },
+      {
+        action: 'webhook_endpoint.disabled',
+        target: { type: 'webhook_endpoint', id },
+        changes: { disabledReason: { from: null, to: disabledReason } },
+      },
+    );
     await mailMembers(trx, systemFrom, endpoint, {
       subject: 'A webhook endpoint was disabled',
       news: `${reasons[disabledReason]} and was disabled`,
