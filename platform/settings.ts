@@ -1,5 +1,7 @@
 import joi from 'joi';
 import type { Limits } from './limits.ts';
+import { type DomainRates, parseDomainRates } from './smtp/domain-rates.ts';
+import { parseRelays, type RelaySettings } from './smtp/relay-settings.ts';
 
 // Every setting of the product, declared once. A test compares `.env.example`, the README table and the compose file with
 // this list.
@@ -35,6 +37,20 @@ function splitList(text: string): string[] {
     .filter(Boolean);
 }
 
+/** Uses a parser whose errors say which rule the text breaks, without the text: it may contain a password. */
+function parsed<T>(parse: (text: string) => T): joi.CustomValidator<string, T> {
+  return (text, helpers) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      return helpers.message({ custom: `{{#label}} ${error instanceof Error ? error.message : error}` });
+    }
+  };
+}
+const relays = (): Typed<{ text: string; relays: RelaySettings[] } | undefined> =>
+  joi.string().custom(parsed((text) => ({ text, relays: parseRelays(text) })));
+const domainRates = (): Typed<DomainRates | undefined> => joi.string().allow('').custom(parsed(parseDomainRates));
+
 export const settingsSchema = {
   NODE_ENV: text('development', joi.string().valid('development', 'test', 'production')),
   PORT: number(3000, port()),
@@ -56,10 +72,12 @@ export const settingsSchema = {
   TEMPORAL_TLS_SERVER_NAME: optionalText(),
   TEMPORAL_CLI_PATH: optionalText(),
   TEMPORAL_TEST_SERVER_PATH: optionalText(),
-  SMTP_URL: url('smtp', 'smtps'),
+  SMTP_URL: relays(),
   SMTP_MAX_CONNECTIONS: number(10, joi.number().integer().min(1).max(1000)),
   SMTP_ALLOW_PLAIN_AUTH: flag(false),
+  SMTP_RELAY_PAUSE_MS: number(30_000, milliseconds()),
   SEND_RATE_PER_SECOND: optionalNumber(),
+  DOMAIN_RATES: domainRates(),
   DNS_SERVERS: list(),
   SECRET_KEY: text(
     DEVELOPMENT_SECRET,
@@ -145,9 +163,14 @@ export interface Settings {
   databaseTimeouts: { api: DatabaseTimeouts; worker: DatabaseTimeouts };
   temporal: TemporalSettings;
   smtpUrl: string | undefined;
+  /** The SMTP relays of `smtpUrl`. */
+  relays: RelaySettings[];
+  /** Of each relay that names no number of its own. */
   smtpMaxConnections: number;
   /** Whether the credentials of `smtpUrl` may be sent without TLS to another machine. */
   smtpAllowPlainAuth: boolean;
+  /** The longest pause of a relay that cannot be reached. */
+  smtpRelayPauseMs: number;
   rateLimitPerMinute: number;
   /** 0: off. */
   publicRateLimitPerIpPerMinute: number;
@@ -167,6 +190,8 @@ export interface Settings {
   metricsPort: number | undefined;
   /** The provider's quota, shared by all workers. */
   sendRatePerSecond: number | undefined;
+  /** Mails a second to a recipient domain, over all workers. */
+  domainRates: DomainRates;
   dkimSigning: boolean;
   /** As `ip:port`; empty for the servers of the system. */
   dnsServers: string[];
@@ -296,9 +321,11 @@ function toSettings(value: Values): Settings {
       apiKey: value.TEMPORAL_API_KEY,
       tls: tlsOf(value),
     },
-    smtpUrl: value.SMTP_URL,
+    smtpUrl: value.SMTP_URL?.text,
+    relays: value.SMTP_URL?.relays ?? [],
     smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
     smtpAllowPlainAuth: value.SMTP_ALLOW_PLAIN_AUTH,
+    smtpRelayPauseMs: value.SMTP_RELAY_PAUSE_MS,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     publicRateLimitPerIpPerMinute: value.PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE,
     attachmentMaxBytes: value.ATTACHMENT_MAX_BYTES,
@@ -313,6 +340,7 @@ function toSettings(value: Values): Settings {
     trustProxy: value.TRUST_PROXY,
     metricsPort: value.METRICS_PORT,
     sendRatePerSecond: value.SEND_RATE_PER_SECOND,
+    domainRates: value.DOMAIN_RATES ?? new Map(),
     dkimSigning: value.DKIM_SIGNING,
     dnsServers: value.DNS_SERVERS,
     signupEnabled: value.SIGNUP_ENABLED,

@@ -119,7 +119,7 @@ export function oauth({ settings, oauthAt = oauthServers }: AppParts): RouteGrou
           if (error instanceof OAuthRefusal) throw badRequest(`The sign-in did not succeed: ${error.message}.`);
           throw cannotReach(provider, error, log);
         });
-        const user = await signInWith(db, settings, identity, request.ip);
+        const user = await signInWith(db, settings, identity, call.actor);
         try {
           return signedIn((await startedSession(call, user))['Set-Cookie']);
         } catch (error) {

@@ -53,6 +53,7 @@ export const auditActions = [
   'user.password_changed',
   'user.password_cleared',
   'user.password_reset',
+  'user.provider_linked',
   'user.session_revoked',
   'user.totp_disabled',
   'user.totp_enabled',

@@ -66,7 +66,7 @@ const initializeReserved = `
         and hour >= billing_period(:projectId)
       union all
       select count(*) from emails where project_id = :projectId and source_type = 'TRANSACTIONAL'
-        and status in ('PENDING', 'SENDING')
+        and status = 'PENDING'
     ) used)
   where project_id = :projectId`;
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -16,7 +16,7 @@ export type Resolution = (typeof resolutions)[number];
 // Keeps the count of attempts, so that a late result of the last attempt still finds its row until the next one begins.
 const makePending = statement<{ id: string }>(
   'campaign-resend',
-  `update emails set status = 'PENDING', reason = null, due_at = now(), batch_id = null, updated_at = now()
+  `update emails set status = 'PENDING', reason = null, due_at = now(), updated_at = now()
    where campaign_id = $1 and status = any ($2::text[]) and ($3::uuid is null or id = $3)
    returning id`,
 );
@@ -72,6 +72,7 @@ async function resend(trx: Db, campaign: Campaign, states: string[], emailId: st
   if (resent.length === 0) return 0;
   await requireCampaignBelowCap(trx, campaign.projectId, resent.length);
   await continueSending(trx, campaign);
+  wake(trx, 'campaigns');
   return resent.length;
 }
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -10,7 +10,6 @@ import { changesOf, recordAudit } from '../audit/record.ts';
 import { senderDomain } from '../domains/name.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
-import { signalCampaign } from '../outbox/campaign-run.ts';
 import { findTemplate } from '../templates/find.ts';
 import { countAudience } from './audience.ts';
 import {
@@ -131,7 +130,7 @@ export async function throttleCampaign(
     const campaign = await before.$query(trx).patchAndFetch({ ratePerMinute, updatedAt: new Date() });
     // Drops the wait that was incurred at the old rate.
     await trx('campaignRates').where({ campaignId: id }).update({ nextAt: trx.fn.now() });
-    if (campaign.status === 'SENDING') await signalCampaign(trx, campaign);
+    wake(trx, 'campaigns');
     return viewCampaign(trx, campaign);
   });
 }

@@ -1,14 +1,14 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
 import type { AuditAction } from '../audit/actions.ts';
 import { recordAudit } from '../audit/record.ts';
+import { persistCampaignResults } from '../emails/persist-results.ts';
 import { signalCampaign } from '../outbox/campaign-run.ts';
-import { bookCampaign } from './book.ts';
 import { lockCampaignAndSending } from './find.ts';
-import { restartPace } from './pace.ts';
+import { restartRate } from './rates.ts';
 import { stateConflict } from './save.ts';
 import { type CampaignView, totalOf, viewCampaign } from './view.ts';
 
@@ -28,9 +28,10 @@ async function changeState(
   return writing(db, project, async (trx) => {
     const before = await lockCampaignAndSending(trx, project.projectId, id);
     // Persists known results first, so that those mails are not counted as cancelled.
-    await bookCampaign(trx, id);
+    await persistCampaignResults(trx, id);
     const after = await before.$query(trx).patchAndFetch({ ...(await change(trx, before)), updatedAt: new Date() });
     await signalCampaign(trx, after);
+    wake(trx, 'campaigns');
     await recordAudit(trx, project, { action, target: { type: 'campaign', id } });
     return viewCampaign(trx, after);
   });
@@ -57,7 +58,7 @@ export function resumeCampaign(db: Db, project: ProjectAccess, id: string): Prom
   return changeState(db, project, id, 'campaign.resumed', async (trx, campaign) => {
     if (campaign.status !== 'SENDING' || !campaign.paused) throw stateConflict(campaign, 'be resumed');
     const counts = await countsOfCampaign(trx, id);
-    await restartPace(trx, id, totalOf(counts) - counts.pending);
+    await restartRate(trx, id, totalOf(counts) - counts.pending);
     return {
       ...notPaused,
       baselineSent: counts.sent,

@@ -15,6 +15,7 @@ export const erasedByReset = [
   'jobs',
   'emails',
   'email_contents',
+  'email_bodies',
   'events',
   'contact_changes',
   'segment_dependencies',

@@ -31,6 +31,7 @@ const serviceLayers = [
   ['addresses', 'billing', 'events', 'sealing', 'security', 'templates'],
   ['activity', 'emails', 'workflows'],
   ['campaigns', 'export', 'notices', 'reconciler', 'retention', 'usage'],
+  ['sending'],
   ['analytics', 'operators', 'removal'],
   ['jobs'],
 ];

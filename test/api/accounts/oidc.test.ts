@@ -200,11 +200,12 @@ describe('sign-in with OpenID Connect', () => {
       expect(await wrong.text())
         .to.contain('The code is wrong')
         .and.contain('name="code"');
-      const passed = await send(app.code(1));
+      const code = app.code(1);
+      const passed = await send(code);
       expect(passed.status).to.equal(302);
       const cookie = passed.headers.getSetCookie()[0]?.split(';')[0] ?? '';
       expect((await get('/users/@me', { cookie })).body).to.include({ id: someone.id });
-      expect((await send(app.code(1))).status, 'each code once').to.equal(401);
+      expect((await send(code)).status, 'each code once').to.equal(401);
     });
 
     it('tells other clients that a code is missing', async () => {

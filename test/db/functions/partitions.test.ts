@@ -71,7 +71,7 @@ describe('database functions of partitions', () => {
           toEmail: 'ada@example.com',
           fromEmail: 'news@example.com',
           subject: 'Hello',
-          html: '<p>Hello</p>',
+          bodyId: await floor(at),
         });
       await addContent('2031-02-01T00:00:00Z');
       await addContent('2031-03-01T00:00:00Z');
