@@ -2,9 +2,9 @@ import type { Db } from '../../db/connect.ts';
 import { aggregateContactCounts } from '../../services/contacts/counts.ts';
 import { aggregateEventCounts } from '../../services/events/counts.ts';
 
-/** Tables that change with every request. */
+/** Tables that change with every request, or with reading. */
 const IGNORED_TABLES = [
-  ...['rate_windows', 'session_rate_windows', 'processes', 'failed_requests'],
+  ...['rate_windows', 'session_rate_windows', 'processes', 'failed_requests', 'previews'],
   ...['knex_migrations', 'knex_migrations_lock'],
 ];
 /** Columns that change with time: when a session was last used. */
