@@ -9,9 +9,10 @@ import { startProbes } from '../platform/probes.ts';
 import type { Settings } from '../platform/settings.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { AddressLimiter } from '../services/access/address-limiter.ts';
-import { KeyCache } from '../services/access/key-cache.ts';
+import { KeyCache } from '../services/access/keys.ts';
 import { RateLimiter, rateStore } from '../services/access/rate-limiter.ts';
 import { type CheckByWorkflow, domainChecker } from '../services/domains/check-now.ts';
+import { startHeartbeat } from '../services/operators/processes.ts';
 import { FailedRequests } from '../services/request-log/failed-requests.ts';
 import { createApp } from './app.ts';
 import type { AppParts } from './http/context.ts';
@@ -77,6 +78,8 @@ export async function startApi({
     const perIp = settings.publicRateLimitPerIpPerMinute;
     const addressLimiter = perIp > 0 ? new AddressLimiter(perIp) : undefined;
     await listener.start();
+
+    opened.push(startHeartbeat({ db, kind: 'api', log }));
 
     let closing = false;
     const metrics = createApiMetrics(db);

@@ -24,8 +24,10 @@ const send = {
       insert into contacts (id, project_id, email, subscribed) values ($1, $2, $3, false)
       on conflict (project_id, email) do update set subscribed = contacts.subscribed returning id
     ), content as (
-      insert into email_contents (email_id, project_id, to_email, from_email, subject, html)
-      values ($4, $2, $3, $5, $6, $7)
+      insert into email_contents (email_id, project_id, body_id, to_email, from_email, subject)
+      values ($4, $2, $4, $3, $5, $6)
+    ), body as (
+      insert into email_bodies (id, project_id, html) values ($4, $2, $7)
     )
     insert into emails (id, project_id, contact_id) select $4, $2, contact.id from contact
     returning contact_id, created_at`,

@@ -34,7 +34,7 @@ type Checkouts = Record<SideName, string>;
 type Progress = (line: string) => void;
 
 /** Creates a worktree of the revision, with the packages and the benchmarks of this one. */
-function checkOut(revision: string): string {
+export function checkOut(revision: string): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   const folder = join(runDirectory(), 'before');
   git('worktree', 'add', '--detach', '--quiet', folder, revision);

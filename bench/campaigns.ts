@@ -156,7 +156,8 @@ export async function ours(
 
 async function unfinished(db: Db): Promise<number> {
   const { rows } = await db.raw(
-    `select (select count(*) from campaigns where status = 'SENDING') + (select count(*) from unpublished_email_results) as count`,
+    `select (select count(*) from campaigns where status = 'SENDING') + (select count(*) from outgoing_mails)
+       + (select count(*) from unpublished_email_results) as count`,
   );
   return Number(rows[0].count);
 }

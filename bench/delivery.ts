@@ -103,12 +103,13 @@ async function ours(db: Db, projectId: string, sink: Sink, worker: ServiceProces
        insert into contacts (id, project_id, email, subscribed, data)
        select contact_id, ?, contact_id || ${RECIPIENT_DOMAIN}, true, jsonb_build_object('name', 'Ann ' || n) from mail
      ),
+     body as (insert into email_bodies (id, project_id, html) select id, ?, ? from mail),
      content as (
-       insert into email_contents (email_id, project_id, to_email, from_email, from_name, subject, html)
-       select id, ?, contact_id || ${RECIPIENT_DOMAIN}, 'shop@${DOMAIN}', 'Shop', 'Your receipt ' || n, ? from mail
+       insert into email_contents (email_id, project_id, body_id, to_email, from_email, from_name, subject)
+       select id, ?, id, contact_id || ${RECIPIENT_DOMAIN}, 'shop@${DOMAIN}', 'Shop', 'Your receipt ' || n from mail
      )
      insert into emails (id, project_id, contact_id) select id, ?, contact_id from mail`,
-    [mails, projectId, projectId, receiptTemplate, projectId],
+    [mails, projectId, projectId, receiptTemplate, projectId, projectId],
   );
   const started = performance.timeOrigin + performance.now();
   wake(db, 'mail');
@@ -120,7 +121,7 @@ async function ours(db: Db, projectId: string, sink: Sink, worker: ServiceProces
 
 async function unfinished(db: Db): Promise<number> {
   const { rows } = await db.raw(
-    `select (select count(*) from delivery_batches) + (select count(*) from unpublished_email_results) as count`,
+    `select (select count(*) from outgoing_mails) + (select count(*) from unpublished_email_results) as count`,
   );
   return Number(rows[0].count);
 }

@@ -49,7 +49,7 @@ export const latencyBench: Bench = {
     const ours = { url: api.url, key: project.secretKey, from };
     const bare = { url: await startBare(postgres.url, project.id), key: 'none', from };
     const measures = await accepting(ours, bare, progress);
-    await db.raw('truncate emails, email_contents, outbox');
+    await db.raw('truncate emails, email_bodies, email_contents, outbox');
     measures.push(await idle(ours, db, env, progress));
     await db.destroy();
     return measures;
@@ -122,7 +122,7 @@ async function idle(
     // The first rounds are a warm-up.
     if (n >= 0) times.bare.push(bareMs);
     if (n >= 0) times.ours.push(oursMs);
-    await until(async () => (await db('delivery_batches')).length === 0);
+    await until(async () => (await db('outgoing_mails')).length === 0);
   }
   progress(`${IDLE_MAILS} mails one by one`);
   return measure('from the answer to the SMTP server, idle', 'ms', median(times.ours), median(times.bare), '<= 2');

@@ -1,7 +1,7 @@
 // The baseline of `campaigns`: nodemailer's pool with prebuilt messages, and nothing else: no database, no template, no
 // tracking. nodemailer signs when signing is on.
 import { createTransport } from 'nodemailer';
-import { composeMail } from '../platform/smtp/mailer.ts';
+import { composeMail } from '../platform/mime/compose.ts';
 import { newsletter, plainNewsletter } from './newsletter.ts';
 
 export interface PrebuiltOrder {

@@ -13,6 +13,7 @@ import { latencyBench } from './latency.ts';
 import { renderBench } from './render.ts';
 import { segmentsBench } from './segments.ts';
 import { trackingBench } from './tracking.ts';
+import { wholeBench } from './whole.ts';
 import { workflowsBench } from './workflows.ts';
 
 const benches: Bench[] = [
@@ -27,6 +28,7 @@ const benches: Bench[] = [
   renderBench,
   segmentsBench,
   trackingBench,
+  wholeBench,
   workflowsBench,
 ];
 

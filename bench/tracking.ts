@@ -6,9 +6,9 @@ import { freePort } from '../dev/ports.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { newId } from '../platform/ids.ts';
 import { applyNotices } from '../services/emails/apply-notices.ts';
-import { type DressedMail, dressHeaders, dressHtml } from '../services/emails/dress.ts';
 import { MailLinks } from '../services/emails/links.ts';
 import { recordNotices } from '../services/emails/notices.ts';
+import { addTracking, ownHead, trackingOf } from '../services/sending/add-tracking.ts';
 import { atEnd, runDirectory } from '../test/support/cleanup.ts';
 import { makeProject } from '../test/support/connected-database.ts';
 import { type Bench, type Measure, measure, median } from './bench.ts';
@@ -32,12 +32,12 @@ export const trackingBench: Bench = {
 };
 
 function addingTracking(): Measure {
-  const shared = { projectId: newId(), type: 'MARKETING' } as const;
-  const rest = { from: 'shop@example.com', tracking: 'ENABLED', headers: null } as const;
+  const projectId = newId();
+  const rule = { type: 'MARKETING', tracking: 'ENABLED' } as const;
   const ours = microseconds(() => {
-    const mail: DressedMail = { ...shared, ...rest, id: newId(), unsubscribeUrl: 'https://mail.example.com/u' };
-    dressHtml(links, mail, NEWSLETTER);
-    dressHeaders(links, mail, NEWSLETTER);
+    const mail = { ...rule, id: newId(), from: 'shop@example.com', unsubscribeUrl: 'https://mail.example.com/u' };
+    addTracking(NEWSLETTER, trackingOf(links, rule, { id: mail.id, projectId }));
+    ownHead(links, mail, () => NEWSLETTER);
   });
   const bare = microseconds(() => {
     for (let n = 0; n < LINKS; n++)

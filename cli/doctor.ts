@@ -5,7 +5,7 @@ import { connectDb } from '../db/connect.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { createResolver } from '../platform/http/resolver.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
-import { createMailer } from '../platform/smtp/mailer.ts';
+import { Relay } from '../platform/smtp/relay.ts';
 import { createTemporal } from '../temporal/connection.ts';
 import { environment } from './environment.ts';
 import { type CommandResult, messageOf } from './output.ts';
@@ -120,22 +120,24 @@ const temporal: Check = async ({ temporal: settings }) => {
   );
 };
 
-const smtp: Check = async ({ smtpUrl, smtpAllowPlainAuth: allowPlainAuth }) => {
-  if (!smtpUrl) return fault('smtp', 'SMTP_URL is not set.', 'Set it to smtp://user:password@host:587.');
+const smtp: Check = async ({ relays, smtpAllowPlainAuth: allowPlainAuth }) => {
+  if (relays.length === 0) return fault('smtp', 'SMTP_URL is not set.', 'Set it to smtp://user:password@host:587.');
   const timeouts = { connectMs: 5_000, greetingMs: 5_000, silenceMs: 5_000 };
-  const mailer = createMailer({ url: smtpUrl, maxConnections: 1, allowPlainAuth, timeouts });
-  const connection = await mailer.connect();
-  if ('kind' in connection) {
-    mailer.close(true);
-    return fault(
-      'smtp',
-      connection.reason,
-      'Check that the relay runs and accepts these credentials: host, port, TLS, password.',
-    );
-  }
-  await connection.release();
-  mailer.close(true);
-  return ok('smtp', `${new URL(smtpUrl).host} accepts our connection.`);
+  const failures = await Promise.all(
+    relays.map(async (settings) => {
+      const relay = new Relay({ ...settings, maxConnections: 1, pauseMs: 60_000, allowPlainAuth, timeouts });
+      const connection = await relay.connect();
+      relay.close(true);
+      return 'kind' in connection ? `${relay.name}: ${connection.reason}` : [];
+    }),
+  );
+  const reasons = failures.flat();
+  const names = relays.map(({ name }) => name).join(', ');
+  if (reasons.length === 0) return ok('smtp', `${names} ${relays.length > 1 ? 'accept' : 'accepts'} our connection.`);
+  const advice = 'Check that the relay runs and accepts these credentials: host, port, TLS, password.';
+  // Mail leaves through the other relays.
+  const finding = reasons.length < relays.length ? warning : fault;
+  return finding('smtp', reasons.join('; '), advice);
 };
 
 const dns: Check = async ({ dnsServers, systemFrom }) => {

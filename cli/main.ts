@@ -7,6 +7,7 @@ import { keysRotate, projectCreate, projectDisable, projectEnable, userCreate } 
 import { doctor } from './doctor.ts';
 import { environment } from './environment.ts';
 import { mailBlocked } from './mail.ts';
+import { projectList, showQueues, userMakeOperator, userResetTwoFactor } from './operators.ts';
 import { outboxParked, outboxRetry } from './outbox.ts';
 import { type CommandResult, printOutcome } from './output.ts';
 
@@ -28,7 +29,17 @@ export function buildProgram(): Command {
       printOutcome(options.json, () => userCreate(options)),
     );
 
+  command(user, 'make-operator', 'let a user operate the installation')
+    .argument('<address>')
+    .action((email: string, options: Json) => printOutcome(options.json, () => userMakeOperator(email)));
+  command(user, 'reset-2fa', 'turn two-factor authentication off for a user who lost it')
+    .argument('<address>')
+    .action((email: string, options: Json) => printOutcome(options.json, () => userResetTwoFactor(email)));
+
   const project = everpost.command('project').description('projects');
+  command(project, 'list', 'list projects with volume, rates and state')
+    .option('--search <text>', 'part of the name, an id, or the address of a member')
+    .action((options: Json & { search?: string }) => printOutcome(options.json, () => projectList(options)));
   command(project, 'create', 'create a project and its keys')
     .requiredOption('--name <text>')
     .requiredOption('--owner <address>', 'address of an existing user')
@@ -60,6 +71,10 @@ export function buildProgram(): Command {
     .action((id: string | undefined, options: Json & { all?: boolean }) =>
       printOutcome(options.json, () => outboxRetry(id, options)),
     );
+
+  command(everpost, 'queues', 'show the depth and age of all queues').action((options: Json) =>
+    printOutcome(options.json, showQueues),
+  );
 
   const mail = everpost.command('mail').description('mail that is to be sent');
   command(mail, 'blocked', 'count blocked mail by project and reason').action((options: Json) =>

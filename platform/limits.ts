@@ -8,6 +8,7 @@ export interface Limits {
   segments: number;
   templates: number;
   workflows: number;
+  scopedKeys: number;
   openJobs: number;
   runningJobs: number;
   uploadBytes: number;
@@ -25,6 +26,7 @@ export const UNLIMITED: Limits = {
   segments: NO_LIMIT,
   templates: NO_LIMIT,
   workflows: NO_LIMIT,
+  scopedKeys: NO_LIMIT,
   openJobs: NO_LIMIT,
   runningJobs: NO_LIMIT,
   uploadBytes: Number.MAX_SAFE_INTEGER,

@@ -1,5 +1,7 @@
 import joi from 'joi';
 import type { Limits } from './limits.ts';
+import { type DomainRates, parseDomainRates } from './smtp/domain-rates.ts';
+import { parseRelays, type RelaySettings } from './smtp/relay-settings.ts';
 
 // Every setting of the product, declared once. A test compares `.env.example`, the README table and the compose file with
 // this list.
@@ -35,6 +37,20 @@ function splitList(text: string): string[] {
     .filter(Boolean);
 }
 
+/** Uses a parser whose errors say which rule the text breaks, without the text: it may contain a password. */
+function parsed<T>(parse: (text: string) => T): joi.CustomValidator<string, T> {
+  return (text, helpers) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      return helpers.message({ custom: `{{#label}} ${error instanceof Error ? error.message : error}` });
+    }
+  };
+}
+const relays = (): Typed<{ text: string; relays: RelaySettings[] } | undefined> =>
+  joi.string().custom(parsed((text) => ({ text, relays: parseRelays(text) })));
+const domainRates = (): Typed<DomainRates | undefined> => joi.string().allow('').custom(parsed(parseDomainRates));
+
 export const settingsSchema = {
   NODE_ENV: text('development', joi.string().valid('development', 'test', 'production')),
   PORT: number(3000, port()),
@@ -56,10 +72,12 @@ export const settingsSchema = {
   TEMPORAL_TLS_SERVER_NAME: optionalText(),
   TEMPORAL_CLI_PATH: optionalText(),
   TEMPORAL_TEST_SERVER_PATH: optionalText(),
-  SMTP_URL: url('smtp', 'smtps'),
+  SMTP_URL: relays(),
   SMTP_MAX_CONNECTIONS: number(10, joi.number().integer().min(1).max(1000)),
   SMTP_ALLOW_PLAIN_AUTH: flag(false),
+  SMTP_RELAY_PAUSE_MS: number(30_000, milliseconds()),
   SEND_RATE_PER_SECOND: optionalNumber(),
+  DOMAIN_RATES: domainRates(),
   DNS_SERVERS: list(),
   SECRET_KEY: text(
     DEVELOPMENT_SECRET,
@@ -83,6 +101,7 @@ export const settingsSchema = {
   SEGMENTS_PER_PROJECT: number(200, limit()),
   TEMPLATES_PER_PROJECT: number(500, limit()),
   WORKFLOWS_PER_PROJECT: number(200, limit()),
+  SCOPED_KEYS_PER_PROJECT: number(20, limit()),
   OPEN_JOBS_PER_PROJECT: number(100, limit()),
   RUNNING_JOBS_PER_PROJECT: number(5, limit().min(1)),
   PROJECTS_PER_USER: number(1_000, limit()),
@@ -123,6 +142,9 @@ export const settingsSchema = {
   OAUTH_GITHUB_SECRET: optionalText(),
   OAUTH_GOOGLE_ID: optionalText(),
   OAUTH_GOOGLE_SECRET: optionalText(),
+  OIDC_ISSUER: url('http', 'https'),
+  OIDC_CLIENT_ID: optionalText(),
+  OIDC_CLIENT_SECRET: optionalText(),
   WEB_APP_DIR: optionalText(),
   EVERPOST_HOME: text('.everpost'),
   LOG_LEVEL: text('info', joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
@@ -142,9 +164,14 @@ export interface Settings {
   databaseTimeouts: { api: DatabaseTimeouts; worker: DatabaseTimeouts };
   temporal: TemporalSettings;
   smtpUrl: string | undefined;
+  /** The SMTP relays of `smtpUrl`. */
+  relays: RelaySettings[];
+  /** Of each relay that names no number of its own. */
   smtpMaxConnections: number;
   /** Whether the credentials of `smtpUrl` may be sent without TLS to another machine. */
   smtpAllowPlainAuth: boolean;
+  /** The longest pause of a relay that cannot be reached. */
+  smtpRelayPauseMs: number;
   rateLimitPerMinute: number;
   /** 0: off. */
   publicRateLimitPerIpPerMinute: number;
@@ -164,6 +191,8 @@ export interface Settings {
   metricsPort: number | undefined;
   /** The provider's quota, shared by all workers. */
   sendRatePerSecond: number | undefined;
+  /** Mails a second to a recipient domain, over all workers. */
+  domainRates: DomainRates;
   dkimSigning: boolean;
   /** As `ip:port`; empty for the servers of the system. */
   dnsServers: string[];
@@ -186,7 +215,9 @@ export interface Settings {
   /** Undefined when billing is off. */
   stripe: StripeSettings | undefined;
   uploads: { folder: string } | { s3: S3Settings };
-  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>>;
+  oauth: Partial<Record<'github' | 'google', { id: string; secret: string }>> & {
+    oidc?: { issuer: string; id: string; secret: string };
+  };
   /** The built web application; undefined: beside the compiled program. */
   webAppDir: string | undefined;
   home: string;
@@ -259,9 +290,16 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env, required: Set
 }
 
 function productionViolations(value: Values): string[] {
-  return splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET)
-    ? ['"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`']
-    : [];
+  const violations: string[] = [];
+  if (splitList(String(value.SECRET_KEY)).includes(DEVELOPMENT_SECRET))
+    violations.push('"SECRET_KEY" has its development value; set one of your own, e.g. from `openssl rand -hex 32`');
+  // Over http somebody on the way could replace the keys that sign-ins are verified with.
+  if (
+    /^http:/i.test(String(value.OIDC_ISSUER)) &&
+    !/^http:\/\/(localhost|127\.|\[::1\])/i.test(String(value.OIDC_ISSUER))
+  )
+    violations.push('"OIDC_ISSUER" must be https, except on this machine');
+  return violations;
 }
 
 function toSettings(value: Values): Settings {
@@ -286,9 +324,11 @@ function toSettings(value: Values): Settings {
       apiKey: value.TEMPORAL_API_KEY,
       tls: tlsOf(value),
     },
-    smtpUrl: value.SMTP_URL,
+    smtpUrl: value.SMTP_URL?.text,
+    relays: value.SMTP_URL?.relays ?? [],
     smtpMaxConnections: value.SMTP_MAX_CONNECTIONS,
     smtpAllowPlainAuth: value.SMTP_ALLOW_PLAIN_AUTH,
+    smtpRelayPauseMs: value.SMTP_RELAY_PAUSE_MS,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     publicRateLimitPerIpPerMinute: value.PUBLIC_RATE_LIMIT_PER_IP_PER_MINUTE,
     attachmentMaxBytes: value.ATTACHMENT_MAX_BYTES,
@@ -303,6 +343,7 @@ function toSettings(value: Values): Settings {
     trustProxy: value.TRUST_PROXY,
     metricsPort: value.METRICS_PORT,
     sendRatePerSecond: value.SEND_RATE_PER_SECOND,
+    domainRates: value.DOMAIN_RATES ?? new Map(),
     dkimSigning: value.DKIM_SIGNING,
     dnsServers: value.DNS_SERVERS,
     signupEnabled: value.SIGNUP_ENABLED,
@@ -331,6 +372,7 @@ function toSettings(value: Values): Settings {
     oauth: {
       ...oauthOf('github', value.OAUTH_GITHUB_ID, value.OAUTH_GITHUB_SECRET),
       ...oauthOf('google', value.OAUTH_GOOGLE_ID, value.OAUTH_GOOGLE_SECRET),
+      ...oidcOf(value),
     },
     webAppDir: value.WEB_APP_DIR,
     home: value.EVERPOST_HOME,
@@ -351,6 +393,7 @@ const limitsOf = (value: Values): Limits => ({
   segments: value.SEGMENTS_PER_PROJECT,
   templates: value.TEMPLATES_PER_PROJECT,
   workflows: value.WORKFLOWS_PER_PROJECT,
+  scopedKeys: value.SCOPED_KEYS_PER_PROJECT,
   openJobs: value.OPEN_JOBS_PER_PROJECT,
   runningJobs: value.RUNNING_JOBS_PER_PROJECT,
   projectsPerUser: value.PROJECTS_PER_USER,
@@ -382,6 +425,9 @@ function uploadsOf(value: Values): Settings['uploads'] {
 
 const oauthOf = (provider: 'github' | 'google', id?: string, secret?: string): Settings['oauth'] =>
   id && secret ? { [provider]: { id, secret } } : {};
+
+const oidcOf = ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret }: Values): Settings['oauth'] =>
+  issuer && id && secret ? { oidc: { issuer, id, secret } } : {};
 
 function tlsOf(value: Values): TemporalSettings['tls'] {
   const tls = {

@@ -18,11 +18,15 @@ const DEFAULT_DAYS = 30;
 
 const isDay = (text: string): boolean => text.length === 10;
 
-export function readRange({ startDate, endDate }: RangeQuery): Partial<Range> {
+/** `names` are those of the query parameters, for the error. */
+export function readRange(
+  { startDate, endDate }: RangeQuery,
+  names = { start: 'startDate', end: 'endDate' },
+): Partial<Range> {
   const from = startDate === undefined ? undefined : new Date(startDate);
   const to = endDate === undefined ? undefined : new Date(Date.parse(endDate) + (isDay(endDate) ? DAY : 0));
   if (from && endDate !== undefined && from.getTime() > Date.parse(endDate))
-    throw badRequest('startDate must not be after endDate.');
+    throw badRequest(`${names.start} must not be after ${names.end}.`);
   return { ...(from && { from }), ...(to && { to }) };
 }
 

@@ -2,7 +2,6 @@
 export const taskQueues = {
   workflows: 'everpost-workflows',
   mail: 'everpost-mail',
-  campaigns: 'everpost-campaigns',
   bulk: 'everpost-bulk',
   domains: 'everpost-domains',
   executions: 'everpost-executions',

@@ -5,15 +5,25 @@ import { Listener } from '../db/listener.ts';
 import { createReadiness, refusePendingMigrations } from '../db/readiness.ts';
 import { outboundHttp } from '../platform/http/outbound-http.ts';
 import { createResolver, type Resolver } from '../platform/http/resolver.ts';
+import { newId } from '../platform/ids.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { startProbes } from '../platform/probes.ts';
 import { readSettings, type Settings } from '../platform/settings.ts';
-import { createMailer } from '../platform/smtp/mailer.ts';
+import { Relays } from '../platform/smtp/relays.ts';
 import { createRenderer } from '../platform/templates/index.ts';
 import { SignerCache } from '../services/domains/signing-key.ts';
-import { DeliveryLedger } from '../services/emails/delivery-ledger.ts';
 import { MailLinks } from '../services/emails/links.ts';
-import { SendRateLimit } from '../services/emails/send-rate.ts';
+import { startHeartbeat } from '../services/operators/processes.ts';
+import {
+  registerMailProcess,
+  startSenderWorkflow,
+  unregisterMailProcess,
+} from '../services/outbox/sender-workflows.ts';
+import { DomainPace } from '../services/sending/domain-pace.ts';
+import { Preparation } from '../services/sending/prepare.ts';
+import { RateLimit } from '../services/sending/rate-limit.ts';
+import { recoverMails } from '../services/sending/recovery.ts';
+import { Sender } from '../services/sending/sender.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { openRuns } from '../temporal/open-runs.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
@@ -21,12 +31,12 @@ import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Loop } from './loop.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
-import { Relay } from './relay.ts';
+import { Relay, WAKE_CHANNEL } from './relay.ts';
 import { listenForReturnedMail } from './returned-mail.ts';
 import { parseRoles, type WorkerRole } from './roles.ts';
+import { registerSendingMetrics } from './sending-metrics.ts';
 import {
   bulkQueueOptions,
-  campaignsQueueOptions,
   domainsQueueOptions,
   executionsQueueOptions,
   mailQueueOptions,
@@ -84,7 +94,7 @@ async function run(): Promise<void> {
   const deps: WorkerDeps = { settings, roles, databaseUrl, db, temporal, metrics: createWorkerMetrics(db), log };
 
   const stops: Stop[] = [() => db.destroy(), () => temporal.close()];
-  stops.push(await startWork(deps));
+  stops.push(startHeartbeat({ db, kind: 'worker', log }), await startWork(deps));
   const probes = await startProbes({
     port: settings.workerPort,
     host: settings.host,
@@ -153,37 +163,87 @@ async function startWork(deps: WorkerDeps): Promise<Stop> {
   };
 }
 
-function startMail({ settings, db, metrics, log }: WorkerDeps, listener: Listener, stopping: AbortSignal) {
-  const { sendRatePerSecond } = settings;
-  const mailer = createMailer({
-    url: settings.smtpUrl ?? '',
-    maxConnections: settings.smtpMaxConnections,
-    allowPlainAuth: settings.smtpAllowPlainAuth,
-    pace: sendRatePerSecond ? new SendRateLimit(db, sendRatePerSecond) : undefined,
+/** Connections of a sender: leases, contents, the writes of mails, results. */
+const SENDER_POOL_SIZE = 6;
+const RECOVERY_MS = 5_000;
+const REGISTRATION_MS = 10_000;
+
+function startMail({ settings, databaseUrl, metrics, log }: WorkerDeps, listener: Listener, stopping: AbortSignal) {
+  const db = connectDb({
+    databaseUrl,
+    poolSize: SENDER_POOL_SIZE,
+    name: 'everpost-sender',
+    timeouts: settings.databaseTimeouts.worker,
+    onlyLookups: true,
+  });
+  const limitOf = (key: string, perSecond: number) => new RateLimit(db, key, perSecond);
+  const relays = Relays.fromSettings(settings, { limitOf });
+  const pace = new DomainPace({
+    ceilings: settings.domainRates,
+    limitOf,
+    connections: relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0),
   });
   const signers = settings.dkimSigning ? new SignerCache(db, listener, settings.secretKeys, log) : undefined;
   const renderer = createRenderer({ log });
   // Starts the first renderer process now, so that no mail waits for it.
   renderer.render({ subject: '', html: '', items: [{ data: {}, builtIn: {} }] }).catch(() => {});
-  const ledger = new DeliveryLedger(db, settings.smtpMaxConnections);
-  const deps = {
-    db,
-    mailer,
-    renderer,
-    links: new MailLinks(settings),
-    ledger,
+  const preparation = new Preparation({
+    ...{ db, renderer, links: settings, log },
     signerFor: signers && ((projectId: string, domain: string) => signers.signerFor(projectId, domain)),
+    onQuarantined: metrics.countQuarantined,
+  });
+  const sender = new Sender({
+    ...{ db, relays, pace, preparation, limits: settings, log },
+    sendRatePerSecond: settings.sendRatePerSecond,
+    billing: settings.stripe !== undefined,
     onResult: metrics.countResult,
-    stopping,
-  };
+  });
+  registerSendingMetrics(metrics.registry, relays, pace);
+  listener.on(WAKE_CHANNEL, (payload) => {
+    const woken = payload.split(',');
+    if (woken.includes('mail')) sender.wake('mail');
+    if (woken.includes('campaigns')) sender.wake('campaigns');
+  });
+  const loops = [recoveryLoop(db, log), registrationLoop(db, log)];
   return {
-    queues: [
-      mailQueueOptions(deps),
-      campaignsQueueOptions({ ...deps, limits: settings, billing: settings.stripe !== undefined }),
-    ],
+    queues: [mailQueueOptions({ sender, stopping })],
     close: async () => {
-      mailer.close();
+      for (const loop of loops) await loop.stop();
+      relays.close();
+      await preparation.close();
       await renderer.close();
+      await db.destroy();
+    },
+  };
+}
+
+/** Also while no sender runs: what senders left behind is recovered as long as there is a process that can send. */
+const recoveryLoop = (db: Db, log: Logger): Loop =>
+  new Loop({
+    ...{ name: 'mail recovery', idleMs: RECOVERY_MS, troubleMs: RECOVERY_MS, log },
+    round: async () => {
+      const recovered = await recoverMails(db);
+      if (recovered > 0) log.info({ recovered }, 'recovered mail that a sender left behind');
+      return 'idle';
+    },
+  });
+
+/** Registers this process, and starts the sender workflows that are missing for it. */
+function registrationLoop(db: Db, log: Logger): { stop(): Promise<void> } {
+  const processId = newId();
+  let started = 0;
+  const loop = new Loop({
+    ...{ name: 'mail process', idleMs: REGISTRATION_MS, troubleMs: REGISTRATION_MS, log },
+    round: async () => {
+      const wanted = await registerMailProcess(db, processId);
+      for (; started < wanted; started++) await startSenderWorkflow(db, started + 1);
+      return 'idle';
+    },
+  });
+  return {
+    stop: async () => {
+      await loop.stop();
+      await unregisterMailProcess(db, processId).catch(() => {});
     },
   };
 }

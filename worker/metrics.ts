@@ -2,13 +2,14 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Db } from '../db/connect.ts';
 import { queues } from '../db/models/outbox-queue.ts';
 import { type MailBacklog, mailBacklog } from '../services/emails/backlog.ts';
-import { type ResultKind, resultKinds } from '../services/emails/delivery-settlement.ts';
 import { noticesWaiting } from '../services/emails/notices.ts';
 import { outboxDepth, type QueueDepth } from '../services/outbox/depth.ts';
+import { type ResultKind, resultKinds } from '../services/sending/outcome.ts';
 
 export interface WorkerMetrics {
   registry: Registry;
   countResult(kind: ResultKind): void;
+  countQuarantined(): void;
 }
 
 /** Backlogs are read from the database on each scrape, so every worker reports the same values. */
@@ -40,7 +41,16 @@ export function createWorkerMetrics(db: Db): WorkerMetrics {
     registers: [registry],
   });
   for (const kind of resultKinds) results.inc({ result: kind }, 0);
-  return { registry, countResult: (kind) => results.inc({ result: kind }) };
+  const quarantined = new Counter({
+    name: 'everpost_mail_quarantined_total',
+    help: 'Mails of this process that failed because composing them was cut off twice.',
+    registers: [registry],
+  });
+  return {
+    registry,
+    countResult: (kind) => results.inc({ result: kind }),
+    countQuarantined: () => quarantined.inc(),
+  };
 }
 
 type SharedQuery<T> = () => Promise<T | undefined>;
@@ -90,7 +100,7 @@ function outboxGauges(registry: Registry, query: SharedQuery<QueueDepth[]>): voi
 function mailGauges(registry: Registry, query: SharedQuery<MailBacklog>): void {
   new Gauge({
     name: 'everpost_mail',
-    help: 'Unfinished mail: due, due later, in flight; and its batches.',
+    help: 'Unfinished mail: due, due later, leased by a sender, in flight.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {

@@ -1,13 +1,9 @@
 import type { Db } from '../db/connect.ts';
 import type { Listener } from '../db/listener.ts';
 import { type OutboxQueue, queues } from '../db/models/outbox-queue.ts';
-import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { releaseAllBlockedMail } from '../services/blocking/release.ts';
-import { tidyWire } from '../services/campaigns/book.ts';
 import { applyNotices } from '../services/emails/apply-notices.ts';
-import { dissolveStaleBatches } from '../services/emails/delivery-batch.ts';
-import { batchDueMail, batchPriorities } from '../services/emails/fold.ts';
 import { publishResults, RESULTS_PER_BATCH } from '../services/emails/publish-results.ts';
 import { type ClaimedMessage, claimOutboxMessages } from '../services/outbox/claim.ts';
 import { NO_PROJECT } from '../services/outbox/ids.ts';
@@ -28,23 +24,21 @@ export interface RelayOptions {
 }
 
 /** Postgres channel of `wake`. The payload is a comma-separated list of queues. */
-const WAKE_CHANNEL = 'everpost_wake';
+export const WAKE_CHANNEL = 'everpost_wake';
 const CLAIM_SIZE = 50;
 const CONCURRENCY = 10;
 const IDLE_MS = 1_000;
 const MAX_BACKOFF_MS = 5_000;
 const SWEEP_MS = 60_000;
-const TIDY_MS = 5_000;
 
 /** Work in Postgres alone, which does not need Temporal. */
-type PostgresLoop = 'results' | 'notices' | 'matches';
+type PostgresLoop = 'results' | 'notices' | 'matches' | 'blocked';
 
-/** Sends outbox messages and due mail to Temporal. Any number of workers may run one; they share the work. */
+/** Sends outbox messages to Temporal. Any number of workers may run one; they share the work. */
 export class Relay {
   private readonly options: RelayOptions;
   private readonly loops = new Map<OutboxQueue | PostgresLoop, Loop>();
   private sweptAt = Number.NEGATIVE_INFINITY;
-  private tidiedAt = Number.NEGATIVE_INFINITY;
   private reachable = true;
 
   constructor(options: RelayOptions) {
@@ -52,8 +46,6 @@ export class Relay {
     options.listener.on(WAKE_CHANNEL, (payload) => {
       const woken = payload.split(',');
       for (const queue of woken) this.loops.get(queue as OutboxQueue)?.wake();
-      // A batch that ends wakes the mail queue, and leaves results to publish.
-      if (woken.includes('mail')) this.loops.get('results')?.wake();
       if (woken.includes('events')) this.loops.get('matches')?.wake();
     });
     options.listener.onReset(() => {
@@ -62,7 +54,8 @@ export class Relay {
   }
 
   start(): void {
-    for (const queue of queues) this.loop(queue, () => (queue === 'mail' ? this.mailRound() : this.round(queue)));
+    for (const queue of queues) this.loop(queue, () => this.round(queue));
+    this.loop('blocked', () => this.blockedRound());
     this.loop('results', () => this.resultsRound());
     this.loop('notices', async () => ((await applyNotices(this.options.db)) > 0 ? 'more' : 'idle'));
     this.loop('matches', async () => ((await matchEvents(this.options.db)).events > 0 ? 'more' : 'idle'));
@@ -78,30 +71,19 @@ export class Relay {
     await Promise.all([...this.loops.values()].map((loop) => loop.stop()));
   }
 
-  /** Leaves an incomplete batch of results to the next wake-up: a batch of mail that ends brings more. */
+  /** Leaves an incomplete batch of results to the next round: more are on their way. */
   private async resultsRound(): Promise<RoundResult> {
     const { db, billing } = this.options;
-    if (performance.now() - this.tidiedAt > TIDY_MS) {
-      await tidyWire(db);
-      this.tidiedAt = performance.now();
-    }
     return (await publishResults(db, RESULTS_PER_BATCH, { billing })) < RESULTS_PER_BATCH ? 'idle' : 'more';
   }
 
-  /** Due rows of the ledger take the place of outbox messages: this groups them into batches. */
-  private async mailRound(): Promise<RoundResult> {
-    const { db, log } = this.options;
-    if (performance.now() - this.sweptAt > SWEEP_MS) {
-      const batches = await dissolveStaleBatches(db, newId());
-      if (batches > 0) log.warn({ batches }, 'dissolved stale batches of mail');
-      const released = await releaseAllBlockedMail(db);
-      if (released > 0) log.info({ released }, 'released blocked mail');
-      this.sweptAt = performance.now();
-    }
-    let batched = 0;
-    for (const priority of batchPriorities) batched += await batchDueMail(db, priority);
-    const result = await this.round('mail');
-    return result === 'idle' && batched > 0 ? 'more' : result;
+  /** Releases blocked mail whose release was missed. */
+  private async blockedRound(): Promise<RoundResult> {
+    if (performance.now() - this.sweptAt < SWEEP_MS) return 'idle';
+    const released = await releaseAllBlockedMail(this.options.db);
+    if (released > 0) this.options.log.info({ released }, 'released blocked mail');
+    this.sweptAt = performance.now();
+    return 'idle';
   }
 
   private async round(queue: OutboxQueue): Promise<RoundResult> {

@@ -1,6 +1,6 @@
-import { campaignActivities, campaignSendingActivities, type SendingDeps } from '../activities/campaigns.ts';
+import { campaignActivities } from '../activities/campaigns.ts';
 import { domainActivities } from '../activities/domains.ts';
-import { emailActivities } from '../activities/emails.ts';
+import { type EmailActivityDeps, emailActivities } from '../activities/emails.ts';
 import { executionActivities, type WebhookActivityDeps, webhookActivities } from '../activities/executions.ts';
 import { type JobActivityDeps, jobActivities } from '../activities/jobs.ts';
 import { projectActivities } from '../activities/projects.ts';
@@ -10,8 +10,6 @@ import { segmentActivities } from '../activities/segments.ts';
 import { tickActivities } from '../activities/ticks.ts';
 import type { CampaignAdvanceDeps } from '../services/campaigns/advance.ts';
 import type { CheckDeps } from '../services/domains/check.ts';
-import type { DeliveryDeps } from '../services/emails/deliver.ts';
-import { MAX_WITH_NEWCOMERS } from '../services/emails/fold.ts';
 import type { ExecutionAdvanceDeps as AdvanceExecutionDeps } from '../services/workflows/advance.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workflowBundle } from './bundle.ts';
@@ -32,23 +30,13 @@ export async function workflowsQueueOptions(deps: AdvanceExecutionDeps): Promise
   };
 }
 
-/** One slot per batch. Batches share the SMTP connections, so more of them would not send faster. */
-export function mailQueueOptions(deps: DeliveryDeps & { stopping: AbortSignal }): QueueOptions {
+/** One slot: a sender uses all SMTP connections of its process. */
+export function mailQueueOptions(deps: EmailActivityDeps): QueueOptions {
   return {
     taskQueue: taskQueues.mail,
     activities: emailActivities(deps),
-    maxConcurrentActivityTaskExecutions: MAX_WITH_NEWCOMERS * 2,
-    maxConcurrentActivityTaskPolls: 4,
-  };
-}
-
-/** Separate from other mail, so that campaigns do not take its slots. A campaign uses a slot for half a minute at a time. */
-export function campaignsQueueOptions(deps: SendingDeps): QueueOptions {
-  return {
-    taskQueue: taskQueues.campaigns,
-    activities: campaignSendingActivities(deps),
-    maxConcurrentActivityTaskExecutions: 10,
-    maxConcurrentActivityTaskPolls: 2,
+    maxConcurrentActivityTaskExecutions: 1,
+    maxConcurrentActivityTaskPolls: 1,
   };
 }
 

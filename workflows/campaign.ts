@@ -6,7 +6,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CampaignActivities, CampaignSendingActivities } from '../activities/campaigns.ts';
+import type { CampaignActivities } from '../activities/campaigns.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { refresh } from './signals.ts';
 
@@ -15,7 +15,7 @@ export interface CampaignInput {
   generation: number;
 }
 
-/** Retries without limit: a long outage of the SMTP relay or the database must not end a campaign. */
+/** Retries without limit: a long outage of the database must not end a campaign. */
 const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 
 const { advanceCampaign } = proxyActivities<CampaignActivities>({
@@ -26,22 +26,14 @@ const { advanceCampaign } = proxyActivities<CampaignActivities>({
   retry,
 });
 
-const { sendCampaignSlice } = proxyActivities<CampaignSendingActivities>({
-  taskQueue: 'everpost-campaigns' satisfies TaskQueues['campaigns'],
-  startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '15 seconds',
-  summary: 'sends for one time slice',
-  retry,
-});
-
 /** Clocks differ: by a worker's clock it may be too early still. */
 const SHORTEST_WAIT_MS = 200;
 /** Bounds the delay when a signal is lost. */
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Runs a campaign from its start time to its end. Postgres has the recipients and their results; this workflow only keeps
- * time and the number of concurrent senders. Its history grows with the duration, not with the number of recipients.
+ * Runs a campaign from its start time to its end: schedule, freeze and close. Senders send its mails. Postgres has the
+ * recipients and their results. The history grows with the duration, not with the number of recipients.
  */
 export async function campaign(run: CampaignInput): Promise<string> {
   let signalled = false;
@@ -49,22 +41,12 @@ export async function campaign(run: CampaignInput): Promise<string> {
     signalled = true;
   });
 
-  /** Sends until no mail is left, a signal arrives, or the history is long enough. */
-  const sendSlices = async (): Promise<void> => {
-    for (;;) {
-      const { more, details } = await sendCampaignSlice(run.campaignId);
-      setCurrentDetails(details);
-      if (!more || signalled || workflowInfo().continueAsNewSuggested) return;
-    }
-  };
-
   for (;;) {
     signalled = false;
     const next = await advanceCampaign(run);
     setCurrentDetails(next.details);
     if (next.kind === 'end') return next.details;
-    if (next.kind === 'send') await Promise.all(Array.from({ length: next.hands }, sendSlices));
-    else await condition(() => signalled, waitMs(next.until), { summary: next.details });
+    await condition(() => signalled, waitMs(next.until), { summary: next.details });
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof campaign>(run);
   }
 }

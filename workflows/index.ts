@@ -1,8 +1,8 @@
 export { campaign } from './campaign.ts';
 export { cronTick } from './cron-tick.ts';
-export { delivery } from './delivery.ts';
 export { domain } from './domain.ts';
 export { erasure } from './erasure.ts';
 export { execution } from './execution.ts';
 export { job } from './job.ts';
 export { reconciler, retention, segmentSweep } from './schedules.ts';
+export { sender } from './sender.ts';

@@ -44,6 +44,7 @@ const callers: Record<string, string> = {
   projectSession: 'session with X-Project-Id',
   member: 'session of a member',
   memberOrKey: 'secret key, or session of a member',
+  operator: 'session of an operator of the installation',
   public: 'anyone',
 };
 

@@ -4,12 +4,14 @@ import { jsonSchemaOf } from './openapi-schema.ts';
 import {
   errorResponses,
   idempotencyKey,
+  isOfProject,
   type Responses,
   rateLimitHeaders,
   sharedComponents,
+  takesMembers,
   takesSession,
 } from './openapi-shared.ts';
-import type { Route, RouteGroup } from './route.ts';
+import { neededRole, type Route, type RouteGroup } from './route.ts';
 import type { Shape } from './typed.ts';
 
 export interface OpenApiDocument {
@@ -24,6 +26,7 @@ const security = {
   session: [{ session: [] }],
   projectSession: [{ session: [], project: [] }],
   member: [{ session: [] }],
+  operator: [{ session: [] }],
   memberOrKey: [{ secretKey: [] }, { session: [] }],
   public: [],
 };
@@ -62,7 +65,8 @@ function operationOf(route: Route, tag: string): object {
     tags: [tag],
     security: takesSession(route) ? [...security.secretKey, { session: [], project: [] }] : security[access],
     'x-access': access,
-    ...(route.role && { 'x-role': route.role }),
+    ...(takesMembers(route) && { 'x-role': neededRole(route) }),
+    ...(route.scope && { 'x-scope': route.scope }),
     parameters: [
       ...parametersOf('path', params),
       ...parametersOf('query', { ...query, ...(route.projectInQuery && { projectId: projectInQuery }) }),
@@ -103,7 +107,7 @@ function requestBodyOf({ body, bodyKind, multipart }: Route): object | undefined
 }
 
 function responsesOf(route: Route): Responses {
-  const headers = route.access === 'session' || route.access === 'public' ? {} : rateLimitHeaders;
+  const headers = isOfProject(route) ? rateLimitHeaders : {};
   const declared = Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer, headers)]);
   return { ...errorResponses(route, headers), ...Object.fromEntries(declared) };
 }

@@ -40,6 +40,8 @@ export const wholeNumber = ({ min, max }: { min?: number; max?: number } = {}): 
   return schema.required();
 };
 
+/** A number of things a second. */
+export const rate = (): Typed<number> => joi.number().min(0).required();
 export const fraction = (): Typed<number> => joi.number().min(0).max(1).required();
 
 export const oneOf = <const T extends string>(...values: T[]): Typed<T> =>

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { heavyWork } from '../../services/access/heavy-work.ts';
 import type { RateCaller } from '../../services/access/rate-limiter.ts';
+import type { Actor } from '../../services/audit/record.ts';
 import { authenticatorOf, limitRate, refuseIfDisabled } from '../middleware/access.ts';
 import type { Answer } from './answers.ts';
 import { type BodyReader, formReader, jsonReader, multipartReader, rawReader } from './body.ts';
@@ -42,7 +43,11 @@ export function handlerOf(route: Route, parts: AppParts): Handler {
     try {
       const body = content && checkBody(content);
       const request = new RequestInfo(ctx, name, () => authenticate(ctx, given));
-      const call = { db, settings, log, request, ...caller, params, query, body, files: content?.files ?? none };
+      const actor = new RequestActor(ctx, caller);
+      // Routes that check the key in their statement are busy and audit nothing: they use the cached object as it is.
+      const project = caller.project && !route.checksKey ? { ...caller.project, actor } : caller.project;
+      const files = content?.files ?? none;
+      const call = { db, settings, log, request, actor, ...caller, project, params, query, body, files };
       const answer =
         heavy && caller.project
           ? heavyWork(db, heavy, caller.project.projectId, async () => route.handle(call))
@@ -88,6 +93,25 @@ class RequestInfo {
 
   get method(): string {
     return this.ctx.method;
+  }
+
+  get ip(): string {
+    return this.ctx.ip;
+  }
+}
+
+/** Created for every request, like `RequestInfo`. A caller without credentials is a person who is not known. */
+class RequestActor implements Actor {
+  readonly type: Actor['type'];
+  readonly id: string | null;
+  readonly requestId: string;
+  private readonly ctx: Context;
+
+  constructor(ctx: Context, { user, project }: Caller) {
+    this.type = project && !user ? 'KEY' : 'USER';
+    this.id = user?.id ?? project?.key?.id ?? project?.projectId ?? null;
+    this.requestId = ctx.state.id;
+    this.ctx = ctx;
   }
 
   get ip(): string {

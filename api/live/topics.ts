@@ -1,5 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Settings } from '../../platform/settings.ts';
+import type { ProjectAccess } from '../../services/access/keys.ts';
+import { requireScope, type Scope } from '../../services/access/scopes.ts';
 import { listActivity } from '../../services/activity/feed.ts';
 import { findCampaignView } from '../../services/campaigns/view.ts';
 import { findDomain } from '../../services/domains/find.ts';
@@ -34,6 +36,24 @@ const readers: Record<string, Read> = {
       presentActivityItem,
     ),
 };
+
+/** The scope that a key needs for each kind of topic. */
+const scopes: Record<string, Scope> = {
+  campaign: 'campaigns:read',
+  job: 'contacts:read',
+  domain: 'domains:read',
+  workflow: 'workflows:read',
+  activity: 'analytics:read',
+};
+export const topicScopes: readonly Scope[] = Object.values(scopes);
+
+/** Rejects with 403 a key that may not read one of the topics. */
+export function requireTopicScopes(project: ProjectAccess, topics: string[]): void {
+  for (const topic of topics) {
+    const scope = scopes[topic.split(':')[0] ?? ''];
+    if (scope) requireScope(project, scope);
+  }
+}
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 

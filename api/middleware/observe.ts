@@ -36,7 +36,8 @@ function recordFailure({ method, status, state }: Context, failedRequests: AppPa
   const { project, user } = caller;
   failedRequests.add({
     ...{ projectId: project.projectId, at: new Date(), requestId: id, method, route, status, ...failure },
-    keyName: user ? null : (keyNames[access] ?? 'secret key'),
+    keyName: user || project.key ? null : (keyNames[access] ?? 'secret key'),
+    keyId: project.key?.id ?? null,
     userId: user?.id ?? null,
   });
 }

@@ -1,7 +1,20 @@
 import { type Recipient, recipientStates } from '../../services/campaigns/recipients.ts';
 import { audienceTypes, campaignStatuses, templateTypes } from '../../services/campaigns/save.ts';
 import type { CampaignView } from '../../services/campaigns/view.ts';
-import { dateTime, email, flag, fraction, nullable, object, oneOf, text, uuid, wholeNumber } from '../http/schemas.ts';
+import {
+  dateTime,
+  email,
+  flag,
+  fraction,
+  list,
+  nullable,
+  object,
+  oneOf,
+  rate,
+  text,
+  uuid,
+  wholeNumber,
+} from '../http/schemas.ts';
 import { conditionTree } from './segment.ts';
 
 const count = () => wholeNumber({ min: 0 });
@@ -60,6 +73,7 @@ export const campaignSchema = object({
   scheduledFor: nullable(dateTime()),
   ...countShape,
   estimatedSecondsLeft: nullable(count()),
+  slowedDomains: list(object({ domain: text(), perSecond: rate() })),
   projectId: uuid(),
   sentAt: nullable(dateTime()),
   createdAt: dateTime(),
@@ -67,7 +81,7 @@ export const campaignSchema = object({
 });
 
 export const presentCampaign = (view: CampaignView) => {
-  const { campaign, secondsLeft } = view;
+  const { campaign, secondsLeft, slowedDomains } = view;
   return {
     id: campaign.id,
     name: campaign.name,
@@ -89,6 +103,7 @@ export const presentCampaign = (view: CampaignView) => {
     scheduledFor: campaign.scheduledFor?.toISOString() ?? null,
     ...presentCounts(view),
     estimatedSecondsLeft: secondsLeft,
+    slowedDomains,
     projectId: campaign.projectId,
     sentAt: campaign.sentAt?.toISOString() ?? null,
     createdAt: campaign.createdAt.toISOString(),
@@ -108,13 +123,13 @@ export const campaignStatsSchema = object(campaignStatsShape);
 /** Rates relative to sent mail. */
 export const presentCampaignStats = (view: CampaignView) => {
   const { counts } = view;
-  const rate = (part: number) => (counts.sent > 0 ? Math.min(part / counts.sent, 1) : 0);
+  const shareOf = (part: number) => (counts.sent > 0 ? Math.min(part / counts.sent, 1) : 0);
   return {
     ...presentCounts(view),
-    openRate: rate(counts.opened),
-    clickRate: rate(counts.clicked),
-    bounceRate: rate(counts.bounced),
-    deliveryRate: rate(counts.delivered),
+    openRate: shareOf(counts.opened),
+    clickRate: shareOf(counts.clicked),
+    bounceRate: shareOf(counts.bounced),
+    deliveryRate: shareOf(counts.delivered),
   };
 };
 

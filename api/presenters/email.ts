@@ -1,4 +1,3 @@
-import type { DeliveryAttempt } from '../../services/emails/attempts.ts';
 import type { EmailRecord } from '../../services/emails/email-record.ts';
 import type { EmailWithAttempts } from '../../services/emails/find.ts';
 import { dateTime, flag, list, nullable, object, oneOf, record, text, uuid, wholeNumber } from '../http/schemas.ts';
@@ -48,30 +47,20 @@ const fields = {
 
 export const emailSchema = object(fields);
 
-const outcome = () => oneOf('sent', 'deferred', 'refused', 'unknown');
+const attemptSchema = object({
+  number: wholeNumber(),
+  startedAt: dateTime(),
+  endedAt: dateTime(),
+  relay: nullable(text()),
+  outcome: oneOf('sent', 'deferred', 'refused', 'unknown'),
+  answer: nullable(text()),
+});
 
 export const emailStorySchema = object({
   ...fields,
-  attemptLog: list(
-    object({
-      number: wholeNumber(),
-      startedAt: dateTime(),
-      endedAt: dateTime(),
-      /** The name of the relay that the mail was offered to. */
-      relay: nullable(text()),
-      outcome: outcome(),
-      answer: nullable(text()),
-    }),
-  ),
-  attempts: list(
-    object({
-      number: wholeNumber(),
-      startedAt: dateTime(),
-      endedAt: dateTime(),
-      outcome: outcome(),
-      answer: nullable(text()),
-    }),
-  ),
+  /** The same as `attemptLog`, under its earlier name. */
+  attempts: list(attemptSchema),
+  attemptLog: list(attemptSchema),
 });
 
 export const emailContentSchema = object({
@@ -97,16 +86,10 @@ export const presentEmail = (email: EmailRecord) => ({
   complainedAt: timeOf(email.complainedAt),
 });
 
-export const presentEmailStory = ({ attempts, ...email }: EmailWithAttempts) => ({
+export const presentEmailStory = ({ attemptLog, ...email }: EmailWithAttempts) => ({
   ...presentEmail(email),
-  attemptLog: attempts.map((attempt) => ({ relay: null, ...presentAttempt(attempt) })),
-  attempts: attempts.map(presentAttempt),
-});
-
-const presentAttempt = ({ startedAt, endedAt, ...attempt }: DeliveryAttempt) => ({
-  ...attempt,
-  startedAt: startedAt.toISOString(),
-  endedAt: endedAt.toISOString(),
+  attempts: attemptLog,
+  attemptLog,
 });
 
 const timeOf = (date: Date | null): string | null => date?.toISOString() ?? null;

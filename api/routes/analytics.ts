@@ -25,6 +25,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'Get mail results per UTC day or hour, counted once per mail',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...rangeQuery(), granularity: optional(oneOf('hour', 'day')) },
     answers: { 200: answer('A point for every day or hour.', timeseriesSchema) },
     handle: async ({ db, project, query: { granularity = 'day', ...query } }) =>
@@ -36,6 +37,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List campaigns that started in the range, the best first',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...rangeQuery(), metric: optional(oneOf(...metrics)), limit: limit({ fallback: 10 }) },
     answers: { 200: answer('The campaigns.', list(ratedCampaignSchema)) },
     handle: async ({ db, project, query: { metric = 'opens', ...query } }) =>
@@ -47,6 +49,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'Get totals and figures of the campaigns that started in the range',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: rangeQuery(),
     answers: { 200: answer('The totals and the campaigns.', campaignTotalsSchema) },
     handle: async ({ db, project, query }) =>
@@ -58,6 +61,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List the most frequent tracked events with their growth',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...rangeQuery(), limit: limit({ fallback: 10 }) },
     answers: {
       200: answer(
@@ -73,6 +77,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List mail results by template, in whole days of UTC, counted once per mail',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...rangeQuery(), limit: limit() },
     answers: {
       200: answer(
@@ -88,6 +93,7 @@ export const analytics = routes('Analytics', [
     heavy: 'read',
     summary: 'List mail results by the domain of the recipient, in whole days of UTC, counted once per mail',
     access: 'secretKey',
+    scope: 'analytics:read',
     query: { ...rangeQuery(), limit: limit() },
     answers: {
       200: answer('The domains with most mail first.', list(object({ domain: text(), ...mailCounts() }))),

@@ -63,6 +63,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/send',
     summary: 'Send a campaign now, schedule it, or reschedule it',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { scheduledFor: time() },
     answers: {
@@ -82,6 +83,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/cancel',
     summary: 'Cancel a campaign that is SCHEDULED or SENDING; remaining recipients get no mail',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await cancelCampaign(db, project, params.id))),
@@ -91,6 +93,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/pause',
     summary: 'Pause a campaign that is SENDING',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await pauseCampaign(db, project, params.id))),
@@ -100,6 +103,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/resume',
     summary: 'Resume a paused campaign',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     answers: changed,
     handle: async ({ db, project, params }) => ok(presentCampaign(await resumeCampaign(db, project, params.id))),
@@ -109,6 +113,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/test',
     summary: 'Send a campaign to one address, marked as a test and not tracked',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { email: email() },
     answers: {
@@ -127,6 +132,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/resolve',
     summary: 'Resolve recipients with an unknown outcome: send again, or close',
     access: 'secretKey',
+    scope: 'campaigns:write',
     params,
     body: { action: oneOf(...resolutions) },
     answers: {
@@ -142,6 +148,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/stats',
     summary: 'Get counts and rates of a campaign',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params,
     answers: { 200: answer('Counts and rates.', campaignStatsSchema), 404: noCampaign },
     handle: async ({ db, project, params }) =>
@@ -152,6 +159,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/links',
     summary: 'List the links of a campaign that were clicked, the most clicked first; a few seconds behind',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params,
     query: { limit: limit({ fallback: 100, max: 1_000 }) },
     answers: {
@@ -169,6 +177,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/domains',
     summary: 'List results by the domain of the recipient, the largest first; a few seconds behind',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params,
     query: { limit: limit({ fallback: 100, max: 1_000 }) },
     answers: {
@@ -183,6 +192,7 @@ export const campaignSending = routes('Campaigns', [
     path: '/campaigns/:id/recipients',
     summary: 'List the recipients of a campaign with their results',
     access: 'secretKey',
+    scope: 'campaigns:read',
     params: { id: uuid() },
     query: { ...cursorPage(), status: optional(oneOf(...recipientStates)) },
     answers: { 200: answer('A page of recipients.', cursorListSchema(recipientSchema)), 404: noCampaign },

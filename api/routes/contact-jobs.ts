@@ -40,6 +40,7 @@ const bulkRoute = (path: string, type: BulkType, summary: string) =>
     path,
     summary,
     access: 'secretKey',
+    scope: 'contacts:write',
     body: contactIds(),
     answers: { 202: queued, 409: tooMany },
     handle: async ({ db, project, settings, body }) => {
@@ -70,6 +71,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       path: '/contacts/import',
       summary: 'Import contacts from a CSV file of up to 5 MB with a column "email"',
       access: 'secretKey',
+      scope: 'contacts:write',
       multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
       body: importFields(),
       answers: {
@@ -87,6 +89,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       heavy: 'upload',
       summary: 'Import contacts from a large CSV file; the job is the same as that of /contacts/import',
       access: 'secretKey',
+      scope: 'contacts:write',
       multipart: { files: ['file'], maxFileBytes: importMaxBytes, maxAtOnce: LARGE_FILES_AT_ONCE },
       body: importFields(),
       answers: {
@@ -103,6 +106,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       path: '/contacts/import/:jobId',
       summary: 'Get the progress of an import',
       access: 'secretKey',
+      scope: 'contacts:read',
       params: { jobId: uuid() },
       answers: jobAnswers,
       handle: async ({ db, project, params }) =>
@@ -113,6 +117,8 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       path: '/contacts/import/:jobId/errors',
       summary: 'Get all bad rows of an import as CSV, with row number and reason, for 30 days',
       access: 'secretKey',
+      scope: 'contacts:read',
+      role: 'MEMBER',
       projectInQuery: true,
       params: { jobId: uuid() },
       answers: { 200: { description: 'The file.', contentType: 'text/csv' }, 404: missing('job') },
@@ -126,6 +132,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       path: '/contacts/bulk',
       summary: 'Subscribe, unsubscribe or delete all contacts that match a condition or are in a segment',
       access: 'secretKey',
+      scope: 'contacts:write',
       body: {
         action: oneOf('SUBSCRIBE', 'UNSUBSCRIBE', 'DELETE'),
         condition: conditionTree(),
@@ -154,6 +161,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       path: '/contacts/bulk/:jobId',
       summary: 'Get the progress of a bulk job',
       access: 'secretKey',
+      scope: 'contacts:read',
       params: { jobId: uuid() },
       answers: jobAnswers,
       handle: async ({ db, project, params }) =>
@@ -164,6 +172,7 @@ export const contactJobs = ({ settings: { importMaxBytes } }: Pick<AppParts, 'se
       path: '/contacts/jobs/:jobId/cancel',
       summary: 'Cancel an import or a bulk job; finished rows stay changed',
       access: 'secretKey',
+      scope: 'contacts:write',
       params: { jobId: uuid() },
       answers: { ...jobAnswers, 409: failure('The job has ended.', 'CONFLICT') },
       handle: async ({ db, project, settings, params }) =>

@@ -20,6 +20,7 @@ export const contactReading = routes('Contacts', [
     path: '/contacts/:id/executions',
     summary: 'List the executions of a contact, newest first',
     access: 'secretKey',
+    scope: 'contacts:read',
     params,
     query: { ...cursorPage(), status: optional(oneOf(...executionStatuses)) },
     answers: { 200: answer('A page of executions.', cursorListSchema(listedExecutionSchema)), 404: noContact },
@@ -34,6 +35,7 @@ export const contactReading = routes('Contacts', [
     path: '/contacts/:id/segments',
     summary: 'List the segments that a contact is in now, newest first',
     access: 'secretKey',
+    scope: 'contacts:read',
     params,
     query: cursorPage(),
     answers: { 200: answer('A page of segments.', cursorListSchema(segmentSchema)), 404: noContact },
@@ -48,6 +50,8 @@ export const contactReading = routes('Contacts', [
     path: '/contacts/:id/export',
     summary: 'Export everything that is stored about a contact as JSON',
     access: 'secretKey',
+    scope: 'contacts:read',
+    role: 'MEMBER',
     projectInQuery: true,
     params,
     answers: {
@@ -56,7 +60,7 @@ export const contactReading = routes('Contacts', [
     },
     handle: async ({ db, project, settings, params }): Promise<Answer> => ({
       status: 200,
-      body: await exportContact(db, project.projectId, params.id, settings.secretKeys),
+      body: await exportContact(db, project, params.id, settings.secretKeys),
       headers: {
         'Content-Type': 'application/json; charset=utf-8',
         'Content-Disposition': `attachment; filename="contact-${params.id}.json"`,

@@ -43,6 +43,7 @@ export const contacts = routes('Contacts', [
     heavy: 'read',
     summary: 'List contacts, filtered by part of the address, subscription and custom fields (`data.<key>=<value>`)',
     access: 'secretKey',
+    scope: 'contacts:read',
     query: {
       limit: limit(),
       // A cursor by address contains the address.
@@ -64,6 +65,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts',
     summary: 'Create a contact, or update the one with this address',
     access: 'secretKey',
+    scope: 'contacts:write',
     body: { email: email(), subscribed: optional(flag()), data: optional(nullable(contactData())) },
     invalidBody: 400,
     answers: {
@@ -80,17 +82,21 @@ export const contacts = routes('Contacts', [
   route({
     method: 'GET',
     path: '/contacts/export',
+    role: 'MEMBER',
     summary: 'Export all contacts as CSV, with a column per custom field',
     access: 'secretKey',
+    scope: 'contacts:read',
     projectInQuery: true,
     answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
-    handle: async ({ db, project }) => csvFile('contacts.csv', await exportContacts(db, project.projectId)),
+    handle: async ({ db, project }) => csvFile('contacts.csv', await exportContacts(db, project)),
   }),
   route({
     method: 'POST',
     path: '/contacts/lookup',
+    role: 'VIEWER',
     summary: 'Look up which addresses are contacts',
     access: 'secretKey',
+    scope: 'contacts:read',
     whileDisabled: true,
     body: { emails: list(text({ min: 0, max: MAX_FILTER }), { min: 1, max: MAX_LOOKUP }) },
     answers: {
@@ -106,6 +112,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Get a contact',
     access: 'secretKey',
+    scope: 'contacts:read',
     params: { id: uuid() },
     answers: { 200: answer('The contact.', contactSchema), 404: noContact },
     handle: async ({ db, project, params }) => ok(presentContact(await findContact(db, project.projectId, params.id))),
@@ -115,6 +122,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Update the address, subscription or single custom fields of a contact',
     access: 'secretKey',
+    scope: 'contacts:write',
     params: { id: uuid() },
     body: {
       email: optional(email()),
@@ -137,6 +145,7 @@ export const contacts = routes('Contacts', [
     path: '/contacts/:id',
     summary: 'Delete a contact and erase its data',
     access: 'secretKey',
+    scope: 'contacts:write',
     params: { id: uuid() },
     answers: { 204: answer('Deleted.'), 404: noContact },
     handle: async ({ db, project, params }) => {

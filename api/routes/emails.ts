@@ -27,6 +27,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
       path: '/emails',
       summary: 'List e-mails, newest first',
       access: 'secretKey',
+      scope: 'send:read',
       query: {
         ...cursorPage(),
         ...rangeQuery(),
@@ -45,6 +46,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
       path: '/emails/:id',
       summary: 'Get an e-mail with its attempts',
       access: 'secretKey',
+      scope: 'send:read',
       params: { id: uuid() },
       answers: { 200: answer('The e-mail.', emailStorySchema), 404: noEmail },
       handle: async ({ db, project, params }) =>
@@ -56,6 +58,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
       heavy: 'render',
       summary: 'Get subject, bodies and headers of an e-mail, without tracking',
       access: 'secretKey',
+      scope: 'send:read',
       params: { id: uuid() },
       answers: {
         200: answer('The content.', emailContentSchema),
@@ -72,6 +75,7 @@ export const emails = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =>
       path: '/emails/:id/resend',
       summary: 'Send an e-mail again that is FAILED or UNKNOWN',
       access: 'secretKey',
+      scope: 'send:write',
       params: { id: uuid() },
       answers: {
         200: answer('It will be sent again.', emailSchema),

@@ -58,6 +58,7 @@ export const executions = routes('Executions', [
     heavy: 'read',
     summary: 'List the executions of all workflows, newest first',
     access: 'secretKey',
+    scope: 'workflows:read',
     query: {
       ...cursorPage(),
       workflowId: optional(uuid()),
@@ -79,6 +80,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions',
     summary: 'Start a workflow for a contact',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofWorkflow,
     body: { contactId: optional(uuid()), email: optional(email()), context: optional(contactData()) },
     answers: {
@@ -95,6 +97,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions',
     summary: 'List executions, newest first, filtered by status and contact',
     access: 'secretKey',
+    scope: 'workflows:read',
     params: ofWorkflow,
     query: { ...offsetPage(), status: optional(oneOf(...executionStatuses)), contactId: optional(uuid()) },
     answers: { 200: answer('A page of executions.', offsetListSchema(executionSchema)), 404: noWorkflow },
@@ -106,6 +109,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/:executionId',
     summary: 'Get an execution with its contact, its workflow and the steps taken',
     access: 'secretKey',
+    scope: 'workflows:read',
     params: ofExecution,
     answers: { 200: answer('The execution.', wholeExecutionSchema), 404: noExecution },
     handle: async ({ db, project, params }) =>
@@ -116,6 +120,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/:executionId',
     summary: 'Cancel an execution; it takes no further step',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It has ended.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>
@@ -126,6 +131,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/cancel-all',
     summary: 'Cancel every active execution of a workflow',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofWorkflow,
     answers: { 200: answer('The number of cancelled executions.', object({ cancelled: count() })), 404: noWorkflow },
     handle: async ({ db, project, params }) => ok({ cancelled: await cancelAllExecutions(db, project, params.id) }),
@@ -135,6 +141,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/migrate',
     summary: 'Move active executions to the newest valid version, where it still has their step',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofWorkflow,
     answers: {
       200: answer(
@@ -155,6 +162,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/:executionId/retry',
     summary: 'Retry the failed step of a FAILED execution and continue',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It has not failed.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>
@@ -165,6 +173,7 @@ export const executions = routes('Executions', [
     path: '/workflows/:id/executions/:executionId/skip',
     summary: 'End a DELAY now, or a wait as if it had timed out',
     access: 'secretKey',
+    scope: 'workflows:write',
     params: ofExecution,
     answers: { 200: one, 404: noExecution, 409: failure('It is not waiting.', 'CONFLICT') },
     handle: async ({ db, project, params }) =>

@@ -4,6 +4,7 @@ import type { RouteGroup } from '../http/route.ts';
 import { accountPages } from './account-pages.ts';
 import { activity } from './activity.ts';
 import { analytics } from './analytics.ts';
+import { audit } from './audit.ts';
 import { auth } from './auth.ts';
 import { billing } from './billing.ts';
 import { campaignSending } from './campaign-sending.ts';
@@ -18,11 +19,13 @@ import { emails } from './emails.ts';
 import { events } from './events.ts';
 import { executions } from './executions.ts';
 import { jobs } from './jobs.ts';
+import { keys } from './keys.ts';
 import { live } from './live.ts';
 import { loginLink } from './login-link.ts';
 import { members } from './members.ts';
 import { oauth } from './oauth.ts';
 import { operations } from './operations.ts';
+import { operators } from './operators.ts';
 import { pages } from './pages.ts';
 import { previews } from './previews.ts';
 import { projects } from './projects.ts';
@@ -35,6 +38,7 @@ import { suppressions } from './suppressions.ts';
 import { templates } from './templates.ts';
 import { track } from './track.ts';
 import { tracking } from './tracking.ts';
+import { twoFactor } from './two-factor.ts';
 import { uploads } from './uploads.ts';
 import { users } from './users.ts';
 import { verify } from './verify.ts';
@@ -71,11 +75,15 @@ export const routeGroups = (parts: AppParts, document: () => OpenApiDocument): R
   loginLink(parts),
   oauth(parts),
   users,
+  twoFactor,
   projects,
+  keys,
+  audit,
   members,
   security,
   billing(parts),
   config,
+  operators(parts),
   uploads(parts),
   webhookSecrets,
   workflows,

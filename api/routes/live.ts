@@ -4,7 +4,7 @@ import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import type { Typed } from '../http/typed.ts';
 import { refuse } from '../http/violations.ts';
-import { isTopic } from '../live/topics.ts';
+import { isTopic, requireTopicScopes, topicScopes } from '../live/topics.ts';
 
 const MAX_TOPICS = 20;
 
@@ -40,6 +40,7 @@ export const live = ({ liveHub }: Pick<AppParts, 'liveHub'>): RouteGroup =>
       path: '/live',
       summary: 'Follow resources by server-sent events: { topic, data } whenever one changes, at most once a second',
       access: 'secretKey',
+      scope: topicScopes,
       projectInQuery: true,
       query: { topics: topics() },
       answers: {
@@ -47,7 +48,9 @@ export const live = ({ liveHub }: Pick<AppParts, 'liveHub'>): RouteGroup =>
         404: missing('resource'),
         429: failure('The project has 20 streams open, or made too many requests.', 'RATE_LIMIT_EXCEEDED'),
       },
-      handle: async ({ project: { projectId }, query, request }): Promise<Answer> => {
+      handle: async ({ project, query, request }): Promise<Answer> => {
+        requireTopicScopes(project, query.topics);
+        const { projectId } = project;
         const recheck = () => request.authenticate();
         return { status: 200, headers, body: await liveHub.open({ projectId, topics: query.topics, recheck }) };
       },

@@ -4,7 +4,7 @@ import { type Answer, answer, failure, missing, success } from '../http/answers.
 import type { AppParts } from '../http/context.ts';
 import { type RouteGroup, route, routes } from '../http/route.ts';
 import { email, flag, object, optional, text } from '../http/schemas.ts';
-import { startSession } from '../http/session-cookie.ts';
+import { startedSession } from '../http/session-cookie.ts';
 
 /** Signs the demo user of `npm start` in without a password. These routes do not exist in production. */
 export const loginLink = ({ settings: { production } }: Pick<AppParts, 'settings'>): RouteGroup =>
@@ -37,8 +37,8 @@ export const loginLink = ({ settings: { production } }: Pick<AppParts, 'settings
               400: failure('The link is used, expired or invalid.', 'BAD_REQUEST'),
               404: missing('link'),
             },
-            handle: async ({ db, settings, params }): Promise<Answer> => {
-              const { headers } = await startSession(db, await useLoginLink(db, params.token), settings);
+            handle: async (call): Promise<Answer> => {
+              const headers = await startedSession(call, await useLoginLink(call.db, call.params.token));
               return { status: 302, headers: { ...headers, Location: '/app/', 'Cache-Control': 'no-store' } };
             },
           }),

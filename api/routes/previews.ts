@@ -25,6 +25,8 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
       heavy: 'render',
       summary: 'Render a mail as a contact or with given values; nothing is sent',
       access: 'secretKey',
+      scope: 'templates:read',
+      role: 'VIEWER',
       whileDisabled: true,
       body: {
         subject: optional(subject().allow('') as ReturnType<typeof subject>),
@@ -68,6 +70,7 @@ export const previews = ({ renderer }: Pick<AppParts, 'renderer'>): RouteGroup =
       path: '/previews/:id',
       summary: 'Show rendered HTML in a sandbox, for an hour',
       access: 'secretKey',
+      scope: ['templates:read', 'send:read'],
       projectInQuery: true,
       params: { id: uuid() },
       answers: { 200: { description: 'The HTML.', contentType: 'text/html' }, 404: missing('preview') },

@@ -57,6 +57,7 @@ export const segments = routes('Segments', [
     path: '/segments',
     summary: 'List segments, newest first',
     access: 'secretKey',
+    scope: 'segments:read',
     answers: { 200: answer('The segments.', list(segmentSchema)) },
     handle: async ({ db, project }) => ok((await listSegments(db, project.projectId)).map(presentSegment)),
   }),
@@ -65,6 +66,7 @@ export const segments = routes('Segments', [
     path: '/segments',
     summary: 'Create a segment',
     access: 'secretKey',
+    scope: 'segments:write',
     body: {
       name: name(),
       description: description(),
@@ -86,6 +88,8 @@ export const segments = routes('Segments', [
     path: '/segments/preview',
     summary: 'Count the contacts that match a condition, and show some of them',
     access: 'secretKey',
+    scope: 'segments:read',
+    role: 'VIEWER',
     whileDisabled: true,
     body: { condition: conditionTree().required() as Typed<unknown> },
     answers: {
@@ -105,6 +109,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id',
     summary: 'Get a segment with its cached member count',
     access: 'secretKey',
+    scope: 'segments:read',
     params,
     answers: { 200: one, 404: notFound },
     handle: async ({ db, project, params }) => ok(presentSegment(await findSegment(db, project.projectId, params.id))),
@@ -114,6 +119,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id',
     summary: 'Change a segment; its slug stays',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: {
       name: optional(name()),
@@ -131,6 +137,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id',
     summary: 'Delete a segment',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     statementTimeoutMs: MEMBERS_MS,
     answers: { 204: answer('Deleted.'), 404: notFound, 409: failure('The segment is in use.', 'CONFLICT') },
@@ -144,6 +151,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/contacts',
     summary: 'List the current members of a segment',
     access: 'secretKey',
+    scope: 'segments:read',
     params,
     query: offsetPage({ maxPageSize: 100 }),
     answers: {
@@ -159,6 +167,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/members',
     summary: 'Add members to a static segment by their addresses',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: { emails: emails(), createMissing: optional(flag()), subscribed: optional(flag()) },
     answers: {
@@ -176,6 +185,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/members',
     summary: 'Remove members from a static segment by their addresses',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     body: { emails: emails() },
     answers: { 200: answer('How many were removed.', object({ removed: count() })), 400: onlyStatic, 404: notFound },
@@ -186,6 +196,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/compute',
     summary: 'Recompute the members of a tracked dynamic segment and record entries and exits',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     statementTimeoutMs: MEMBERS_MS,
     answers: {
@@ -203,6 +214,7 @@ export const segments = routes('Segments', [
     path: '/segments/:id/refresh',
     summary: 'Recount the members',
     access: 'secretKey',
+    scope: 'segments:write',
     params,
     answers: { 200: answer('The count.', object({ memberCount: count() })), 400: invalid, 404: notFound },
     handle: async ({ db, project, params }) => ok(await refreshSegment(db, project, params.id)),

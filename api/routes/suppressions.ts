@@ -25,6 +25,7 @@ export const suppressions = routes('Suppressions', [
     path: '/suppressions',
     summary: 'List suppressed addresses, newest first',
     access: 'secretKey',
+    scope: 'send:read',
     query: cursorPage(),
     answers: { 200: answer('A page of the list.', cursorListSchema(suppressionSchema)) },
     handle: async ({ db, project, settings, query }) =>
@@ -40,6 +41,7 @@ export const suppressions = routes('Suppressions', [
     path: '/suppressions',
     summary: 'Suppress an address: no mail is sent to it, and its contact is unsubscribed',
     access: 'secretKey',
+    scope: 'send:write',
     body: { email: email(), reason: optional(text({ max: MAX_REASON })) },
     answers: {
       200: answer('The address was on the list.', suppressionSchema),
@@ -55,6 +57,7 @@ export const suppressions = routes('Suppressions', [
     path: '/suppressions/import',
     summary: 'Suppress the addresses of a CSV file with a column "email" and optional columns "reason" and "note"',
     access: 'secretKey',
+    scope: 'send:write',
     multipart: { files: ['file'], maxFileBytes: MAX_FILE_BYTES },
     body: importFields(),
     answers: {
@@ -80,15 +83,18 @@ export const suppressions = routes('Suppressions', [
     path: '/suppressions/export',
     summary: 'Export the suppression list as CSV, without addresses of which only a hash is stored',
     access: 'secretKey',
+    scope: 'send:read',
+    role: 'MEMBER',
     projectInQuery: true,
     answers: { 200: { description: 'The file.', contentType: 'text/csv' } },
-    handle: async ({ db, project }) => csvFile('suppressions.csv', exportSuppressions(db, project.projectId)),
+    handle: async ({ db, project }) => csvFile('suppressions.csv', await exportSuppressions(db, project)),
   }),
   route({
     method: 'DELETE',
     path: '/suppressions/:email',
     summary: 'Remove a suppression, so that mail is sent to the address again',
     access: 'secretKey',
+    scope: 'send:write',
     params: { email: email() },
     answers: { 204: answer('Removed.'), 404: missing('suppressed address') },
     handle: async ({ db, project, params }) => {

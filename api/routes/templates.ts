@@ -87,6 +87,7 @@ export const templates = routes('Templates', [
     path: '/templates',
     summary: 'List templates, filtered by type and by part of name, description or subject',
     access: 'secretKey',
+    scope: 'templates:read',
     query: {
       ...offsetPage(),
       type: optional(oneOf(...templateTypes)),
@@ -103,17 +104,19 @@ export const templates = routes('Templates', [
     path: '/templates',
     summary: 'Create a template',
     access: 'secretKey',
+    scope: 'templates:write',
     body: { name: name(), subject: subject(), body: text(), type: oneOf('TRANSACTIONAL', 'MARKETING'), ...extras },
     bodyLimit,
     answers: { 201: one, 400: unreadable, 403: unverified, 409: tooMany },
-    handle: async ({ db, project, settings, body, user }) =>
-      created(presentTemplate(await createTemplate(db, project, withSender(body), settings.limits, user?.id))),
+    handle: async ({ db, project, settings, body }) =>
+      created(presentTemplate(await createTemplate(db, project, withSender(body), settings.limits))),
   }),
   route({
     method: 'GET',
     path: '/templates/:id',
     summary: 'Get a template',
     access: 'secretKey',
+    scope: 'templates:read',
     params,
     answers: { 200: one, 404: noTemplate },
     handle: async ({ db, project, params }) =>
@@ -124,6 +127,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id',
     summary: 'Update a template; null clears optional fields',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     body: {
       name: optional(name()),
@@ -134,14 +138,15 @@ export const templates = routes('Templates', [
     },
     bodyLimit,
     answers: { 200: one, 400: unreadable, 403: unverified, 404: noTemplate },
-    handle: async ({ db, project, params, body, user }) =>
-      ok(presentTemplate(await updateTemplate(db, project, params.id, withSender(body), user?.id))),
+    handle: async ({ db, project, params, body }) =>
+      ok(presentTemplate(await updateTemplate(db, project, params.id, withSender(body)))),
   }),
   route({
     method: 'DELETE',
     path: '/templates/:id',
     summary: 'Delete a template; mail that used it stays',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     answers: {
       204: answer('Deleted.'),
@@ -158,16 +163,18 @@ export const templates = routes('Templates', [
     path: '/templates/:id/duplicate',
     summary: 'Copy a template',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     answers: { 201: answer('The copy.', templateSchema), 404: noTemplate, 409: tooMany },
-    handle: async ({ db, project, settings, params, user }) =>
-      created(presentTemplate(await duplicateTemplate(db, project, params.id, settings.limits, user?.id))),
+    handle: async ({ db, project, settings, params }) =>
+      created(presentTemplate(await duplicateTemplate(db, project, params.id, settings.limits))),
   }),
   route({
     method: 'GET',
     path: '/templates/:id/usage',
     summary: 'List the campaigns and workflow steps that use a template',
     access: 'secretKey',
+    scope: 'templates:read',
     params,
     answers: { 200: answer('The usage.', templateUsageSchema), 404: noTemplate },
     handle: async ({ db, project, params }) => ok(await templateUsage(db, project.projectId, params.id)),
@@ -177,6 +184,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id/test',
     summary: 'Send a template to one address, marked as a test and not tracked',
     access: 'secretKey',
+    scope: 'templates:write',
     params,
     body: { email: email() },
     answers: {
@@ -196,6 +204,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id/versions',
     summary: 'List the last 50 saved versions of a template, newest first',
     access: 'secretKey',
+    scope: 'templates:read',
     params,
     query: cursorPage(),
     answers: { 200: answer('A page of versions.', cursorListSchema(versionSchema)), 404: noTemplate },
@@ -212,6 +221,7 @@ export const templates = routes('Templates', [
     path: '/templates/:id/versions/:version',
     summary: 'Get a saved version of a template',
     access: 'secretKey',
+    scope: 'templates:read',
     params: ofVersion,
     answers: { 200: answer('The version.', wholeVersionSchema), 404: noTemplate },
     handle: async ({ db, project, params }) =>
@@ -222,9 +232,10 @@ export const templates = routes('Templates', [
     path: '/templates/:id/versions/:version/restore',
     summary: 'Make a saved version the current one; it is saved as a new version',
     access: 'secretKey',
+    scope: 'templates:write',
     params: ofVersion,
     answers: { 200: one, 403: unverified, 404: noTemplate },
-    handle: async ({ db, project, params, user }) =>
-      ok(presentTemplate(await restoreVersion(db, project, params.id, params.version, user?.id))),
+    handle: async ({ db, project, params }) =>
+      ok(presentTemplate(await restoreVersion(db, project, params.id, params.version))),
   }),
 ]);

@@ -2,9 +2,9 @@
 -- Without a WHEN condition, since each statement would plan it anew.
 create or replace function count_changed_emails() returns trigger language plpgsql as $$
 begin
-  -- Put into a batch or begun: nothing that is counted, and it happens to all mail.
-  if not exists (select 1 from after where status not in ('PENDING', 'SENDING'))
-    and not exists (select 1 from before where status not in ('PENDING', 'SENDING')) then return null; end if;
+  -- Postponed, blocked or released: nothing that is counted.
+  if not exists (select 1 from after where status <> 'PENDING')
+    and not exists (select 1 from before where status <> 'PENDING') then return null; end if;
   insert into activity_deltas (project_id, kind, at, delta)
   select project_id, kind, at, sum(delta) from (
     select project_id, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, -1 as delta from before

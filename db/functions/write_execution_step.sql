@@ -18,6 +18,8 @@ begin
       cascade_depth()::integer);
   end if;
   if p_mail is not null then
+    insert into email_bodies (id, project_id, html, shared)
+    values ((p_mail ->> 'bodyId')::uuid, before.project_id, p_mail ->> 'html', true) on conflict do nothing;
     -- One mail per visit, however often it is tried. event.* is the context of the execution.
     with mail as (
       insert into emails (id, project_id, contact_id, source_type, priority, template_id, workflow_id, execution_id,
@@ -27,10 +29,11 @@ begin
       on conflict (execution_id, step_visit) where execution_id is not null do nothing
       returning id
     )
-    insert into email_contents (email_id, project_id, to_email, from_email, from_name, reply_to, subject, html, type,
+    insert into email_contents (email_id, project_id, body_id, to_email, from_email, from_name, reply_to, subject, type,
       variables)
-    select mail.id, before.project_id, p_mail ->> 'to', p_mail ->> 'from', p_mail ->> 'fromName', p_mail ->> 'replyTo',
-      p_mail ->> 'subject', p_mail ->> 'html', p_mail ->> 'type', jsonb_build_object('event', before.context)
+    select mail.id, before.project_id, (p_mail ->> 'bodyId')::uuid, p_mail ->> 'to', p_mail ->> 'from',
+      p_mail ->> 'fromName', p_mail ->> 'replyTo', p_mail ->> 'subject', p_mail ->> 'type',
+      jsonb_build_object('event', before.context)
     from mail;
     if not found then
       p_record := jsonb_set(p_record, '{output,emailId}',

@@ -1,5 +1,6 @@
 import { BaseModel } from './base.ts';
 
+/** SENDING is shown, not stored: an attempt is in flight (`outgoing_mails`). */
 export type EmailStatus =
   | 'PENDING'
   | 'SENDING'
@@ -33,7 +34,7 @@ export class Email extends BaseModel {
   declare attempts: number;
   declare unknownOutcomes: number;
   declare dueAt: Date;
-  declare batchId: string | null;
+  declare attemptLog: unknown[] | null;
   declare providerMessageId: string | null;
   declare sentAt: Date | null;
   declare deliveredAt: Date | null;

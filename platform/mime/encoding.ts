@@ -45,6 +45,11 @@ function allocate(length: number): Buffer {
   return slab.subarray(slabUsed - length, slabUsed);
 }
 
+/** Lets the next messages overwrite those that were taken: for a process that has passed them on. */
+export function reuseMessageMemory(): void {
+  slabUsed = 0;
+}
+
 export type TransferEncoding = 'quoted-printable' | 'base64';
 
 /** The text of a MIME part, encoded. */

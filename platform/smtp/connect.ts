@@ -13,6 +13,8 @@ export interface SmtpTimeouts {
   silenceMs: number;
 }
 
+export const DEFAULT_TIMEOUTS: SmtpTimeouts = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 60_000 };
+
 export interface SmtpTarget {
   host: string;
   port: number;

@@ -67,6 +67,11 @@ export class SmtpConversation {
     return this.failure !== undefined;
   }
 
+  /** What ended the conversation. */
+  get cause(): SmtpFailure | undefined {
+    return this.failure;
+  }
+
   onEnd(listener: () => void): void {
     if (this.failure) listener();
     else this.endListeners.push(listener);
@@ -78,8 +83,8 @@ export class SmtpConversation {
   }
 
   /**
-   * Waits for the next `count` replies. When the connection ends early, resolves with the replies received so far if one
-   * of them is a refusal, otherwise with the failure. Never rejects, so that a pipelined caller may await it later.
+   * Waits for the next `count` replies. When the connection ends early, resolves with the replies received so far, or with
+   * the failure if there are none. Never rejects, so that a pipelined caller may await it later.
    */
   replies(count: number): Promise<SmtpReply[] | SmtpFailure> {
     if (this.failure) return Promise.resolve(this.failure);
@@ -179,8 +184,7 @@ export class SmtpConversation {
     if (this.failure) return;
     this.failure = failure;
     this.socket.destroy();
-    for (const { received, resolve } of this.waiters.splice(0))
-      resolve(received.some(({ code }) => code >= 400) ? received : failure);
+    for (const { received, resolve } of this.waiters.splice(0)) resolve(received.length > 0 ? received : failure);
     for (const listener of this.endListeners.splice(0)) listener();
   }
 }

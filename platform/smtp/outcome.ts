@@ -1,30 +1,56 @@
 import type { SmtpFailure } from './conversation.ts';
 
+/** A part of sending a mail; `text` is the mail itself, after DATA. */
+export type SmtpStep = 'MAIL' | 'RCPT' | 'DATA' | 'text';
+
 export type SendOutcome =
   | { kind: 'sent'; providerMessageId: string | undefined; answer?: string }
-  /** Refused for now (4xx), or the connection broke before the mail was handed over. */
-  | { kind: 'deferred'; reason: string }
+  /**
+   * Refused for now (4xx), or the connection broke before the mail was handed over. `domain`: the servers of the
+   * recipient's domain want less mail for now; `recipient`: says nothing about other mail.
+   */
+  | { kind: 'deferred'; reason: string; concerns: 'recipient' | 'domain' }
   /** Refused for good. */
   | { kind: 'refused'; reason: string }
   /** Handed over without a reply: the server may have accepted it. */
   | { kind: 'unknown'; reason: string }
-  /** Not offered: no connection, no greeting or no login. Says nothing about the mail. */
+  /** Not offered, because the relay takes no mail now: no connection, greeting or login, or 421. */
   | { kind: 'unreachable'; reason: string };
+
+export type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>;
 
 const REASON_LENGTH = 500;
 /** RFC 4954: authentication errors, which concern the login and not the mail. */
 const AUTH_CODES = [530, 534, 535, 538];
+/** What relays and the servers of recipients answer, with 451, 452 or 454, to a client that sends too much. */
+const TOO_MUCH_MAIL = /too (?:many|much|fast)|\brate|throttl/i;
+
+export interface FailedStep {
+  step: SmtpStep;
+  /** The whole message was written to the connection. */
+  handedOver: boolean;
+}
 
 /** Maps a failed exchange to the outcome of the mail. */
-export function outcomeOfFailure(error: Pick<SmtpFailure, 'kind' | 'responseCode'>, handedOver: boolean): SendOutcome {
-  const { kind, responseCode = 0 } = error;
+export function outcomeOfFailure(
+  error: Pick<SmtpFailure, 'kind' | 'responseCode'>,
+  { step, handedOver }: FailedStep,
+): Exclude<SendOutcome, { kind: 'sent' }> {
+  const { kind, responseCode: code = 0 } = error;
   const reason = answerText(error);
-  if (AUTH_CODES.includes(responseCode)) return { kind: 'unreachable', reason };
+  if (AUTH_CODES.includes(code) || (code === 421 && step === 'MAIL')) return { kind: 'unreachable', reason };
   // 503, "bad sequence of commands", concerns the conversation and not the mail.
-  if (responseCode >= 500 && responseCode < 600 && responseCode !== 503) return { kind: 'refused', reason };
-  if (responseCode >= 400) return { kind: 'deferred', reason };
+  if (code >= 500 && code < 600 && code !== 503) return { kind: 'refused', reason };
+  if (code >= 400) return { kind: 'deferred', reason, concerns: concernOf(code, step, reason) };
   if (handedOver) return { kind: 'unknown', reason };
-  return { kind: kind === 'permanent' ? 'refused' : 'deferred', reason };
+  return kind === 'permanent' ? { kind: 'refused', reason } : { kind: 'deferred', reason, concerns: 'recipient' };
+}
+
+/** A refused MAIL concerns the sender's address, or the size of the mail. */
+function concernOf(code: number, step: SmtpStep, reason: string): 'recipient' | 'domain' {
+  if (step === 'MAIL') return 'recipient';
+  if (code === 421 || code === 450) return 'domain';
+  return code < 500 && TOO_MUCH_MAIL.test(reason) ? 'domain' : 'recipient';
 }
 
 /** Returns the server's reply, or the error message when there is none. */

@@ -7,13 +7,25 @@ import {
   SmtpFailure,
   type SmtpReply,
 } from './conversation.ts';
+import type { SmtpStep } from './outcome.ts';
 
-export { type SmtpTarget, type SmtpTimeouts, smtpTarget } from './connect.ts';
+export { DEFAULT_TIMEOUTS, type SmtpTarget, type SmtpTimeouts, smtpTarget } from './connect.ts';
 
-export type Exchange =
-  | { accepted: true; response: string }
-  /** `handedOver`: the whole message was written to the connection, so the server may have accepted it. */
-  | { accepted: false; error: SmtpFailure; handedOver: boolean };
+export type Exchange = { accepted: true; response: string } | FailedExchange;
+
+export interface FailedExchange {
+  accepted: false;
+  error: SmtpFailure;
+  /** The command that was refused or not answered; `text`: the mail itself, after DATA. */
+  step: SmtpStep;
+  /** The whole message was written to the connection, so the server may have accepted it. */
+  handedOver: boolean;
+}
+
+interface Progress {
+  step: SmtpStep;
+  handedOver: boolean;
+}
 
 const CHUNK = 64 * 1024;
 const END_OF_DATA = Buffer.from('.\r\n');
@@ -64,12 +76,15 @@ export class SmtpSession {
 
   /** Never throws. `next` is the mail that the caller sends after this one. */
   async send(mail: SmtpMessage, next?: SmtpMessage): Promise<Exchange> {
-    const progress = { handedOver: false };
+    const progress: Progress = { step: 'MAIL', handedOver: false };
     try {
       const announced = this.takeAnnounced(mail) ?? this.announce(mail);
       const replies = repliesOrThrow(await announced.replies);
-      const refusal = firstRefusal(replies);
+      const failed = replies.findIndex((reply, index) => !isPositive(STEPS[index], reply));
+      progress.step = STEPS[failed < 0 ? replies.length : failed] ?? 'text';
+      const refusal = replies[failed];
       if (refusal) await this.abandon(refusal, replies);
+      if (progress.step !== 'text') throw this.conversation.cause ?? new SmtpFailure('lost', 'the connection ended');
       const [reply = NO_REPLY] = repliesOrThrow(await this.writeBody(announced.raw, progress, next));
       if (reply.code < 200 || reply.code > 299) throw failureFromReply(reply);
       return { accepted: true, response: reply.text };
@@ -151,12 +166,17 @@ export class SmtpSession {
     return [`MAIL FROM:<${from}>${sizeParameter}${utf8Parameters}`, `RCPT TO:<${to}>`, 'DATA'];
   }
 
-  private async oneByOne(lines: string[]): Promise<SmtpReply[]> {
+  /** Like `replies` of the conversation: ends early with the first refusal or with the connection. */
+  private async oneByOne(lines: string[]): Promise<SmtpReply[] | SmtpFailure> {
     const replies: SmtpReply[] = [];
-    for (const line of lines) {
-      const reply = await this.conversation.command(line);
+    for (const [index, line] of lines.entries()) {
+      const answer = this.conversation.replies(1);
+      this.conversation.write(`${line}\r\n`);
+      const received = await answer;
+      if (received instanceof SmtpFailure) return replies.length > 0 ? replies : received;
+      const [reply = NO_REPLY] = received;
       replies.push(reply);
-      if (!isPositive(line, reply)) break;
+      if (!isPositive(STEPS[index], reply)) break;
     }
     return replies;
   }
@@ -169,11 +189,7 @@ export class SmtpSession {
   }
 
   /** Returns the reply to the body. */
-  private writeBody(
-    raw: Buffer,
-    progress: { handedOver: boolean },
-    next?: SmtpMessage,
-  ): Promise<SmtpReply[] | SmtpFailure> {
+  private writeBody(raw: Buffer, progress: Progress, next?: SmtpMessage): Promise<SmtpReply[] | SmtpFailure> {
     const reply = this.conversation.replies(1);
     if (raw.length > CHUNK) return this.writeChunks(raw, reply, progress, next);
     this.writeEnd(raw, progress, next);
@@ -183,7 +199,7 @@ export class SmtpSession {
   private async writeChunks(
     raw: Buffer,
     reply: Promise<SmtpReply[] | SmtpFailure>,
-    progress: { handedOver: boolean },
+    progress: Progress,
     next?: SmtpMessage,
   ): Promise<SmtpReply[] | SmtpFailure> {
     const { conversation } = this;
@@ -199,7 +215,7 @@ export class SmtpSession {
   }
 
   /** Writes the rest of a body and the final dot. From here on the outcome is unknown until the server replies. */
-  private writeEnd(rest: Buffer, progress: { handedOver: boolean }, next?: SmtpMessage): void {
+  private writeEnd(rest: Buffer, progress: Progress, next?: SmtpMessage): void {
     if (this.conversation.ended) return;
     progress.handedOver = true;
     const envelope = next && this.extensions.pipelining ? this.announceNext(next) : '';
@@ -216,10 +232,8 @@ export class SmtpSession {
   }
 }
 
-const STEPS = ['MAIL', 'RCPT', 'DATA'];
+/** The commands of an envelope, in the order of their replies. */
+const STEPS: readonly SmtpStep[] = ['MAIL', 'RCPT', 'DATA'];
 
-const firstRefusal = (replies: SmtpReply[]): SmtpReply | undefined =>
-  replies.find((reply, step) => !isPositive(STEPS[step], reply));
-
-const isPositive = (step: string | undefined, { code }: SmtpReply): boolean =>
+const isPositive = (step: SmtpStep | undefined, { code }: SmtpReply): boolean =>
   step === 'DATA' ? code === 354 : code >= 200 && code <= 299;

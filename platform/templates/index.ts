@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
+import type { ProcessLimits } from '../limited-process.ts';
 import type { Logger } from '../logger.ts';
 import { FixedMails } from './fixed.ts';
 import type { MailSources } from './mail.ts';
 import { Pool } from './pool.ts';
 import type { Rendered, Variables } from './protocol.ts';
-import type { ProcessLimits } from './renderer-process.ts';
 
 export { bodyEnd } from './body-end.ts';
 export { fixedSubject } from './fixed.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { ProcessDiedError, ProcessLimits } from '../limited-process.ts';
 import type { Logger } from '../logger.ts';
 import type { MailSources } from './mail.ts';
 import { closedError, ProcessQueue, type QueuedMail } from './process-queue.ts';
 import type { Refusal, Rendered, RenderInput } from './protocol.ts';
-import type { ProcessDiedError, ProcessLimits } from './renderer-process.ts';
 
 export interface PoolOptions {
   processes: number;

@@ -1,7 +1,8 @@
+import { ProcessDiedError, type ProcessLimits, StartError } from '../limited-process.ts';
 import { decodeResults } from './decode-results.ts';
 import type { MailSources } from './mail.ts';
 import type { RenderBatch, Rendered, RenderInput, TemplateGroup } from './protocol.ts';
-import { ProcessDiedError, type ProcessLimits, RendererProcess, StartError } from './renderer-process.ts';
+import { type RendererProcess, startRendererProcess } from './renderer-process.ts';
 import { RoundRobin } from './round-robin.ts';
 
 /** One mail of a job, waiting or being rendered. */
@@ -80,7 +81,7 @@ export class ProcessQueue<Job extends MailSources> {
     if (this.processes.size >= this.options.processes) return undefined;
     let process: RendererProcess;
     try {
-      process = new RendererProcess(this.options.limits);
+      process = startRendererProcess(this.options.limits);
     } catch (error) {
       this.failAll([], error as Error);
       return undefined;
@@ -108,7 +109,7 @@ export class ProcessQueue<Job extends MailSources> {
   private async run(process: RendererProcess, mails: QueuedMail<Job>[]): Promise<void> {
     let next = 0;
     try {
-      await process.run(toBatch(mails), (results) => {
+      await process.run(toBatch(mails), mails.length, (results) => {
         for (const result of decodeResults(results)) {
           const mail = mails[next++];
           if (mail && result) this.options.onRendered(mail, result);

@@ -9,6 +9,13 @@ export class RoundRobin<Owner, Work> {
     else this.waiting.set(owner, [...work]);
   }
 
+  /** The number of waiting items. */
+  get size(): number {
+    let size = 0;
+    for (const work of this.waiting.values()) size += work.length;
+    return size;
+  }
+
   get empty(): boolean {
     return this.waiting.size === 0;
   }
@@ -39,6 +46,13 @@ export class RoundRobin<Owner, Work> {
   remove(owner: Owner): Work[] {
     const work = this.waiting.get(owner) ?? [];
     this.waiting.delete(owner);
+    return work;
+  }
+
+  /** Removes and returns all waiting work. */
+  takeAll(): Work[] {
+    const work = [...this.waiting.values()].flat();
+    this.waiting.clear();
     return work;
   }
 

@@ -1,32 +1,27 @@
 import type { Db } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { type AutoPauseLimits, checkProgress, resumeUnblockedCampaign } from './auto-pause.ts';
-import { batchesLeft, regroupDue } from './batches.ts';
 import { closeCampaign, closeCancelled } from './close.ts';
 import { describeCampaign } from './details.ts';
 import { freezeAudience } from './freeze.ts';
-import { nextSendAt } from './pace.ts';
 
 /** What the Temporal workflow of a campaign does next. */
 export type NextStep = { details: string } & (
   | { kind: 'end' }
   /** Waits for a refresh signal, at most until the given time. */
   | { kind: 'wait'; until?: string }
-  /** Runs this many slices at once. */
-  | { kind: 'send'; hands: number }
 );
 
 type Decision =
   | { kind: 'end' }
   | { kind: 'wait'; until?: Date }
-  | { kind: 'send'; hands: number }
   /** The campaign has changed: the decision is made anew. */
   | { kind: 'again' };
 
 const BLOCKED_RECHECK_MS = 15_000;
 const RECHECK_MS = 1_000;
-const BATCHES_PER_SLICE = 5;
-const MAX_SLICES = 4;
+/** A sender signals the end of a campaign. This bounds the delay when it dies before. */
+const SENDING_RECHECK_MS = 60_000;
 
 export interface CampaignAdvanceDeps {
   db: Db;
@@ -39,7 +34,7 @@ export interface CampaignRun {
   generation: number;
 }
 
-/** Carries out every state change of a campaign that is due except sending, and returns what comes next. */
+/** Carries out every state change of a campaign that is due, except sending its mails, and returns what comes next. */
 export async function advanceCampaign(
   deps: CampaignAdvanceDeps,
   { campaignId, generation }: CampaignRun,
@@ -51,7 +46,7 @@ export async function advanceCampaign(
     const decision = await decide(deps, campaign);
     if (decision.kind === 'again') continue;
     const details = await describeCampaign(deps.db, campaignId);
-    if (decision.kind !== 'wait') return { ...decision, details };
+    if (decision.kind === 'end') return { kind: 'end', details };
     return { kind: 'wait', details, ...(decision.until && { until: decision.until.toISOString() }) };
   }
 }
@@ -93,16 +88,10 @@ async function continueSending(deps: CampaignAdvanceDeps, campaign: Campaign): P
     await freezeAudience(db, id);
     return { kind: 'again' };
   }
-  if (!(await checkProgress(db, id, limits)).isSending) return { kind: 'again' };
-  await regroupDue(db, campaign);
-  const { free, leasedUntil, dueAt } = await batchesLeft(db, campaign);
-  if (free > 0) {
-    const sendAgainAt = await nextSendAt(db, campaign);
-    if (sendAgainAt) return { kind: 'wait', until: sendAgainAt };
-    return { kind: 'send', hands: Math.min(Math.ceil(free / BATCHES_PER_SLICE), MAX_SLICES) };
-  }
-  if (leasedUntil) return { kind: 'wait', until: new Date(leasedUntil.getTime() + RECHECK_MS) };
-  if (dueAt) return { kind: 'wait', until: dueAt };
+  const progress = await checkProgress(db, id, limits);
+  if (progress === 'stopped') return { kind: 'again' };
+  // Senders send the mails, without this workflow.
+  if (progress === 'sending') return waitFor(deps, SENDING_RECHECK_MS);
   return (await closeCampaign(db, id)) ? { kind: 'end' } : waitFor(deps, RECHECK_MS);
 }
 

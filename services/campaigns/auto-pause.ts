@@ -2,29 +2,38 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { type CampaignCounts, countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import { statement } from '../../db/statement.ts';
-import { STUCK_REASON } from '../emails/delivery-isolation.ts';
-import { sampleRate } from './pace.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
+import { signalCampaign } from '../outbox/campaign-run.ts';
+import { sampleRate } from './rates.ts';
 import { totalOf } from './view.ts';
 
-export interface Progress {
-  /** False if the campaign is paused or has ended. */
-  isSending: boolean;
-  ratePerMinute: number | null;
-}
+/** Of a campaign that is SENDING and not paused; `finished` when no recipient is pending. */
+export type CampaignProgress = 'sending' | 'finished' | 'stopped';
 
 /** Samples the rate of a sending campaign, and pauses it if its bounce or complaint rate is too high. */
-export async function checkProgress(db: Db, id: string, limits: AutoPauseLimits): Promise<Progress> {
+export async function checkProgress(db: Db, id: string, limits: AutoPauseLimits): Promise<CampaignProgress> {
   // Leaves out the body, which may be long: this runs every second.
   const campaign = await Campaign.query(db)
     .findById(id)
-    .select('status', 'paused', 'ratePerMinute', 'baselineSent', 'baselineBounced', 'baselineComplained');
-  if (campaign?.status !== 'SENDING' || campaign.paused) return { isSending: false, ratePerMinute: null };
+    .select('status', 'paused', 'frozenAt', 'baselineSent', 'baselineBounced', 'baselineComplained');
+  if (campaign?.status !== 'SENDING' || campaign.paused) return 'stopped';
   const counts = await countsOfCampaign(db, id);
   await sampleRate(db, id, totalOf(counts) - counts.pending);
-  const { ratePerMinute } = campaign;
   const reason = autoPauseReason(campaign, counts, limits);
   if (reason) await pauseCampaignItself(db, id, 'AUTO_PAUSE', reason);
-  return { isSending: reason === undefined, ratePerMinute };
+  if (reason) return 'stopped';
+  return campaign.frozenAt && counts.pending === 0 ? 'finished' : 'sending';
+}
+
+/** For senders: as `checkProgress`, and signals the Temporal workflow of a finished campaign to close it. */
+export async function checkCampaign(db: Db, id: string, limits: AutoPauseLimits): Promise<CampaignProgress> {
+  const progress = await checkProgress(db, id, limits);
+  if (progress !== 'finished') return progress;
+  await inTransaction(db, async (trx) => {
+    const campaign = await Campaign.query(trx).findById(id).select('id', 'projectId', 'generation');
+    if (campaign) await signalCampaign(trx, campaign);
+  });
+  return progress;
 }
 
 export interface AutoPauseLimits {
@@ -57,10 +66,10 @@ export function autoPauseReason(
 
 const percent = (rate: number): string => `${Number((rate * 100).toFixed(2))} %`;
 
-const pause = statement<{ id: string }>(
+const pause = statement<{ project_id: string }>(
   'campaign-pause-itself',
   `update campaigns set paused = true, paused_by = $2, pause_reason = $3, updated_at = now()
-   where id = $1 and status = 'SENDING' and not paused returning id`,
+   where id = $1 and status = 'SENDING' and not paused returning project_id`,
 );
 
 /**
@@ -75,7 +84,15 @@ export async function pauseCampaignItself(
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(campaign_lock(?))', [id]);
-    return (await pause(trx, [id, by, reason])).length > 0;
+    const [paused] = await pause(trx, [id, by, reason]);
+    // A blocked campaign goes on by itself, so nobody asks who stopped it.
+    if (paused && by === 'AUTO_PAUSE')
+      await recordAudit(
+        trx,
+        { projectId: paused.project_id },
+        { action: 'campaign.paused', target: { type: 'campaign', id }, changes: changesOf({}, { reason }) },
+      );
+    return paused !== undefined;
   });
 }
 
@@ -88,26 +105,4 @@ const resume = statement<{ id: string }>(
 /** Resumes a blocked campaign if the cause has ended. Returns whether it did. */
 export async function resumeUnblockedCampaign(db: Db, id: string): Promise<boolean> {
   return (await resume(db, [id])).length > 0;
-}
-
-/** One stuck mail may be due to its recipient's data. This many are due to the body, which ends a worker twice each. */
-const STUCK_LIMIT = 3;
-
-const countStuck = statement<{ count: number }>(
-  'campaign-count-stuck',
-  `select count(*)::integer as count from (
-     select 1 from emails where campaign_id = $1 and status = 'FAILED' and reason = $2 limit ${STUCK_LIMIT}
-   ) stuck`,
-);
-
-/** Pauses a campaign that has several stuck mails. Returns whether it did. */
-export async function pauseIfStuck(db: Db, id: string): Promise<boolean> {
-  const [stuck] = await countStuck(db, [id, STUCK_REASON]);
-  if ((stuck?.count ?? 0) < STUCK_LIMIT) return false;
-  return pauseCampaignItself(
-    db,
-    id,
-    'AUTO_PAUSE',
-    `${STUCK_LIMIT} of its mails stopped the worker while they were written`,
-  );
 }

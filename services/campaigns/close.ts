@@ -2,7 +2,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { Campaign } from '../../db/models/campaign.ts';
 import { countsOfCampaign } from '../../db/models/campaign-counts.ts';
 import { statement } from '../../db/statement.ts';
-import { tidyWire } from './book.ts';
+import { persistCampaignResults } from '../emails/persist-results.ts';
 
 /** Marks a SENDING campaign without pending recipients SENT. Returns whether it did. */
 export async function closeCampaign(db: Db, id: string): Promise<boolean> {
@@ -16,7 +16,6 @@ export async function closeCampaign(db: Db, id: string): Promise<boolean> {
       ...{ status: 'SENT', sentAt: campaign.sentAt ?? now, updatedAt: now },
       ...{ paused: false, pausedBy: null, pauseReason: null },
     });
-    await trx('deliveryBatches').where({ campaignId: id }).del();
     return true;
   });
 }
@@ -29,7 +28,7 @@ const cancelPending = statement<{ id: string }>(
   `update emails set status = 'CANCELLED', reason = 'campaign cancelled', updated_at = now()
    where status = 'PENDING' and id in (
      select id from emails where campaign_id = $1 and status = 'PENDING' and id > $2
-       and not exists (select 1 from campaign_mails_in_flight f where f.email_id = emails.id)
+       and not exists (select 1 from outgoing_mails o where o.email_id = emails.id and o.started_at is not null)
      order by id limit $3 for update skip locked)
    returning id`,
 );
@@ -45,8 +44,6 @@ export async function closeCancelled(db: Db, id: string): Promise<boolean> {
     last = rows.reduce((highest, row) => (row.id > highest ? row.id : highest), last);
     if (rows.length < CHUNK) break;
   }
-  await tidyWire(db);
-  const pending = (await countsOfCampaign(db, id)).pending;
-  if (pending === 0) await db('deliveryBatches').where({ campaignId: id }).del();
-  return pending === 0;
+  await persistCampaignResults(db, id);
+  return (await countsOfCampaign(db, id)).pending === 0;
 }

@@ -1,9 +1,10 @@
-import type { Db } from '../../db/connect.ts';
+import { type Db, wake } from '../../db/connect.ts';
 import type { Campaign } from '../../db/models/campaign.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireCampaignBelowCap } from '../billing/caps.ts';
 import { insertUnpublishedResults } from '../emails/publish-results.ts';
 import { signalCampaign, startCampaignWorkflow } from '../outbox/campaign-run.ts';
@@ -15,7 +16,7 @@ export type Resolution = (typeof resolutions)[number];
 // Keeps the count of attempts, so that a late result of the last attempt still finds its row until the next one begins.
 const makePending = statement<{ id: string }>(
   'campaign-resend',
-  `update emails set status = 'PENDING', reason = null, due_at = now(), batch_id = null, updated_at = now()
+  `update emails set status = 'PENDING', reason = null, due_at = now(), updated_at = now()
    where campaign_id = $1 and status = any ($2::text[]) and ($3::uuid is null or id = $3)
    returning id`,
 );
@@ -39,8 +40,14 @@ export async function resolveUnknown(
 ): Promise<{ resolved: number }> {
   return writing(db, project, async (trx) => {
     const campaign = await lockCampaignAndSending(trx, project.projectId, id);
-    if (action === 'close') return { resolved: (await closeUnknown(trx, [id])).length };
-    return { resolved: await resend(trx, campaign, ['UNKNOWN']) };
+    const resolved =
+      action === 'close' ? (await closeUnknown(trx, [id])).length : await resend(trx, campaign, ['UNKNOWN']);
+    await recordAudit(trx, project, {
+      action: 'campaign.resolved',
+      target: { type: 'campaign', id },
+      changes: changesOf({}, { action, resolved }),
+    });
+    return { resolved };
   });
 }
 
@@ -65,6 +72,7 @@ async function resend(trx: Db, campaign: Campaign, states: string[], emailId: st
   if (resent.length === 0) return 0;
   await requireCampaignBelowCap(trx, campaign.projectId, resent.length);
   await continueSending(trx, campaign);
+  wake(trx, 'campaigns');
   return resent.length;
 }
 

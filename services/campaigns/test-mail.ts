@@ -19,10 +19,13 @@ const MAX_SUBJECT = 998;
 // Sent as transactional mail, without events.
 const insertMail = statement(
   'campaign-test',
-  `with content as (
+  `with body as (
+     insert into email_bodies (id, project_id, html) values ($1::uuid, $2::uuid, $9::text)
+   ),
+   content as (
      insert into email_contents
-       (email_id, project_id, to_email, from_email, from_name, reply_to, subject, html, type, untracked)
-     values ($1::uuid, $2::uuid, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text, true)
+       (email_id, project_id, body_id, to_email, from_email, from_name, reply_to, subject, type, untracked)
+     values ($1::uuid, $2::uuid, $1::uuid, $4::text, $5::text, $6::text, $7::text, $8::text, $10::text, true)
    )
    insert into emails (id, project_id, contact_id, template_id, without_events) values ($1, $2, $3, $11, true)`,
 );

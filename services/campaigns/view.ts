@@ -3,7 +3,7 @@ import type { Campaign } from '../../db/models/campaign.ts';
 import { type CampaignCounts, noCampaignCounts, readCampaignCounts } from '../../db/models/campaign-counts.ts';
 import { countAudience } from './audience.ts';
 import { findCampaign } from './find.ts';
-import { type Pace, pacesOf, secondsLeft } from './pace.ts';
+import { type CampaignRate, ratesOf, type SlowedDomain, secondsLeft } from './rates.ts';
 
 /** A campaign with the counts of its recipients by state. The six counts add up to the total. */
 export interface CampaignView {
@@ -12,27 +12,29 @@ export interface CampaignView {
   counts: CampaignCounts;
   /** Null unless the campaign is SENDING and its rate is known. */
   secondsLeft: number | null;
+  /** Recipient domains that get less mail now, slowest first. */
+  slowedDomains: SlowedDomain[];
 }
 
 export async function viewCampaigns(db: Db, campaigns: Campaign[]): Promise<CampaignView[]> {
   const ids = campaigns.map(({ id }) => id);
   const counts = await readCampaignCounts(db, ids);
   const sending = campaigns.filter(({ status }) => status === 'SENDING').map(({ id }) => id);
-  const paces = await pacesOf(db, sending);
-  return campaigns.map((campaign) => view(campaign, counts.get(campaign.id), paces.get(campaign.id)));
+  const rates = await ratesOf(db, sending);
+  return campaigns.map((campaign) => view(campaign, counts.get(campaign.id), rates.get(campaign.id)));
 }
 
 export async function viewCampaign(db: Db, campaign: Campaign): Promise<CampaignView> {
-  return view(campaign, ...(await countsAndPaceOf(db, campaign)));
+  return view(campaign, ...(await countsAndRateOf(db, campaign)));
 }
 
-async function countsAndPaceOf(
+async function countsAndRateOf(
   db: Db,
   { id, status }: Campaign,
-): Promise<[CampaignCounts | undefined, Pace | undefined]> {
+): Promise<[CampaignCounts | undefined, CampaignRate | undefined]> {
   const counts = await readCampaignCounts(db, [id]);
-  const paces = await pacesOf(db, status === 'SENDING' ? [id] : []);
-  return [counts.get(id), paces.get(id)];
+  const rates = await ratesOf(db, status === 'SENDING' ? [id] : []);
+  return [counts.get(id), rates.get(id)];
 }
 
 /** Returns one campaign, with the size of its audience as it was counted last. */
@@ -48,7 +50,7 @@ export async function showCampaign(db: Db, projectId: string, id: string): Promi
   return viewCampaign(db, campaign);
 }
 
-function view(campaign: Campaign, stored: CampaignCounts | undefined, pace: Pace | undefined): CampaignView {
+function view(campaign: Campaign, stored: CampaignCounts | undefined, rate: CampaignRate | undefined): CampaignView {
   const shown = shownCounts(campaign, stored ?? noCampaignCounts());
   const isFrozen = campaign.frozenAt !== null || totalOf(shown) > 0 || campaign.status === 'CANCELLED';
   // Shows the expected recipients as pending until the freeze, so that the counts add up from the start.
@@ -58,7 +60,8 @@ function view(campaign: Campaign, stored: CampaignCounts | undefined, pace: Pace
     campaign,
     counts,
     totalRecipients: isFrozen ? totalOf(counts) : campaign.audienceCount,
-    secondsLeft: secondsLeft(campaign, counts, pace),
+    secondsLeft: secondsLeft(campaign, counts, rate),
+    slowedDomains: campaign.status === 'SENDING' ? (rate?.slowedDomains ?? []) : [],
   };
 }
 

@@ -3,6 +3,8 @@ import type { Db } from '../../db/connect.ts';
 import type { ContactRecord } from '../../db/models/contact.ts';
 import { csvLines } from '../../platform/csv-lines.ts';
 import { heavyWork } from '../access/heavy-work.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { recordAudit } from '../audit/record.ts';
 import { projectContacts } from '../conditions/scope.ts';
 import { listKeys } from './fields.ts';
 import { type ContactPageQuery, pageByScan } from './list-query.ts';
@@ -21,10 +23,12 @@ interface Column {
 }
 
 /**
- * Returns all contacts as CSV, in the order of their addresses. Reads page by page, as fast as the client does. The columns
+ * Records the export, then returns all contacts as CSV, in the order of their addresses. Reads page by page, as fast as the client does. The columns
  * are the fields at the start. An import can read the result.
  */
-export async function exportContacts(db: Db, projectId: string): Promise<Readable> {
+export async function exportContacts(db: Db, project: ProjectAccess): Promise<Readable> {
+  const { projectId } = project;
+  await recordAudit(db, project, { action: 'contacts.exported', target: { type: 'contacts', id: null } });
   const keys = await listKeys(db, projectId);
   const columns: Column[] = [
     { header: 'email', cell: ({ email }) => email },

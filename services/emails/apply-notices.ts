@@ -82,7 +82,6 @@ function readinessOf({ status, published, age_seconds: age }: PickedRow): 'ready
     case null:
       return age < NOT_FOUND_SECONDS ? 'early' : 'discard';
     case 'PENDING':
-    case 'SENDING':
     case 'UNKNOWN':
       return age < UNFINISHED_SECONDS ? 'early' : 'discard';
     // The relay refused the mail, so the notice comes from a scanner that followed a link.

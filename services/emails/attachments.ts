@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
-import type { MailAttachment } from '../../platform/smtp/mailer.ts';
+import type { MailAttachment } from '../../platform/mime/compose.ts';
 
 interface AttachmentRow {
   filename: string;
@@ -41,20 +41,4 @@ export async function storeAttachments(trx: Db, attachments: MailAttachment[]): 
   for (const [position, { filename, contentType, contentId, disposition, content }] of attachments.entries())
     await storeOne(trx, [setId, position, filename, contentType, contentId, disposition, content]);
   return setId;
-}
-
-/**
- * Removes the sets that no mail refers to. Call it in the transaction that removed the mails. The locks make concurrent
- * removals of the last mails of a set wait for each other, so that the second sees what the first removed.
- */
-export async function dropUnusedAttachments(trx: Db, setIds: string[]): Promise<void> {
-  if (setIds.length === 0) return;
-  await trx.raw('select 1 from email_attachments where set_id = any (?::uuid[]) order by set_id, position for update', [
-    setIds,
-  ]);
-  await trx.raw(
-    `delete from email_attachments a where a.set_id = any (?::uuid[])
-     and not exists (select 1 from email_contents c where c.attachment_set = a.set_id)`,
-    [setIds],
-  );
 }

@@ -1,51 +1,41 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import type { Settlement } from './delivery-settlement.ts';
 
-/** One offer of a mail to the SMTP relay, and its outcome. */
-export interface DeliveryAttempt {
+/** The change of the ledger row by an attempt. Stored as JSON in `outgoing_mails.result` until it is persisted. */
+export interface AttemptResult {
+  status: 'SENT' | 'FAILED' | 'PENDING' | 'UNKNOWN';
+  reason: string | null;
+  /** As recorded in the attempt log; null when the mail was not offered, so that no attempt counts. */
+  outcome: LoggedAttempt['outcome'] | null;
+  /** The mail is due after this many seconds. Without it the mail is due at once. */
+  retryAfterSeconds?: number;
+  providerMessageId?: string;
+  /** The reply of the relay, where it is not the reason. */
+  answer?: string;
+}
+
+/** One offer of a mail to an SMTP relay, as `emails.attempt_log` has it. */
+export interface LoggedAttempt {
   number: number;
-  startedAt: Date;
-  endedAt: Date;
+  startedAt: string;
+  endedAt: string;
+  relay: string | null;
   outcome: 'sent' | 'deferred' | 'refused' | 'unknown';
   /** The reply of the relay, if there was one. */
   answer: string | null;
 }
 
-/** Returns null when the mail was not offered, so there was no attempt. */
-export function attemptOutcome({
-  status,
-  attemptNotCounted,
-  unknown,
-  gaveUp,
-}: Settlement): DeliveryAttempt['outcome'] | null {
-  if (attemptNotCounted) return null;
-  if (unknown) return 'unknown';
-  if (status === 'SENT') return 'sent';
-  return status === 'FAILED' && !gaveUp ? 'refused' : 'deferred';
-}
-
-interface AttemptRow {
-  number: number;
-  started_at: Date;
-  ended_at: Date;
-  outcome: DeliveryAttempt['outcome'];
-  answer: string | null;
-}
-
-const readAttempts = statement<AttemptRow>(
-  'email-attempts',
-  'select number, started_at, ended_at, outcome, answer from email_attempts where email_id = $1 order by number',
+const readLog = statement<{ attempt_log: LoggedAttempt[] | null }>(
+  'email-attempt-log',
+  'select attempt_log from emails where id = $2 and project_id = $1',
 );
 
 /** Returns the attempts of a mail in order. */
-export async function listDeliveryAttempts(db: Db, emailId: string): Promise<DeliveryAttempt[]> {
-  const rows = await readAttempts(db, [emailId]);
-  return rows.map(({ number, started_at, ended_at, outcome, answer }) => ({
-    number,
-    startedAt: started_at,
-    endedAt: ended_at,
-    outcome,
-    answer,
+export async function attemptLogOf(db: Db, projectId: string, emailId: string): Promise<LoggedAttempt[]> {
+  const [row] = await readLog(db, [projectId, emailId]);
+  return (row?.attempt_log ?? []).map(({ startedAt, endedAt, ...attempt }) => ({
+    ...attempt,
+    startedAt: new Date(startedAt).toISOString(),
+    endedAt: new Date(endedAt).toISOString(),
   }));
 }

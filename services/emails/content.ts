@@ -3,13 +3,13 @@ import type { Email } from '../../db/models/email.ts';
 import type { TemplateType } from '../../db/models/template.ts';
 import { statement } from '../../db/statement.ts';
 import { ApiError, notFound } from '../../platform/errors.ts';
-import { messageId } from '../../platform/smtp/mailer.ts';
+import { messageId } from '../../platform/mime/compose.ts';
 import { plainMail, type Renderer, type RenderItem } from '../../platform/templates/index.ts';
 import type { Data } from '../contacts/data.ts';
 import { footerFor } from '../templates/footer.ts';
 import { placeholderLinks } from '../templates/render.ts';
 import { variablesOf } from '../templates/variables.ts';
-import { bulkHeaders } from './dress.ts';
+import { bulkHeaders } from './bulk-headers.ts';
 
 /** A mail as it was sent, as far as that is known. */
 export interface MailContent {
@@ -49,13 +49,14 @@ const read = statement<StoredContent>(
   'email-content',
   `select e.id, e.project_id, e.contact_id, e.campaign_id, e.source_type, e.sent_at,
      coalesce(c.subject, k.subject) as subject, coalesce(c.rendered_subject, e.rendered_subject) as rendered_subject,
-     coalesce(c.html, k.body) as html, coalesce(c.type, k.type) as type, coalesce(c.to_email, e.to_email) as to_email,
+     coalesce(b.html, k.body) as html, coalesce(c.type, k.type) as type, coalesce(c.to_email, e.to_email) as to_email,
      c.to_name, coalesce(c.from_email, k.from_email) as from_email, coalesce(c.from_name, k.from_name) as from_name,
-     coalesce(c.reply_to, k.reply_to) as reply_to, c.variables, c.headers, p.language,
+     coalesce(c.reply_to, k.reply_to) as reply_to, c.variables, b.headers, p.language,
      case when t.id is not null then jsonb_build_object('email', t.email, 'subscribed', t.subscribed,
        'created_at', t.created_at, 'data', t.data) end as contact
    from emails e
    left join email_contents c on c.email_id = e.id
+   left join email_bodies b on b.id = c.body_id and b.project_id = e.project_id
    left join campaigns k on k.id = e.campaign_id
    left join contacts t on t.id = e.contact_id and t.project_id = e.project_id
    left join projects p on p.id = e.project_id

@@ -1,5 +1,5 @@
 import type { Email } from '../../db/models/email.ts';
-import { messageId } from '../../platform/smtp/mailer.ts';
+import { messageId } from '../../platform/mime/compose.ts';
 
 /** A mail as the API shows it. Address and subject are null once erased. */
 export interface EmailRecord {
@@ -57,9 +57,14 @@ export interface EmailRow {
   complained_at: Date | null;
 }
 
+/** SQL: whether an attempt is in flight. Not asked for campaign mail, whose recipients are pending until they have a result. */
+export const IN_FLIGHT = `(e.campaign_id is null and exists (
+  select 1 from outgoing_mails o where o.email_id = e.id and o.started_at is not null))`;
+
 // Campaign mail takes its content from the campaign. Pending mail of a cancelled campaign is shown as cancelled.
 export const SHOWN = `e.id, e.contact_id, e.source_type, e.template_id, e.campaign_id, e.workflow_id, e.execution_id,
-  case when e.status = 'PENDING' and k.status = 'CANCELLED' then k.status else e.status end as status,
+  case when e.status = 'PENDING' and k.status = 'CANCELLED' then k.status
+    when e.status = 'PENDING' and ${IN_FLIGHT} then 'SENDING' else e.status end as status,
   e.reason, e.attempts, e.unknown_outcomes, e.provider_message_id, coalesce(c.to_email, e.to_email, p.email) as to_email,
   coalesce(c.from_email, k.from_email) as from_email,
   coalesce(c.rendered_subject, c.subject, e.rendered_subject, k.subject) as subject, e.bounce_type, e.created_at,

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
 import { notFound } from '../../platform/errors.ts';
-import { type DeliveryAttempt, listDeliveryAttempts } from './attempts.ts';
+import { attemptLogOf, type LoggedAttempt } from './attempts.ts';
 import { CONTENT, type EmailRecord, type EmailRow, recordOf, SHOWN } from './email-record.ts';
 
 const findOne = statement<EmailRow>(
@@ -18,10 +18,10 @@ export async function findEmail(db: Db, projectId: string, id: string): Promise<
 
 /** A mail with its attempts. */
 export interface EmailWithAttempts extends EmailRecord {
-  attempts: DeliveryAttempt[];
+  attemptLog: LoggedAttempt[];
 }
 
 export async function findEmailWithAttempts(db: Db, projectId: string, id: string): Promise<EmailWithAttempts> {
   const email = await findEmail(db, projectId, id);
-  return { ...email, attempts: await listDeliveryAttempts(db, email.id) };
+  return { ...email, attemptLog: await attemptLogOf(db, projectId, email.id) };
 }

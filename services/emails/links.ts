@@ -21,11 +21,11 @@ export interface ContactLinks {
 
 const CONTACT = 'contact';
 
-interface LinkSettings {
+export interface LinkSettings {
   baseUrl: string;
   secretKeys: SigningKeys;
   /** Without a subdomain, bounces go to the From address. */
-  mailFrom?: Pick<MailFromSettings, 'subdomain'>;
+  mailFrom?: Pick<MailFromSettings, 'subdomain'> | undefined;
 }
 
 /** Creates the signed URLs and return paths of mails. */

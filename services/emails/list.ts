@@ -4,7 +4,7 @@ import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { type RangeQuery, readRange } from '../range.ts';
-import { CONTENT, type EmailRecord, type EmailRow, recordOf, SHOWN } from './email-record.ts';
+import { CONTENT, type EmailRecord, type EmailRow, IN_FLIGHT, recordOf, SHOWN } from './email-record.ts';
 
 export interface EmailsQuery extends RangeQuery {
   limit: number;
@@ -85,7 +85,8 @@ const MAX_CLOCK_SKEW = "interval '1 day'";
 /** Filters by the shown status: pending mail of a cancelled campaign is CANCELLED. */
 function hasStatus(status: EmailStatus): Condition {
   const campaignCancelled = `exists (select 1 from campaigns k where k.id = e.campaign_id and k.status = 'CANCELLED')`;
-  if (status === 'PENDING') return [`e.status = 'PENDING' and not ${campaignCancelled}`];
+  if (status === 'PENDING') return [`e.status = 'PENDING' and not ${campaignCancelled} and not ${IN_FLIGHT}`];
+  if (status === 'SENDING') return [`e.status = 'PENDING' and ${IN_FLIGHT}`];
   if (status === 'CANCELLED') return [`e.status = 'CANCELLED' or e.status = 'PENDING' and ${campaignCancelled}`];
   return ['e.status = ?', status];
 }

@@ -1,8 +1,8 @@
 import type { Template, TemplateType } from '../../db/models/template.ts';
 import { ApiError, type Violation, validationError } from '../../platform/errors.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
+import type { MailAttachment } from '../../platform/mime/compose.ts';
 import { encodeText } from '../../platform/mime/encoding.ts';
-import type { MailAttachment } from '../../platform/smtp/mailer.ts';
 import type { Data } from '../contacts/data.ts';
 
 export interface Address {
@@ -25,12 +25,17 @@ export interface SendInput {
   attachments?: MailAttachment[] | null | undefined;
 }
 
+/** What mail takes from a template. */
+export type MailTemplate = Pick<Template, 'id' | 'type' | 'subject' | 'body' | 'fromEmail' | 'fromName' | 'replyTo'>;
+
 /** The content that all mails of a request share. */
 export interface MailContent {
   from: Address;
   reply: string | null;
   subject: string;
   body: string;
+  /** Whether the body is the template's own text. */
+  bodyIsTemplates: boolean;
   type: TemplateType;
   headers: Record<string, string>;
   attachmentSet: string | null;
@@ -50,17 +55,17 @@ export const NO_LIMITS: SendLimits = {
 };
 
 /** Takes each part from the request, else from the template. */
-export function contentOf(input: SendInput, template: Template | null | undefined, limits: SendLimits): MailContent {
+export function contentOf(input: SendInput, template: MailTemplate | undefined, limits: SendLimits): MailContent {
   const from = input.from ?? senderOf(template);
   const subject = input.subject ?? template?.subject;
   const body = input.body ?? template?.body;
   if (!from || subject === undefined || body === undefined) throw incomplete({ from, subject, body }, template);
   checkSizes(body, input.attachments ?? [], limits);
-  checkCopies(body, input.to.length, limits);
   return {
     from,
     subject,
     body,
+    bodyIsTemplates: input.body === undefined,
     reply: input.reply ?? template?.replyTo ?? null,
     type: template?.type ?? 'TRANSACTIONAL',
     headers: input.headers ?? {},
@@ -69,12 +74,12 @@ export function contentOf(input: SendInput, template: Template | null | undefine
   };
 }
 
-function senderOf(template: Template | null | undefined): Address | undefined {
+function senderOf(template: MailTemplate | undefined): Address | undefined {
   if (!template?.fromEmail) return undefined;
   return { email: template.fromEmail, ...(template.fromName && { name: template.fromName }) };
 }
 
-function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, template: Template | null | undefined) {
+function incomplete(content: Record<'from' | 'subject' | 'body', unknown>, template: MailTemplate | undefined) {
   const cause = template ? ': the template has none' : '';
   const missing = Object.entries(content).filter(([, value]) => value === undefined);
   return validationError(
@@ -96,14 +101,4 @@ function checkSizes(body: string, attachments: MailAttachment[], limits: SendLim
     const message = `The message is larger than the ${limits.messageMaxBytes} bytes that a mail may have.`;
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message);
   }
-}
-
-/** Bounds what one request adds to the ledger, in messages of the largest size: each recipient stores a copy of the body. */
-const MAX_COPIES = 16;
-
-function checkCopies(body: string, recipients: number, { messageMaxBytes }: SendLimits): void {
-  const maxTotal = MAX_COPIES * messageMaxBytes;
-  if (recipients === 1 || body.length * recipients <= maxTotal) return;
-  const message = `"body" times ${recipients} recipients is larger than the ${maxTotal} bytes that one request may send.`;
-  throw new ApiError(413, 'PAYLOAD_TOO_LARGE', message, { suggestion: 'Send to fewer recipients at once.' });
 }

@@ -6,6 +6,8 @@ import { Suppression } from '../../db/models/suppression.ts';
 import { statement } from '../../db/statement.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { heavyWork } from '../access/heavy-work.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { recordAudit } from '../audit/record.ts';
 import { findContact } from '../contacts/find.ts';
 import { listEmails } from '../emails/list.ts';
 import { segmentsOfContact } from '../segments/of-contact.ts';
@@ -22,16 +24,18 @@ interface Person {
 
 type Pages = AsyncGenerator<object[]>;
 
-/** Returns everything that is stored about a contact as JSON. Reads page by page, as fast as the client does. */
+/** Records the export, then returns everything that is stored about a contact as JSON. Reads page by page, as fast as the client does. */
 export async function exportContact(
   db: Db,
-  projectId: string,
+  project: ProjectAccess,
   contactId: string,
   keys: SigningKeys,
 ): Promise<Readable> {
+  const { projectId } = project;
   // Answers 404 before the response begins.
   const { id, email, subscribed, data, createdAt, updatedAt } = await findContact(db, projectId, contactId);
   const contact = { id, email, subscribed, data, createdAt, updatedAt };
+  await recordAudit(db, project, { action: 'contacts.exported', target: { type: 'contact', id } });
   const person = { db, projectId, contactId: id, keys };
   return Readable.from(documentOf(contact, person), { objectMode: false });
 }

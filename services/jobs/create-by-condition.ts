@@ -57,7 +57,7 @@ export async function createJobByCondition(
       const count = await storeContacts(trx, id, matching);
       if (Math.abs(count - expectedCount) > expectedCount * TOLERANCE) throw countDiffers(count, expectedCount);
       await trx('jobInputs').insert({ jobId: id });
-      return insertJob(trx, projectId, id, newBulkJob(type, count), limits);
+      return insertJob(trx, project, id, newBulkJob(type, count), limits);
     },
     TIMEOUT_MS,
   );

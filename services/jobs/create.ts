@@ -12,6 +12,8 @@ import { newId } from '../../platform/ids.ts';
 import { type Limits, UNLIMITED } from '../../platform/limits.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
+import type { AuditAction } from '../audit/actions.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { bytesOfFile, type ImportFile, storeFile } from './chunks.ts';
 import { type CsvMapping, openCsv } from './csv.ts';
 import { admitWaiting, requireRoomForJob } from './slots.ts';
@@ -32,6 +34,15 @@ export interface ImportOptions {
 
 /** How much of a project's files may wait to be imported. */
 const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
+
+/** A job is audited as a whole, when it is ordered. */
+const actions: Record<JobType, AuditAction> = {
+  IMPORT: 'contacts.imported',
+  SUPPRESSION_IMPORT: 'suppressions.imported',
+  BULK_SUBSCRIBE: 'contacts.bulk_subscribed',
+  BULK_UNSUBSCRIBE: 'contacts.bulk_unsubscribed',
+  BULK_DELETE: 'contacts.bulk_deleted',
+};
 
 /** Stores the file in parts. Rejects only what the header shows, and what is not text. */
 export async function createImport(
@@ -55,7 +66,7 @@ export async function createImport(
     // Before the job itself, whose creation locks out other jobs of the project. The foreign keys are checked at the end.
     const bytes = await storeFile(trx, id, read);
     await trx('jobInputs').insert({ jobId: id, options: JSON.stringify(options), bytes });
-    await insertJob(trx, project.projectId, id, { type, total: 0, result }, limits);
+    await insertJob(trx, project, id, { type, total: 0, result }, limits);
     await requireRoomForBytes(trx, project.projectId);
     return id;
   });
@@ -86,7 +97,7 @@ export async function createBulkJob(
     const id = newId();
     await trx('jobChunks').insert({ jobId: id, number: 0, contactIds });
     await trx('jobInputs').insert({ jobId: id });
-    return insertJob(trx, project.projectId, id, newBulkJob(type, contactIds.length), limits);
+    return insertJob(trx, project, id, newBulkJob(type, contactIds.length), limits);
   });
 }
 
@@ -97,9 +108,21 @@ export const newBulkJob = (type: BulkType, total: number): NewJob => ({
 });
 
 /** Inserts a job whose input is stored, and starts it if there is a free slot. */
-export async function insertJob(trx: Db, projectId: string, id: string, job: NewJob, limits: Limits): Promise<string> {
+export async function insertJob(
+  trx: Db,
+  project: ProjectAccess,
+  id: string,
+  job: NewJob,
+  limits: Limits,
+): Promise<string> {
+  const { projectId } = project;
   await requireRoomForJob(trx, projectId, limits);
   await Job.query(trx).insert({ id, projectId, ...job });
   await admitWaiting(trx, projectId, limits);
+  await recordAudit(trx, project, {
+    action: actions[job.type],
+    target: { type: 'job', id },
+    changes: 'requested' in job.result ? changesOf({}, { contacts: job.total }) : {},
+  });
   return id;
 }

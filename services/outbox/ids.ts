@@ -1,7 +1,7 @@
 /** Ids of Temporal workflows, made from the project and the row they work on: a second start finds the id in use. */
 export const workflowIds = {
-  /** Without a project: a batch has mail of several. */
-  delivery: (batchId: string) => `delivery/${batchId}`,
+  /** Without a project: a sender sends mail of all. */
+  sender: (number: number) => `sender/${number}`,
   job: (projectId: string, jobId: string) => `job/${projectId}/${jobId}`,
   campaign: (projectId: string, campaignId: string, generation: number) =>
     `campaign/${projectId}/${campaignId}/${generation}`,

@@ -7,6 +7,7 @@ import { Workflow } from '../../db/models/workflow.ts';
 import { startLoop } from '../domains/loop.ts';
 import { startCampaignWorkflow } from '../outbox/campaign-run.ts';
 import { workflowIds } from '../outbox/ids.ts';
+import { startSenderWorkflow, WANTED_SENDERS } from '../outbox/sender-workflows.ts';
 import { writeOutboxMessage } from '../outbox/write.ts';
 import { isActive } from '../workflows/execution-state.ts';
 import { resumeExecution } from '../workflows/executions/retry.ts';
@@ -44,8 +45,9 @@ export const kinds: Kind[] = [
     rows: `select id::text as key, workflow_id('campaign', project_id::text, id::text, generation::text) as workflow_id,
         ${isPastGrace('updated_at')} as past_grace
       from campaigns c where status in ('SCHEDULED', 'SENDING') and deleted_at is null
-        -- A cancelled campaign runs until its last batch is finished.
-        or status = 'CANCELLED' and exists (select 1 from delivery_batches b where b.campaign_id = c.id)`,
+        -- A cancelled campaign runs until its last recipient is marked.
+        or status = 'CANCELLED' and exists (
+          select 1 from emails e where e.campaign_id = c.id and e.status = 'PENDING')`,
     revive: async (trx, id) => {
       const campaign = await Campaign.query(trx).findById(id).forUpdate();
       if (!campaign || !['SCHEDULED', 'SENDING', 'CANCELLED'].includes(campaign.status)) return;
@@ -86,10 +88,10 @@ export const kinds: Kind[] = [
     },
   },
   {
-    // The relay dissolves batches without a lease. This entry only ends workflows without a batch.
-    workflowType: 'delivery',
-    rows: `select id::text as key, workflow_id('delivery', id::text) as workflow_id, false as past_grace from delivery_batches`,
-    revive: async () => {},
+    workflowType: 'sender',
+    rows: `select n::text as key, workflow_id('sender', n::text) as workflow_id, true as past_grace
+      from generate_series(1, ${WANTED_SENDERS}) as n`,
+    revive: (trx, number) => startSenderWorkflow(trx, Number(number)),
   },
   {
     workflowType: 'Schedule',

@@ -3,7 +3,7 @@ import { retryDeadlocks } from '../../db/retry.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { contactNotFound } from '../contacts/save.ts';
-import { dropUnusedAttachments } from '../emails/attachments.ts';
+import { dropUnusedParts, type RemovedContent } from '../emails/bodies.ts';
 import { CONTACT_DELETED, endExecutionsOf } from '../workflows/executions/cancel.ts';
 
 /** Locks contacts in the order of their addresses, as all statements that write several. */
@@ -13,26 +13,29 @@ const removeContacts = `
   returning id, email`;
 
 // A deleted recipient of a campaign counts as skipped. Mails of campaigns have address and subject in the ledger itself.
-// Reasons with an @ are erased, because relays repeat the address in their replies.
+// Reasons with an @ and the replies of relays are erased, because relays repeat the address in them.
 const cancelPending = `
   update emails set
     status = case when status <> 'PENDING' then status when campaign_id is null then 'CANCELLED' else 'SKIPPED' end,
     reason = case when status = 'PENDING' then ? when reason like '%@%' then null else reason end,
+    attempt_log = (
+      select jsonb_agg(entry || '{"answer": null}' order by place)
+      from jsonb_array_elements(attempt_log) with ordinality as log (entry, place)),
     to_email = null, rendered_subject = null, updated_at = now()
   where id in (
     select id from emails
     where project_id = ? and contact_id = any (?::uuid[])
-      and (status = 'PENDING' or to_email is not null or reason like '%@%')
+      and (status = 'PENDING' or to_email is not null or reason like '%@%' or attempt_log is not null)
     order by id for update)`;
 
 // Deletes the whole content, because it contains the address, the name and rendered data. A mail in flight still arrives;
-// when it would be sent again, delivery finds no content.
+// when it would be sent again, the sender finds no content.
 const eraseContents = `
   delete from email_contents c using emails e
   where e.project_id = ? and e.contact_id = any (?::uuid[]) and c.email_id = e.id
-  returning c.attachment_set`;
+  returning c.body_id, c.attachment_set`;
 
-// Erases the data of events, the replies of relays, and addresses in errors of imports, which are spelled as in the file.
+// Erases the data of events, and addresses in errors of imports, which are spelled as in the file.
 const eraseHistory = `
   with deleted as (select ?::uuid as project_id, ?::uuid[] as ids, ?::text[] as emails),
   emptied as (
@@ -40,11 +43,6 @@ const eraseHistory = `
     update events e set data = case when e.data \\? 'isFirst' then jsonb_build_object('isFirst', e.data -> 'isFirst') else '{}' end
     from deleted
     where e.project_id = deleted.project_id and e.contact_id = any (deleted.ids) and e.data <> '{}'
-  ),
-  answers as (
-    update email_attempts a set answer = null from deleted, emails e
-    where e.project_id = deleted.project_id and e.contact_id = any (deleted.ids) and a.email_id = e.id
-      and a.answer is not null
   ),
   bad_rows as (
     update job_errors j set email = null from deleted
@@ -72,11 +70,8 @@ export async function deleteContacts(db: Db, projectId: string, ids: string[]): 
       if (deleted.length === 0) return [];
       await endExecutionsOf(trx, projectId, deleted, CONTACT_DELETED);
       await trx.raw(cancelPending, [CONTACT_DELETED, projectId, deleted]);
-      const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(eraseContents, [
-        projectId,
-        deleted,
-      ]);
-      await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
+      const contents: { rows: RemovedContent[] } = await trx.raw(eraseContents, [projectId, deleted]);
+      await dropUnusedParts(trx, contents.rows);
       await trx.raw(eraseHistory, [projectId, deleted, contacts.map(({ email }) => email)]);
       return deleted;
     }),

@@ -1,6 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { retryDeadlocks } from '../../db/retry.ts';
-import { dropUnusedAttachments } from '../emails/attachments.ts';
+import { dropUnusedParts, type RemovedContent } from '../emails/bodies.ts';
 
 const CHUNK = 1_000;
 
@@ -56,14 +56,13 @@ const specialCases: Record<string, Erase> = {
     );
     const ids = (rows as { id: string }[]).map(({ id }) => id);
     if (ids.length === 0) return 0;
-    await trx.raw('delete from email_attempts where email_id = any (?::uuid[])', [ids]);
-    await trx.raw('delete from campaign_mails_in_flight where email_id = any (?::uuid[])', [ids]);
+    await trx.raw('delete from outgoing_mails where email_id = any (?::uuid[])', [ids]);
     await trx.raw('delete from email_notices where email_id = any (?::uuid[])', [ids]);
-    const contents: { rows: { attachment_set: string | null }[] } = await trx.raw(
-      'delete from email_contents where email_id = any (?::uuid[]) returning attachment_set',
+    const contents: { rows: RemovedContent[] } = await trx.raw(
+      'delete from email_contents where email_id = any (?::uuid[]) returning body_id, attachment_set',
       [ids],
     );
-    await dropUnusedAttachments(trx, [...new Set(contents.rows.flatMap(({ attachment_set: set }) => set ?? []))]);
+    await dropUnusedParts(trx, contents.rows);
     return ids.length;
   },
 

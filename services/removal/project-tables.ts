@@ -15,6 +15,7 @@ export const erasedByReset = [
   'jobs',
   'emails',
   'email_contents',
+  'email_bodies',
   'events',
   'contact_changes',
   'segment_dependencies',
@@ -53,6 +54,7 @@ export const keptByReset = [
   'webhook_secrets',
   'domains',
   'memberships',
+  'scoped_keys',
   'user_tokens',
   'rate_windows',
   'session_rate_windows',
@@ -62,7 +64,8 @@ export const keptByReset = [
 
 /**
  * Never erased here: outbox messages are deleted when they are delivered, what is owed when it is billed
- * (`services/billing/maintenance.ts`), and erasures record this work itself.
+ * (`services/billing/maintenance.ts`), and erasures record this work itself. The audit log is append-only; retention drops
+ * its old months.
  */
 export const neverErased = [
   'outbox',
@@ -70,4 +73,5 @@ export const neverErased = [
   'billing_deltas',
   'billing_reports',
   'project_erasures',
+  'audit_log',
 ] as const;

@@ -17,13 +17,15 @@ export interface FailedRequest {
   status: number;
   code: string | null;
   message: string;
-  /** The name of the key; null for a session. */
+  /** The name of one of the two keys that every project has; null for a session or a scoped key. */
   keyName: string | null;
+  /** A scoped key. */
+  keyId: string | null;
   userId: string | null;
 }
 
 /** As it is listed. */
-export interface ListedRequest extends Omit<FailedRequest, 'userId' | 'projectId'> {
+export interface ListedRequest extends Omit<FailedRequest, 'userId' | 'keyId' | 'projectId'> {
   id: string;
   /** The address of the session's user. */
   user: string | null;
@@ -40,9 +42,9 @@ const ADDRESS = /[^\s"'<>(),;:]{1,64}@[^\s"'<>(),;]{1,255}/g;
 
 const insert = statement(
   'failed-requests-insert',
-  `insert into failed_requests (id, project_id, at, request_id, method, route, status, code, message, key_name, user_id)
+  `insert into failed_requests (id, project_id, at, request_id, method, route, status, code, message, key_name, key_id, user_id)
    select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::smallint[],
-     $8::text[], $9::text[], $10::text[], $11::uuid[])`,
+     $8::text[], $9::text[], $10::text[], $11::uuid[], $12::uuid[])`,
 );
 
 const trim = statement(
@@ -105,7 +107,7 @@ export class FailedRequests {
     const column = <K extends keyof FailedRequest | 'id'>(name: K) => requests.map((request) => request[name]);
     await insert(this.db, [
       ...(['id', 'projectId', 'at', 'requestId', 'method', 'route', 'status', 'code', 'message'] as const).map(column),
-      ...(['keyName', 'userId'] as const).map(column),
+      ...(['keyName', 'keyId', 'userId'] as const).map(column),
     ]);
     await trim(this.db, [[...new Set(column('projectId'))]]);
   }
@@ -137,12 +139,17 @@ export async function listFailedRequests(
       });
   const list = filtered()
     .leftJoin('users as u', 'u.id', 'r.userId')
+    .leftJoin('scopedKeys as k', { 'k.id': 'r.keyId', 'k.projectId': 'r.projectId' })
     .orderBy('r.id', 'desc')
     .limit(limit + 1);
   if (after !== undefined) list.where('r.id', '<', after);
-  const columns = ['id', 'at', 'requestId', 'method', 'route', 'status', 'code', 'message', 'keyName'];
+  const columns = ['id', 'at', 'requestId', 'method', 'route', 'status', 'code', 'message'];
   const [rows, [{ total = 0 } = {}]] = await Promise.all([
-    list.select<ListedRequest[]>(...columns.map((column) => `r.${column}`), 'u.email as user'),
+    list.select<ListedRequest[]>(
+      ...columns.map((column) => `r.${column}`),
+      'u.email as user',
+      db.raw('coalesce(k.name, r.key_name) as key_name'),
+    ),
     after === undefined ? filtered().count('* as total') : [{ total: 0 }],
   ]);
   return cutPage(rows, { limit, total: Number(total), cursorAfter: ({ id }) => signCursor(keys, boundTo, id) });

@@ -1,29 +1,32 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { statement } from '../../db/statement.ts';
-import { dropUnusedAttachments } from '../emails/attachments.ts';
+import { dropUnusedAttachments, dropUnusedParts, isUnused, type RemovedContent } from '../emails/bodies.ts';
 import { daysAgo, type Month, monthsOf, withLockTimeout } from './partitions.ts';
 
 const CHUNK = 1_000;
 
 /** SQL: whether the mail may still be sent. Then its body stays, however old it is. */
 const unfinished = (emailId: string): string =>
-  `exists (select 1 from emails e where e.id = ${emailId} and e.status in ('PENDING', 'SENDING', 'UNKNOWN'))`;
+  `exists (select 1 from emails e where e.id = ${emailId} and e.status in ('PENDING', 'UNKNOWN'))`;
 
 /**
- * Removes the bodies of finished mails that are older than `days`, with attachments that no other mail has, and returns how
- * many. Drops whole months where possible, and deletes the rest in chunks. The ledger stays.
+ * Removes the contents of finished mails that are older than `days`, with bodies and attachments that no other mail has, and
+ * returns how many mails. Drops whole months where possible, and deletes the rest in chunks. The ledger stays.
  */
 export async function removeOldBodies(db: Db, days: number, now = new Date()): Promise<number> {
   const before = daysAgo(days, now);
   let removed = 0;
   for (const month of await monthsOf(db, 'email_contents')) {
     if (month.to <= before) removed += await dropMonth(db, month);
-    else if (month.from < before) removed += await removeBodies(db, oldIds, [month.from, before]);
+    else if (month.from < before) removed += await removeContents(db, oldIds, [month.from, before]);
   }
-  return removed + (await removeBodies(db, oldInDefault, [before]));
+  removed += await removeContents(db, oldInDefault, [before]);
+  for (const month of await monthsOf(db, 'email_bodies')) if (month.to <= before) await dropBodies(db, month);
+  await removeFromDefault(db, [before]);
+  return removed;
 }
 
-/** Moves bodies that are still needed to the default partition. */
+/** Moves contents that are still needed to the default partition. */
 async function dropMonth(db: Db, { table }: Month): Promise<number> {
   return inTransaction(db, async (trx) => {
     await withLockTimeout(trx);
@@ -34,17 +37,38 @@ async function dropMonth(db: Db, { table }: Month): Promise<number> {
       [table],
     );
     await trx.raw(
-      `create temporary table kept_bodies on commit drop as select * from ?? c where ${unfinished('c.email_id')}`,
+      `create temporary table kept_contents on commit drop as select * from ?? c where ${unfinished('c.email_id')}`,
       [table],
     );
     await trx.raw('drop table ??', [table]);
-    await trx.raw('insert into email_contents select * from kept_bodies');
-    await trx.raw('drop table kept_bodies');
+    await trx.raw('insert into email_contents select * from kept_contents');
+    await trx.raw('drop table kept_contents');
     const [{ count, sets }] = rows as [{ count: number; sets: string[] | null }];
     await dropUnusedAttachments(trx, sets ?? []);
     return count;
   });
 }
+
+/** Moves bodies of unfinished mail to the default partition. New mail uses bodies of its own month only. */
+async function dropBodies(db: Db, { table }: Month): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await withLockTimeout(trx);
+    await trx.raw('lock table ?? in access exclusive mode', [table]);
+    await trx.raw(
+      `create temporary table kept_bodies on commit drop as select * from ?? b where not ${isUnused('b.id')}`,
+      [table],
+    );
+    await trx.raw('drop table ??', [table]);
+    await trx.raw('insert into email_bodies select * from kept_bodies');
+    await trx.raw('drop table kept_bodies');
+  });
+}
+
+// Bodies that were kept when their month was dropped.
+const removeFromDefault = statement(
+  'retention-bodies-default',
+  `delete from email_bodies_default b where b.id < uuid_floor($1) and ${isUnused('b.id')}`,
+);
 
 interface IdRow {
   email_id: string;
@@ -53,22 +77,22 @@ interface IdRow {
 
 // Read in the order of ids after $1, so that unfinished mails are read only once.
 const oldIds = statement<IdRow>(
-  'retention-bodies',
+  'retention-contents',
   `select email_id, not ${unfinished('email_id')} as finished from email_contents
    where email_id > coalesce($1::uuid, uuid_floor($3)) and email_id < uuid_floor($4) order by email_id limit $2`,
 );
 const oldInDefault = statement<IdRow>(
-  'retention-bodies-default',
+  'retention-contents-default',
   `select email_id, not ${unfinished('email_id')} as finished from email_contents_default
    where ($1::uuid is null or email_id > $1) and created_at < $3 order by email_id limit $2`,
 );
 
-const removeByIds = statement<{ attachment_set: string | null }>(
-  'retention-bodies-remove',
-  'delete from email_contents where email_id = any ($1::uuid[]) returning attachment_set',
+const removeByIds = statement<RemovedContent>(
+  'retention-contents-remove',
+  'delete from email_contents where email_id = any ($1::uuid[]) returning body_id, attachment_set',
 );
 
-async function removeBodies(db: Db, next: typeof oldIds, bounds: Date[]): Promise<number> {
+async function removeContents(db: Db, next: typeof oldIds, bounds: Date[]): Promise<number> {
   let removed = 0;
   for (let after: string | null = null; ; ) {
     const rows: IdRow[] = await next(db, [after, CHUNK, ...bounds]);
@@ -81,6 +105,6 @@ async function removeBodies(db: Db, next: typeof oldIds, bounds: Date[]): Promis
 
 async function remove(trx: Db, ids: string[]): Promise<number> {
   const removed = await removeByIds(trx, [ids]);
-  await dropUnusedAttachments(trx, [...new Set(removed.flatMap(({ attachment_set: set }) => set ?? []))]);
+  await dropUnusedParts(trx, removed);
   return removed.length;
 }

@@ -1,7 +1,7 @@
 import { limitStatements } from '../../db/bounds.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 
-export const partitioned = ['events', 'email_contents'] as const;
+export const partitioned = ['events', 'email_contents', 'email_bodies', 'audit_log'] as const;
 export type Partitioned = (typeof partitioned)[number];
 
 /** A monthly partition. */

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { dropOldAuditMonths } from './audit.ts';
 import { removeOldBodies } from './bodies.ts';
 import { removeOldEvents } from './events.ts';
 import { addMonths, gatherStatistics } from './partitions.ts';
@@ -9,6 +10,7 @@ export type RetentionSettings = Pick<Settings, 'eventRetentionDays' | 'emailBody
 export interface Removed {
   events: number;
   bodies: number;
+  auditMonths: number;
 }
 
 /** Safe to repeat after a crash. */
@@ -17,6 +19,7 @@ export async function runRetention(db: Db, settings: RetentionSettings, now = ne
   const { eventRetentionDays, emailBodyRetentionDays } = settings;
   const events = eventRetentionDays === undefined ? 0 : await removeOldEvents(db, eventRetentionDays, now);
   const bodies = await removeOldBodies(db, emailBodyRetentionDays, now);
+  const auditMonths = await dropOldAuditMonths(db, now);
   await gatherStatistics(db);
-  return { events, bodies };
+  return { events, bodies, auditMonths };
 }

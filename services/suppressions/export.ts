@@ -3,13 +3,20 @@ import type { Db } from '../../db/connect.ts';
 import { Suppression } from '../../db/models/suppression.ts';
 import { csvLines } from '../../platform/csv-lines.ts';
 import { heavyWork } from '../access/heavy-work.ts';
+import type { ProjectAccess } from '../access/keys.ts';
+import { recordAudit } from '../audit/record.ts';
 
 const PAGE = 1_000;
 const EXPORT_WAIT_MS = 600_000;
 
-/** Returns the list as CSV, the oldest first, page by page. Leaves out addresses of which only the hash is stored. */
-export const exportSuppressions = (db: Db, projectId: string): Readable =>
-  Readable.from(pages(db, projectId), { objectMode: false });
+/**
+ * Records the export, then returns the list as CSV, the oldest first, page by page. Leaves out addresses of which only the
+ * hash is stored.
+ */
+export async function exportSuppressions(db: Db, project: ProjectAccess): Promise<Readable> {
+  await recordAudit(db, project, { action: 'suppressions.exported', target: { type: 'suppressions', id: null } });
+  return Readable.from(pages(db, project.projectId), { objectMode: false });
+}
 
 async function* pages(db: Db, projectId: string): AsyncGenerator<string> {
   yield csvLines([['email', 'reason', 'note', 'createdAt']]);

@@ -4,6 +4,7 @@ import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { writing } from '../access/write-transaction.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 
 export { type SuppressionReason, suppressionReasons } from '../../db/models/suppression.ts';
 
@@ -77,6 +78,13 @@ export async function suppressAddress(
       .findOne({ projectId })
       .whereRaw('address_hash = address_hash(?::uuid, ?)', [projectId, address.email])
       .throwIfNotFound();
+    const { id, contactId, reason } = suppression;
+    // The address itself is not recorded: it could not be erased.
+    await recordAudit(trx, project, {
+      action: 'suppression.added',
+      target: contactId ? { type: 'contact', id: contactId } : { type: 'suppression', id },
+      changes: changesOf({}, { reason }),
+    });
     return { suppression, isNew: added.has(address.email) };
   });
 }

@@ -1,5 +1,6 @@
 import { type Db, wake } from '../../db/connect.ts';
 import { contactValues, writeContactSql } from '../../db/models/contact-writing.ts';
+import { sharedBodyId } from '../../db/models/email-body.ts';
 import { statement } from '../../db/statement.ts';
 import { newId } from '../../platform/ids.ts';
 import { countUse } from '../throttle/count.ts';
@@ -28,14 +29,18 @@ const BODY = `<!doctype html>
 {% endif %}</body></html>`;
 
 /** RFC 3834: prevents automatic replies. */
-const HEADERS = JSON.stringify({ 'Auto-Submitted': 'auto-generated' });
+const HEADERS = { 'Auto-Submitted': 'auto-generated' };
 
 const write = statement(
   'system-mail',
-  `with contact as materialized (select * from ${writeContactSql('$2::uuid', 8)}),
+  `with contact as materialized (select * from ${writeContactSql('$2::uuid', 9)}),
+   body as (
+     insert into email_bodies (id, project_id, html, headers, shared)
+     select $8::uuid, $2::uuid, $5::text, $7::jsonb, true from contact on conflict do nothing
+   ),
    content as (
-     insert into email_contents (email_id, project_id, to_email, from_email, subject, html, type, variables, headers)
-     select $1::uuid, $2::uuid, $8::text, $3::text, $4::text, $5::text, 'TRANSACTIONAL', $6::jsonb, $7::jsonb from contact
+     insert into email_contents (email_id, project_id, body_id, to_email, from_email, subject, type, variables)
+     select $1::uuid, $2::uuid, $8::uuid, $9::text, $3::text, $4::text, 'TRANSACTIONAL', $6::jsonb from contact
    )
    insert into emails (id, project_id, contact_id) select $1::uuid, $2::uuid, contact.id from contact`,
 );
@@ -52,7 +57,9 @@ export async function sendSystemMail(trx: Db, { from, to, ...systemMail }: Syste
   const id = newId();
   const contact = { email: to, subscribedWhenNew: true, patch: {}, deletes: [] };
   const variables = JSON.stringify({ systemMail });
-  await write(trx, [id, SYSTEM_PROJECT_ID, from, SUBJECT, BODY, variables, HEADERS, ...contactValues(contact)]);
+  const bodyId = sharedBodyId(id, SYSTEM_PROJECT_ID, { html: BODY, headers: HEADERS });
+  const content = [from, SUBJECT, BODY, variables, JSON.stringify(HEADERS), bodyId];
+  await write(trx, [id, SYSTEM_PROJECT_ID, ...content, ...contactValues(contact)]);
   wake(trx, 'mail');
   return id;
 }

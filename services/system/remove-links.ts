@@ -9,7 +9,7 @@ export async function scrubSystemMail(db: Db): Promise<number> {
   const { rowCount } = await db.raw(
     `update email_contents c set variables = c.variables #- '{systemMail,link}'
      from emails e
-     where e.project_id = ? and e.id > uuid_floor(now() - interval '8 days') and e.status not in ('PENDING', 'SENDING')
+     where e.project_id = ? and e.id > uuid_floor(now() - interval '8 days') and e.status <> 'PENDING'
        and c.email_id = e.id and c.variables #> '{systemMail,link}' is not null`,
     [SYSTEM_PROJECT_ID],
   );

@@ -6,10 +6,11 @@ import { nameOfCopy } from '../../platform/names.ts';
 import type { ProjectAccess } from '../access/keys.ts';
 import { requireOpenProject } from '../access/open-project.ts';
 import { requireBelowLimit } from '../access/resource-limit.ts';
+import { changesOf, recordAudit } from '../audit/record.ts';
 import { requireVerifiedSender } from '../domains/verified-sender.ts';
 import type { Address } from '../emails/send.ts';
 import { requireValidTemplate } from './check.ts';
-import { findTemplate, requireTemplate } from './find.ts';
+import { findTemplate, lockTemplate } from './find.ts';
 import { findVersion, storeVersion } from './versions.ts';
 
 export { templateTypes } from '../../db/models/template.ts';
@@ -34,17 +35,27 @@ export async function createTemplate(
   project: ProjectAccess,
   input: NewTemplate,
   { templates: max } = UNLIMITED,
-  savedBy?: string,
 ): Promise<Template> {
   requireValidTemplate(input);
   const { projectId } = project;
   return writeTemplate(db, project, input, async (trx) => {
     await requireBelowLimit(trx, { what: 'templates', projectId, max });
-    const template = await Template.query(trx)
-      .insert({ ...columnsOf(input), id: newId(), projectId })
-      .returning('*');
-    return storeVersion(trx, template, savedBy);
+    return insertTemplate(trx, project, { ...columnsOf(input), projectId });
   });
+}
+
+async function insertTemplate(trx: Db, project: ProjectAccess, columns: Partial<Template>): Promise<Template> {
+  const created = await Template.query(trx)
+    .insert({ ...columns, id: newId(), version: 1 })
+    .returning('*');
+  await storeVersion(trx, created, project.actor);
+  const { id, name } = created;
+  await recordAudit(trx, project, {
+    action: 'template.created',
+    target: { type: 'template', id },
+    changes: changesOf({}, { name }),
+  });
+  return created;
 }
 
 export async function updateTemplate(
@@ -52,7 +63,6 @@ export async function updateTemplate(
   project: ProjectAccess,
   id: string,
   change: TemplateChange,
-  savedBy?: string,
 ): Promise<Template> {
   const { projectId } = project;
   // A template of another project is 404, even when the change is invalid.
@@ -61,30 +71,23 @@ export async function updateTemplate(
   const columns = columnsOf(change);
   return writeTemplate(db, project, change, async (trx) => {
     if (Object.keys(columns).length === 0) return findTemplate(trx, projectId, id);
-    const [updated] = await Template.query(trx)
-      .where({ projectId, id })
-      .patch({ ...columns, version: Template.raw('version + 1') as never, updatedAt: new Date() })
-      .returning('*');
-    return storeVersion(trx, requireTemplate(updated), savedBy);
+    const before = await lockTemplate(trx, projectId, id);
+    const changes = changesOf(before, columns);
+    const version = before.version + 1;
+    const updated = await before.$query(trx).patchAndFetch({ ...columns, version, updatedAt: new Date() });
+    await storeVersion(trx, updated, project.actor);
+    if (Object.keys(changes).length > 0)
+      await recordAudit(trx, project, { action: 'template.updated', target: { type: 'template', id }, changes });
+    return updated;
   });
 }
 
 /** Saves an earlier version as the newest one. */
-export async function restoreVersion(
-  db: Db,
-  project: ProjectAccess,
-  id: string,
-  version: number,
-  savedBy?: string,
-): Promise<Template> {
-  const { name, description, subject, body, type, fromEmail, fromName, replyTo } = await findVersion(
-    db,
-    project.projectId,
-    id,
-    version,
-  );
+export async function restoreVersion(db: Db, project: ProjectAccess, id: string, version: number): Promise<Template> {
+  const found = await findVersion(db, project.projectId, id, version);
+  const { name, description, subject, body, type, fromEmail, fromName, replyTo } = found;
   const from = fromEmail === null ? null : { email: fromEmail };
-  return updateTemplate(db, project, id, { name, description, subject, body, type, from, fromName, replyTo }, savedBy);
+  return updateTemplate(db, project, id, { name, description, subject, body, type, from, fromName, replyTo });
 }
 
 /** Copies a template without validating its content again. */
@@ -93,15 +96,11 @@ export async function duplicateTemplate(
   project: ProjectAccess,
   id: string,
   { templates: max } = UNLIMITED,
-  savedBy?: string,
 ): Promise<Template> {
   return writeTemplate(db, project, {}, async (trx) => {
     const { createdAt: _, updatedAt: __, ...original } = await findTemplate(trx, project.projectId, id);
     await requireBelowLimit(trx, { what: 'templates', projectId: project.projectId, max });
-    const copy = await Template.query(trx)
-      .insert({ ...original, id: newId(), name: nameOfCopy(original.name), version: 1 })
-      .returning('*');
-    return storeVersion(trx, copy, savedBy);
+    return insertTemplate(trx, project, { ...original, name: nameOfCopy(original.name) });
   });
 }
 

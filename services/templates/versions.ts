@@ -3,6 +3,7 @@ import type { Template, TemplateType } from '../../db/models/template.ts';
 import { openCursor, signCursor } from '../../platform/crypto/cursor.ts';
 import type { SigningKeys } from '../../platform/crypto/signed-token.ts';
 import { notFound } from '../../platform/errors.ts';
+import type { Actor } from '../audit/record.ts';
 import { type CursorPage, cutPage } from '../paging.ts';
 import { findTemplate } from './find.ts';
 
@@ -24,16 +25,16 @@ export interface TemplateVersion {
 
 const KEPT = 50;
 
-/** Stores the template as it is now as its newest version, and drops the oldest. `savedBy` is a user. */
-export async function storeVersion(trx: Db, template: Template, savedBy?: string): Promise<Template> {
+/** Stores the template as it is now as its newest version, and drops the oldest. */
+export async function storeVersion(trx: Db, template: Template, actor?: Actor): Promise<void> {
   const { id, projectId, version, name, description, subject, body, fromEmail, fromName, replyTo, type } = template;
+  const savedBy = actor?.type === 'USER' ? actor.id : null;
   const content = { name, description, subject, body, fromEmail, fromName, replyTo, type };
-  await trx('templateVersions').insert({ templateId: id, projectId, version, ...content, savedBy: savedBy ?? null });
+  await trx('templateVersions').insert({ templateId: id, projectId, version, ...content, savedBy });
   await trx('templateVersions')
     .where({ projectId, templateId: id })
     .where('version', '<=', version - KEPT)
     .del();
-  return template;
 }
 
 /** Returns the newest first, without the bodies. */

@@ -48,6 +48,7 @@ export interface StepMailRow {
   fromName: string | null;
   replyTo: string | null;
   subject: string;
+  bodyId: string;
   html: string;
   type: string;
 }

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { Contact, type ContactRecord } from '../../db/models/contact.ts';
 import { Domain } from '../../db/models/domain.ts';
+import { sharedBodyId } from '../../db/models/email-body.ts';
 import type { Template } from '../../db/models/template.ts';
 import { statement } from '../../db/statement.ts';
 import { unverifiedSender } from '../../platform/errors.ts';
@@ -55,10 +56,12 @@ async function isSubscribed(db: Db, { projectId, contact }: Sender, to: string |
 export function mailRowOf(
   { template, from }: Extract<MailPlan, { template: unknown }>,
   { fromName, replyTo, to }: StepMail,
+  projectId: string,
   contact: ContactRecord,
 ): StepMailRow {
+  const id = newId();
   return {
-    id: newId(),
+    id,
     priority: PRIORITY,
     templateId: template.id,
     to: to ?? contact.email,
@@ -66,6 +69,7 @@ export function mailRowOf(
     fromName: fromName ?? template.fromName,
     replyTo: replyTo ?? template.replyTo,
     subject: template.subject,
+    bodyId: sharedBodyId(id, projectId, { html: template.body }),
     html: template.body,
     type: template.type,
   };

@@ -56,7 +56,7 @@ export function executionEnvironment(
     sendEmail: async (mail) => {
       const plan = await planStepEmail(db, execution, mail);
       if (!('template' in plan)) return plan;
-      effects.mail = mailRowOf(plan, mail, contact);
+      effects.mail = mailRowOf(plan, mail, projectId, contact);
       return { emailId: effects.mail.id };
     },
     updateContact: async ({ data, subscribed = null }) => {

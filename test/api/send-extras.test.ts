@@ -36,11 +36,9 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     expect(answer).to.have.status(200);
     return answer.body.data.emails[0].email;
   };
-  const contentOf = async (more: object) =>
-    api
-      .db('email_contents')
-      .where({ emailId: await idOf(more) })
-      .first();
+  const contentOf = async (more: object) => storedContent(await idOf(more));
+  const storedContent = async (emailId: string) =>
+    api.db('email_contents').join('email_bodies', 'email_bodies.id', 'body_id').where({ emailId }).first();
   const written = async () => {
     const [mails, contacts, files] = await Promise.all(
       ['emails', 'contacts', 'email_attachments'].map((table) => api.db(table).count()),
@@ -252,7 +250,7 @@ describe('POST /v1/send with headers, attachments or a template', () => {
     it('provides subject, body, sender and reply address', async () => {
       const id = await template();
       const email = await idOf({ ...bare, template: id });
-      expect(await api.db('email_contents').where({ emailId: email }).first()).to.include({
+      expect(await storedContent(email)).to.include({
         subject: 'Hi {{ name }}',
         html: '<p>{{ name }}</p>',
         fromEmail: `team@${project.senderDomain}`,

@@ -24,7 +24,11 @@ describe('POST /v1/send', () => {
   const contentOf = async (more: object) => {
     const answer = await send(more);
     expect(answer).to.have.status(200);
-    return api.db('email_contents').where({ email_id: answer.body.data.emails[0].email }).first();
+    return api
+      .db('email_contents')
+      .join('email_bodies', 'email_bodies.id', 'body_id')
+      .where({ email_id: answer.body.data.emails[0].email })
+      .first();
   };
 
   it('answers 200 with the contact and e-mail of the recipient', async () => {

@@ -5,6 +5,7 @@ import { addContacts } from '../support/campaigns.ts';
 import { makeProject, type TestProject } from '../support/connected-database.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from '../support/processes.ts';
+import { inDoubt } from '../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { type OwnNamespace, ownNamespace } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
@@ -107,11 +108,17 @@ describe('a campaign while processes are killed', function () {
 
     await smtp.received(1_500, TIMEOUT);
     expect((await act('pause')).body).to.include({ paused: true });
+    // Only mails that had begun may still arrive.
+    const begun = new Set((await inDoubt(db)).map(({ emailId }) => emailId));
+    expect(begun.size).to.be.at.most(2 * CONNECTIONS);
+    const arrivedBefore = mails.length;
     const sentBeforePause = await eventually(async () => {
       const before = mails.length;
       await new Promise((resolve) => setTimeout(resolve, 300));
       return before === mails.length && before;
     }, TIMEOUT);
+    const arrivedAfter = mails.slice(arrivedBefore).map(({ messageId }) => messageId?.slice(1).split('@')[0]);
+    for (const late of arrivedAfter) expect(begun).to.include(late);
     expect((await act('resume')).body).to.include({ paused: false });
 
     await smtp.received(sentBeforePause + 500, TIMEOUT);
@@ -129,9 +136,7 @@ describe('a campaign while processes are killed', function () {
     await eventually(async () => ((await readCampaign())?.pendingCount ?? RECIPIENTS) <= deferred.length, TIMEOUT);
     const database = db;
     await eventually(async () => {
-      await database('emails')
-        .where({ campaignId: id, status: 'PENDING', batchId: null })
-        .update({ dueAt: new Date() });
+      await database('emails').where({ campaignId: id, status: 'PENDING' }).update({ dueAt: new Date() });
       await server().patch(`/campaigns/${id}`, { ratePerMinute: null });
       return (await readCampaign())?.status === 'SENT';
     }, TIMEOUT);
@@ -152,8 +157,8 @@ describe('a campaign while processes are killed', function () {
     const withStatus = (status: string) => recipients.filter((recipient) => recipient.status === status);
     expect(withStatus('FAILED').map(({ toEmail }) => toEmail)).to.have.members(refused);
     // A kill may have hit a second attempt, whose outcome is unknown then.
-    const inDoubt = new Set(withStatus('UNKNOWN').map(({ toEmail }) => toEmail));
-    const delivered = deferred.filter((address) => !inDoubt.has(address));
+    const unknownAddresses = new Set(withStatus('UNKNOWN').map(({ toEmail }) => toEmail));
+    const delivered = deferred.filter((address) => !unknownAddresses.has(address));
     expect(delivered).to.not.deep.equal([]);
     for (const address of delivered) expect(mailsTo(address), address).to.have.lengthOf(1);
     // In flight when a worker was killed (three times) or the database was unavailable, or dropped by the server.

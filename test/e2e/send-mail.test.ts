@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { attributeKeys } from '../../temporal/search-attributes.ts';
 import { mailById } from '../support/ledger.ts';
 import type { ServiceProcess } from '../support/processes.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
@@ -26,29 +25,27 @@ describe('sending one mail end to end', function () {
     eventually(
       async () => {
         const mail = await mailById(stack.database.db, id);
-        return !['PENDING', 'SENDING'].includes(mail.status) && mail;
+        return mail.status !== 'PENDING' && mail;
       },
       { what: 'a result', timeoutMs: 30_000 },
     );
 
-  it('delivers an accepted mail by a Temporal workflow that can be found by its batch', async () => {
+  const workflowIdsOf = async (query: string): Promise<string[]> => {
+    const ids: string[] = [];
+    for await (const { workflowId } of temporal.client.workflow.list({ query })) ids.push(workflowId);
+    return ids;
+  };
+
+  it('sends an accepted mail with a stable Message-ID', async () => {
     const id = await stack.send('ann@example.com');
     const [received] = await stack.smtp.received(1, { to: 'ann@example.com', timeoutMs: 30_000 });
     expect(received?.messageId).to.equal(`<${id}@${stack.project.senderDomain}>`);
     const parsed = await received?.parsed();
     expect(parsed).to.include({ subject: 'Hello' });
-    const mail = await finished(id);
-    expect(mail).to.include({ status: 'SENT', attempts: 1 });
-
-    const query = `WorkflowType = 'delivery' AND ${attributeKeys.resourceId.name} = '${mail.batchId}'`;
-    const found = await eventually(async () => {
-      for await (const run of temporal.client.workflow.list({ query })) if (run.status.name === 'COMPLETED') return run;
-      return undefined;
-    });
-    expect(found.workflowId).to.equal(`delivery/${mail.batchId}`);
+    expect(await finished(id)).to.include({ status: 'SENT', attempts: 1 });
   });
 
-  it('batches a burst into few deliveries and sends every mail once', async () => {
+  it('sends every mail of a burst once, and costs Temporal nothing per mail', async () => {
     const ids = await Promise.all(Array.from({ length: 60 }, () => stack.send()));
     const mails = await Promise.all(ids.map(finished));
     expect(mails.map(({ status }) => status)).to.deep.equal(ids.map(() => 'SENT'));
@@ -57,7 +54,14 @@ describe('sending one mail end to end', function () {
     expect(sent.filter((id) => expected.includes(id ?? '')))
       .to.have.members(expected)
       .and.have.length(60);
-    expect(new Set(mails.map(({ batchId }) => batchId)).size).to.be.below(60);
+    // One for the process and a spare one, whatever the number of mails.
+    const senders = () => workflowIdsOf("WorkflowType = 'sender'");
+    await eventually(async () => (await senders()).length === 2, { what: 'two sender workflows' });
+    expect(await senders()).to.have.members(['sender/1', 'sender/2']);
+    for (const id of await senders()) {
+      const { historyLength } = await temporal.client.workflow.getHandle(id).describe();
+      expect(historyLength).to.be.below(15);
+    }
   });
 
   it('reports ready and no waiting work on the probes of the worker', async () => {
@@ -67,8 +71,12 @@ describe('sending one mail end to end', function () {
     expect(await ready.json()).to.deep.equal({ status: 'ok', parts });
     const metrics = await (await fetch(`${worker.url}/metrics`)).text();
     expect(metrics).to.match(/^everpost_mail_results_total\{result="sent"\} 61$/m);
-    expect(metrics).to.match(/^everpost_outbox_rows\{queue="mail",state="waiting"\} 0$/m);
-    expect(metrics).to.match(/^everpost_mail\{state="due"\} 0$/m);
+    expect(metrics).to.match(/^everpost_outbox_rows\{queue="control",state="waiting"\} 0$/m);
+    for (const state of ['due', 'later', 'leased', 'sending'])
+      expect(metrics).to.match(new RegExp(`^everpost_mail\\{state="${state}"\\} 0$`, 'm'));
+    const relay = `127.0.0.1:${stack.smtp.port}`;
+    expect(metrics).to.include(`everpost_relay_mails_total{relay="${relay}",outcome="sent"} 61`);
+    expect(metrics).to.include(`everpost_relay_usable{relay="${relay}"} 1`);
   });
 
   it('loses no mail when the worker gets SIGTERM during deliveries, and exits with 0', async () => {
@@ -79,7 +87,8 @@ describe('sending one mail end to end', function () {
     const exit = await worker.stop();
     expect(exit, worker.logs()).to.deep.equal({ code: 0, signal: null });
     const db = stack.database.db;
-    expect(await db('emails').where({ status: 'SENDING' }), 'no mail is left in flight').to.deep.equal([]);
+    expect(await db('outgoing_mails'), 'no mail is left leased or in flight').to.deep.equal([]);
+    expect(await db('senders')).to.deep.equal([]);
     expect(stack.smtp.mails.length, 'it did not wait for all of them').to.be.below(before + 80);
     worker = await stack.startWorker();
     const mails = await Promise.all(ids.map(finished));

@@ -1,92 +1,103 @@
 import { expect } from 'chai';
-import type { Knex } from 'knex';
+import { QUARANTINE_REASON } from '../../services/sending/composer.ts';
+import { mailQueueOptions } from '../../worker/task-queue-options.ts';
+import { TemporalWorkers } from '../../worker/temporal-workers.ts';
+import { addContacts, recipientTo, standing, startCampaign } from '../support/campaigns.ts';
+import { poisonousComposer } from '../support/composer.ts';
 import { mailById } from '../support/ledger.ts';
-import type { ServiceProcess } from '../support/processes.ts';
+import { testSender } from '../support/sending.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
+import { silent, temporalSettings } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-// Temporal detects a dead worker after the heartbeat timeout.
-const TIMEOUT = { timeoutMs: 90_000 };
+const TIMEOUT = { timeoutMs: 60_000 };
 
-describe('a mail that stops every worker that composes it', function () {
-  this.timeout(240_000);
+describe('a mail that stops every process that composes it', function () {
+  this.timeout(180_000);
   let temporal: OwnNamespace;
   let stack: Stack;
-  let lock: Knex.Transaction | undefined;
+  const quarantined: string[] = [];
+  const ends: (() => Promise<unknown> | unknown)[] = [];
 
   before(async () => {
     temporal = await ownNamespace();
     stack = await startStack(temporal);
+    ends.push(
+      () => temporal.close(),
+      () => stack.end(),
+    );
+    // The role `mail` in this process, because only here its compose processes are poisonous.
+    const composer = poisonousComposer({
+      limits: { silenceMs: 1_000, heapMb: 64 },
+      onQuarantined: ({ subject }) => quarantined.push(subject),
+    });
+    const sending = testSender(stack.database.url, { url: stack.smtp.url, composer });
+    const stopping = new AbortController();
+    const workers = new TemporalWorkers({
+      settings: temporalSettings(temporal.address, temporal.namespace),
+      temporal,
+      duties: [mailQueueOptions({ sender: sending.sender, stopping: stopping.signal })],
+      log: silent,
+    });
+    ends.push(async () => {
+      stopping.abort();
+      await workers.stop();
+      await sending.close();
+      await composer.close();
+    });
+    await stack.startWorker({}, ['workflows', 'bulk', 'relay']);
+    await temporal.client.workflow.start('sender', { taskQueue: 'everpost-workflows', workflowId: 'sender/1' });
   });
   after(async () => {
-    if (lock && !lock.isCompleted()) await lock.rollback();
-    await stack?.end();
-    await temporal?.close();
+    for (const end of ends.reverse()) await end();
   });
 
-  it('ends FAILED with a reason, and the other mails of its batch are sent once', async () => {
-    const { database, smtp, server, project } = stack;
-    const { db } = database;
+  const sendWithSubject = async (subject: string): Promise<string> => {
+    const { server, project } = stack;
     const answer = await server.post('/v1/send', {
-      ...{
-        to: 'stuck@example.com',
-        from: `shop@${project.senderDomain}`,
-        subject: 'Stuck',
-        body: '<p>See the file</p>',
-      },
-      attachments: [{ filename: 'a.txt', content: Buffer.from('a').toString('base64'), contentType: 'text/plain' }],
+      ...{ to: 'stuck@example.com', from: `shop@${project.senderDomain}`, subject, body: '<p>Hello</p>' },
     });
     expect(answer).to.have.status(200);
-    const stuck: string = answer.body.data.emails[0].email;
-    const others = await Promise.all(Array.from({ length: 5 }, () => stack.send()));
-    // Composing this mail never ends: the table of its attachment is locked.
-    lock = await db.transaction();
-    await lock.raw('lock table email_attachments in access exclusive mode');
-    // No mail is sent before the first worker dies, so that all are still in one batch.
-    smtp.misbehave({ at: 'connect', do: 'hang' });
+    return answer.body.data.emails[0].email;
+  };
+  const becomes = (id: string, status: string) =>
+    eventually(async () => (await mailById(stack.database.db, id)).status === status, { ...TIMEOUT, what: status });
 
-    /** Kills a worker and expires its leases. */
-    const kill = async (worker: ServiceProcess) => {
-      await worker.kill();
-      await db('delivery_batches')
-        .whereNotNull('leaseToken')
-        .update({ leaseUntil: new Date(0) });
-    };
-    const first = await stack.startWorker();
-    await eventually(() => smtp.connections().open > 0, { ...TIMEOUT, what: 'a worker about to send' });
-    await kill(first);
-    smtp.behave();
-    const { batchId } = await mailById(db, stuck);
-    for (const id of others) expect((await mailById(db, id)).batchId).to.equal(batchId);
+  for (const poison of ['HANG', 'KILL', 'FILL HEAP'])
+    it(`ends FAILED with a reason (${poison}), and other mail is sent once`, async () => {
+      const { smtp, server } = stack;
+      const before = smtp.mails.length;
+      const stuck = await sendWithSubject(poison);
+      const others = await Promise.all(Array.from({ length: 10 }, () => stack.send()));
+      for (const id of others) await becomes(id, 'SENT');
+      await becomes(stuck, 'FAILED');
+      expect((await server.get(`/emails/${stuck}`)).body).to.include({ status: 'FAILED', reason: QUARANTINE_REASON });
+      const { data } = (await server.get('/emails?status=FAILED')).body;
+      expect(data.map(({ id }: { id: string }) => id)).to.include(stuck);
+      expect(quarantined).to.include(poison);
+      expect(smtp.mails).to.have.length(before + others.length);
+      expect(smtp.mailsTo('stuck@example.com')).to.deep.equal([]);
+      for (const id of others)
+        expect(await mailById(stack.database.db, id)).to.include({ attempts: 1, unknownOutcomes: 0 });
+    });
 
-    for (const composingIds of [[stuck], [stuck, stuck]]) {
-      const worker = await stack.startWorker();
-      const composing = async () => (await db('delivery_batches').where({ id: batchId }).first('composing'))?.composing;
-      await eventually(async () => (await composing())?.length === composingIds.length, {
-        ...TIMEOUT,
-        what: 'the composing mark',
-      });
-      expect(await composing()).to.deep.equal(composingIds);
-      expect(await mailById(db, stuck)).to.include({ status: 'PENDING', attempts: 0 });
-      await kill(worker);
-    }
-
-    await stack.startWorker();
-    await eventually(async () => (await mailById(db, stuck)).status === 'FAILED', {
+  it('ends FAILED in a campaign, and the other recipients get their mail once', async () => {
+    const { database, project, smtp } = stack;
+    await addContacts(database.db, project, 30);
+    await database
+      .db('contacts')
+      .where({ projectId: project.id, email: 'p7@example.com' })
+      .update({ data: JSON.stringify({ name: 'KILL' }) });
+    const before = smtp.mails.length;
+    const { id } = await startCampaign(database.db, project);
+    await eventually(async () => (await standing(database.db, project, id)).sent === 29, {
       ...TIMEOUT,
-      what: 'the FAILED mail',
+      what: '29 sent mails',
     });
-    await smtp.received(others.length, TIMEOUT);
-    for (const id of others)
-      await eventually(async () => (await mailById(db, id)).status === 'SENT', { ...TIMEOUT, what: 'a mail SENT' });
-    const shown = await server.get(`/emails/${stuck}`);
-    expect(shown.body).to.include({
-      status: 'FAILED',
-      reason:
-        'writing this mail stopped the worker twice; it is not tried again, and no attempt to deliver it was made',
-    });
-    expect(await mailById(db, stuck)).to.include({ attempts: 0, unknownOutcomes: 0 });
-    expect(smtp.mails).to.have.lengthOf(others.length);
-    expect(new Set(smtp.mails.flatMap(({ to }) => to)).size).to.equal(others.length);
+    await eventually(async () => (await standing(database.db, project, id)).failed === 1, TIMEOUT);
+    expect(await recipientTo(database.db, id, 'p7@example.com')).to.include({ reason: QUARANTINE_REASON });
+    const addresses = smtp.mails.slice(before).map(({ to }) => to[0]);
+    expect(addresses.filter((to) => to?.startsWith('p'))).to.have.length(29);
+    expect(new Set(addresses).size).to.equal(addresses.length);
   });
 });

@@ -1,23 +1,19 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { emailActivities } from '../../activities/emails.ts';
-import type { Email } from '../../db/models/email.ts';
-import { createMailer } from '../../platform/smtp/mailer.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
-import { noCounts } from '../../services/emails/delivery-settlement.ts';
+import type { EmailStatus } from '../../db/models/email.ts';
+import { attemptLogOf } from '../../services/emails/attempts.ts';
+import { addContacts, recipientTo, standing, startCampaign } from '../support/campaigns.ts';
 import { mailById } from '../support/ledger.ts';
-import { testLinks } from '../support/links.ts';
-import { testRenderer } from '../support/renderer.ts';
+import { inDoubt } from '../support/sending.ts';
 import { type OwnNamespace, ownNamespace, type Stack, startStack } from '../support/stack.ts';
-import { activityEnvironment } from '../support/temporal-work.ts';
 import { eventually } from '../support/waiting.ts';
 
-// After a kill Temporal waits for the heartbeat timeout, and the lease has to expire.
+// After a kill the lease of the sender has to run out.
 const TIMEOUT = { timeoutMs: 90_000 };
 
-const workerConnections = `application_name = 'everpost-worker' and datname = current_database()`;
+const senderConnections = `application_name = 'everpost-sender' and datname = current_database()`;
 
-describe('killing processes during a delivery', function () {
+describe('killing processes while they send', function () {
   this.timeout(180_000);
   let temporal: OwnNamespace;
   let stack: Stack;
@@ -34,8 +30,20 @@ describe('killing processes during a delivery', function () {
   });
 
   const mail = (id: string) => mailById(stack.database.db, id);
-  const becomes = (id: string, status: Email['status']) =>
-    eventually(async () => (await mail(id)).status === status && mail(id), { ...TIMEOUT, what: `a mail ${status}` });
+  const shownStatus = async (id: string): Promise<EmailStatus> => (await stack.server.get(`/emails/${id}`)).body.status;
+  const becomes = async (id: string, status: EmailStatus) => {
+    await eventually(async () => (await shownStatus(id)) === status, { ...TIMEOUT, what: `a mail ${status}` });
+    return mail(id);
+  };
+  const leaseEnds = () =>
+    eventually(
+      async () => {
+        const { db } = stack.database;
+        const leases = await db('senders').select(db.raw('lease_until <= now() as "isOver"'));
+        return leases.length > 0 && leases.every(({ isOver }) => isOver);
+      },
+      { ...TIMEOUT, what: 'the end of the lease' },
+    );
 
   it('sends exactly one mail when the worker is killed before sending', async () => {
     stack.smtp.misbehave({ at: 'connect', do: 'hang' });
@@ -44,6 +52,7 @@ describe('killing processes during a delivery', function () {
     await eventually(() => stack.smtp.connections().open > 0, { ...TIMEOUT, what: 'a worker about to send' });
     expect(await worker.kill()).to.deep.equal({ code: null, signal: 'SIGKILL' });
     expect(await mail(id)).to.include({ status: 'PENDING', attempts: 0 });
+    expect(await inDoubt(stack.database.db), 'a mail without a connection has not begun').to.deep.equal([]);
     stack.smtp.behave();
     await stack.startWorker();
     expect(await becomes(id, 'SENT')).to.include({ attempts: 1, unknownOutcomes: 0 });
@@ -54,7 +63,7 @@ describe('killing processes during a delivery', function () {
     const { smtp, database, server, project } = stack;
     // The stage of each mail when the worker dies, and how often it is accepted in total: after the final dot, twice.
     const acceptedByStage = { recipient: 1, text: 1, message: 2, accepted: 2, unmarked: 2 };
-    const addressOf = (stage: string) => `${stage}@example.com`;
+    const addressOf = (stage: string) => `ann@${stage}.example.com`;
     for (const at of ['recipient', 'text', 'message', 'accepted'] as const)
       smtp.misbehave({ at, to: addressOf(at), do: 'hang' });
     // This mail is answered, but its row is locked by then.
@@ -71,28 +80,35 @@ describe('killing processes during a delivery', function () {
       await becomes(id, 'SENDING');
       if (stage === 'accepted' || stage === 'unmarked') await smtp.received(1, { to: addressOf(stage), ...TIMEOUT });
     }
-    await lock('emails')
-      .where({ id: ids.get('unmarked') ?? '' })
+    await lock('outgoing_mails')
+      .where({ emailId: ids.get('unmarked') ?? '' })
       .forUpdate();
     smtp.behave(addressOf('unmarked'));
     const isBlocked = async () =>
-      (await database.db.raw(`select 1 from pg_stat_activity where ${workerConnections} and wait_event_type = 'Lock'`))
+      (await database.db.raw(`select 1 from pg_stat_activity where ${senderConnections} and wait_event_type = 'Lock'`))
         .rows[0];
     await eventually(isBlocked, { ...TIMEOUT, what: 'a result that waits for the lock' });
     await worker.kill();
-    await database.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${workerConnections}`);
+    await database.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where ${senderConnections}`);
     await lock.rollback();
     smtp.behave();
-    for (const id of ids.values()) expect(await mail(id)).to.include({ status: 'SENDING', attempts: 1 });
+    for (const id of ids.values()) expect(await shownStatus(id)).to.equal('SENDING');
 
     await stack.startWorker();
     for (const id of ids.values()) expect(await becomes(id, 'SENT')).to.include({ attempts: 2, unknownOutcomes: 1 });
+    const relay = `127.0.0.1:${smtp.port}`;
     for (const [stage, accepted] of Object.entries(acceptedByStage)) {
       const id = ids.get(stage) ?? '';
       const copies = smtp.mailsTo(addressOf(stage)).map(({ messageId }) => messageId);
       expect(copies, stage).to.deep.equal(Array(accepted).fill(`<${id}@${project.senderDomain}>`));
-      const attempts = await database.db('email_attempts').where({ emailId: id }).orderBy('number').pluck('outcome');
-      expect(attempts, stage).to.deep.equal(['unknown', 'sent']);
+      const attempts = await attemptLogOf(database.db, project.id, id);
+      expect(
+        attempts.map(({ number, outcome, relay }) => [number, outcome, relay]),
+        stage,
+      ).to.deep.equal([
+        [1, 'unknown', relay],
+        [2, 'sent', relay],
+      ]);
     }
 
     /** Larger than the socket buffers. */
@@ -111,44 +127,87 @@ describe('killing processes during a delivery', function () {
     const id = await stack.send('ann@example.com');
     await stack.api.kill();
     await stack.startWorker();
-    expect(await becomes(id, 'SENT')).to.include({ attempts: 1 });
+    await eventually(async () => (await mail(id)).status === 'SENT', { ...TIMEOUT, what: 'the mail' });
+    expect(await mail(id)).to.include({ attempts: 1 });
     expect(stack.smtp.mailsTo('ann@example.com')).to.have.length(1);
   });
 
-  it('sends nothing more when a worker is suspended until its lease has expired', async () => {
+  it('sends with a replacement at once, because a spare sender workflow waits', async () => {
+    const first = await stack.startWorker();
+    await becomes(await stack.send(), 'SENT');
+    const { workflow } = temporal.client;
+    const running = async () => {
+      const ids: string[] = [];
+      for await (const { workflowId } of workflow.list({
+        query: "WorkflowType = 'sender' AND ExecutionStatus = 'Running'",
+      }))
+        ids.push(workflowId);
+      return ids.sort();
+    };
+    await eventually(async () => (await running()).length === 2, { ...TIMEOUT, what: 'two sender workflows' });
+    expect(await running()).to.deep.equal(['sender/1', 'sender/2']);
+    const activityOf = async (id: string) => (await workflow.getHandle(id).describe()).raw.pendingActivities?.[0];
+    const sendingBy = async (pid: number) => {
+      for (const id of ['sender/1', 'sender/2'])
+        if ((await activityOf(id))?.lastWorkerIdentity?.startsWith(`${pid}@`)) return id;
+      return undefined;
+    };
+    const firstOne = await eventually(() => sendingBy(first.pid), { ...TIMEOUT, what: 'the first sender' });
+    const spare = firstOne === 'sender/1' ? 'sender/2' : 'sender/1';
+    expect(await activityOf(spare)).to.include({ attempt: 1, lastWorkerIdentity: '' });
+
+    await first.kill();
+    const second = await stack.startWorker();
+    expect(await becomes(await stack.send(), 'SENT')).to.include({ attempts: 1 });
+    expect(await sendingBy(second.pid)).to.equal(spare);
+    expect((await activityOf(spare))?.attempt, 'not a retry after a time-out').to.equal(1);
+  });
+
+  it('begins no mail when a worker continues that was stopped until its lease ran out', async () => {
     stack.smtp.misbehave({ at: 'accepted', to: 'first@example.com', do: 'hang' });
     const first = await stack.send('first@example.com');
     const others = await Promise.all(Array.from({ length: 5 }, () => stack.send()));
-    const frozen = await stack.startWorker({ SMTP_MAX_CONNECTIONS: '1' });
+    const stopped = await stack.startWorker({ SMTP_MAX_CONNECTIONS: '1' });
     await stack.smtp.received(1, { to: 'first@example.com', ...TIMEOUT });
-    frozen.signal('SIGSTOP');
+    stopped.signal('SIGSTOP');
     stack.smtp.behave();
-    // Mails are sent in the order in which they are composed: some may precede the first.
-    const sentBefore = stack.smtp.mails.length - 1;
+    await leaseEnds();
+    await stack.startWorker();
+    for (const id of others) expect(await becomes(id, 'SENT')).to.include({ attempts: 1, unknownOutcomes: 0 });
+    expect(await becomes(first, 'SENT')).to.include({ attempts: 2, unknownOutcomes: 1 });
 
-    const { db } = stack.database;
-    const { batchId } = await mail(first);
-    const isExpired = () => db('delivery_batches').where({ id: batchId }).where('leaseUntil', '<', db.fn.now()).first();
-    await eventually(isExpired, { ...TIMEOUT, what: 'the end of the lease' });
-    const mailer = createMailer({ url: stack.smtp.url, maxConnections: 1 });
-    const stopping = new AbortController().signal;
-    const { deliverBatch } = emailActivities({
-      db,
-      mailer,
-      renderer: testRenderer(),
-      links: testLinks,
-      ledger: new DeliveryLedger(db),
-      stopping,
-    });
-    const counts = await activityEnvironment().run(deliverBatch, batchId ?? '');
-    mailer.close();
-    expect(counts).to.deep.equal({ ...noCounts(), sent: 6 - sentBefore, unknown: 1 });
-
-    frozen.signal('SIGCONT');
-    expect(await frozen.stop()).to.deep.equal({ code: 0, signal: null });
+    stopped.signal('SIGCONT');
+    expect(await stopped.stop()).to.deep.equal({ code: 0, signal: null });
     expect(stack.smtp.mailsTo('first@example.com'), 'it was in flight').to.have.length(2);
     expect(stack.smtp.mails, 'all others once').to.have.length(2 + 5);
-    expect(await mail(first)).to.include({ status: 'SENT', attempts: 2, unknownOutcomes: 1 });
-    for (const id of others) expect(await mail(id)).to.include({ status: 'SENT', attempts: 1, unknownOutcomes: 0 });
+    expect(await mail(first), 'a later attempt has begun').to.include({ attempts: 2, unknownOutcomes: 1 });
+  });
+
+  it('counts the late result of campaign mail that was in flight when its worker was stopped', async () => {
+    const { smtp, project, database } = stack;
+    await addContacts(database.db, project, 12);
+    smtp.misbehave({ at: 'accepted', do: 'hang', times: 1 });
+    const { id } = await startCampaign(database.db, project);
+    const stopped = await stack.startWorker({ SMTP_MAX_CONNECTIONS: '1' });
+    const [first] = await smtp.received(1, TIMEOUT);
+    stopped.signal('SIGSTOP');
+    smtp.behave();
+    await leaseEnds();
+    // The next one may have begun while this one was in flight.
+    const { length: begun } = await inDoubt(database.db);
+    expect(begun).to.be.within(1, 2);
+    await stack.startWorker();
+    const counts = () => standing(database.db, project, id);
+    await eventually(async () => (await counts()).pending === 0, { ...TIMEOUT, what: 'the end of the campaign' });
+    expect(await counts()).to.include({ sent: 12 - begun, unknown: begun });
+
+    stopped.signal('SIGCONT');
+    const address = first?.to[0] ?? '';
+    const inFlight = () => recipientTo(database.db, id, address);
+    await eventually(async () => (await inFlight()).status === 'SENT', { ...TIMEOUT, what: 'the late result' });
+    expect(await stopped.stop()).to.deep.equal({ code: 0, signal: null });
+    expect(await counts(), 'the other one was not offered').to.include({ sent: 13 - begun, unknown: begun - 1 });
+    expect(smtp.mailsTo(address)).to.have.length(1);
+    expect(smtp.mails).to.have.length(13 - begun);
   });
 });

@@ -1,4 +1,4 @@
-// Records golden histories from real runs: `node --import tsx test/replay/record.ts delivery job`.
+// Records golden histories from real runs: `node --import tsx test/replay/record.ts sender job`.
 // Record a new one (under a new name) when workflow code changes behind `patched()`. Never replace an old one: it represents
 // the workflows that were started before the change and are still open.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,12 @@ import { Domain } from '../../db/models/domain.ts';
 import { outboundHttp } from '../../platform/http/outbound-http.ts';
 import { createResolver } from '../../platform/http/resolver.ts';
 import { readSettings } from '../../platform/settings.ts';
-import { createMailer } from '../../platform/smtp/mailer.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
 import { pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
 import { createDomain } from '../../services/domains/create.ts';
 import { deleteDomain } from '../../services/domains/delete.ts';
 import { loopOf } from '../../services/domains/loop.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
+import { addManagedDomain } from '../../services/domains/managed.ts';
 import { createImport } from '../../services/jobs/create.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
 import { signalNames, updateNames } from '../../services/outbox/signals.ts';
@@ -27,7 +26,6 @@ import { openRuns } from '../../temporal/open-runs.ts';
 import { sendToTemporal } from '../../temporal/send.ts';
 import {
   bulkQueueOptions,
-  campaignsQueueOptions,
   domainsQueueOptions,
   executionsQueueOptions,
   mailQueueOptions,
@@ -41,9 +39,10 @@ import { connectTestDatabase, makeProject, type TestProject } from '../support/c
 import { startDns } from '../support/dns.ts';
 import { ExecutionDriver, insertWorkflow } from '../support/executions.ts';
 import { startHttpReceiver } from '../support/http-receiver.ts';
-import { addBatch, addMails } from '../support/ledger.ts';
+import { addMails } from '../support/ledger.ts';
 import { testLinks } from '../support/links.ts';
 import { testRenderer } from '../support/renderer.ts';
+import { testSender } from '../support/sending.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { ownDevServer } from '../support/temporal.ts';
 import { type OwnNamespace, ownNamespace, silent, temporalSettings } from '../support/temporal-work.ts';
@@ -59,10 +58,29 @@ interface Run {
 
 /** Prepares the database for each workflow type. */
 const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
-  async delivery(db, project) {
-    const batchId = await addBatch(db);
-    await addMails(db, 3, { project: project.id, batchId });
-    return { workflowId: workflowIds.delivery(batchId), args: [{ batchId }], resourceId: batchId };
+  /** Runs its activity three times, with mail and without, and is cancelled. */
+  async sender(db, project) {
+    await addManagedDomain(db, project.id, 'demo.localhost');
+    await addMails(db, 3, { project: project.id });
+    const meanwhile = async (handle: WorkflowHandle) => {
+      const completed = async () =>
+        (await handle.fetchHistory()).events?.filter((event) => event.activityTaskCompletedEventAttributes) ?? [];
+      await eventually(async () => (await completed()).length >= 3);
+      await handle.cancel();
+    };
+    return { workflowId: workflowIds.sender(1), args: [], resourceId: project.id, meanwhile };
+  },
+  /** Continues as new because of its long history, and is cancelled. */
+  async 'sender/continued'(_db, project) {
+    const meanwhile = async (handle: WorkflowHandle) => {
+      const isContinued = async () => {
+        const start = (await handle.fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes;
+        return Boolean(start?.continuedExecutionRunId);
+      };
+      await eventually(isContinued);
+      await handle.cancel();
+    };
+    return { workflowId: workflowIds.sender(1), args: [], resourceId: project.id, meanwhile };
   },
   async job(db, project) {
     const jobId = await createImport(db, project.access, Buffer.from('email\na@example.com\nbad\n'));
@@ -82,6 +100,8 @@ const scenes: Record<string, (db: Db, project: TestProject) => Promise<Run>> = {
       await eventually(() => db('emails').where({ campaignId: id, status: 'SENT' }).first('id'));
       await signalAfter(pauseCampaign(db, project.access, id));
       await signalAfter(resumeCampaign(db, project.access, id));
+      const isSent = async () => (await db('emails').where({ campaignId: id, status: 'SENT' })).length === 6;
+      await signalAfter(eventually(isSent));
     };
     const { generation } = campaign;
     const workflowId = workflowIds.campaign(project.id, id, generation);
@@ -205,6 +225,7 @@ const executionRun = (project: TestProject, workflowId: string, executionId: str
 /** The default is thousands of events, too many for a readable file. */
 const serverConfig: Record<string, Record<string, string>> = {
   'execution/continued': { 'limit.historyCount.suggestContinueAsNew': '15' },
+  'sender/continued': { 'limit.historyCount.suggestContinueAsNew': '15' },
 };
 
 const folder = join(import.meta.dirname, 'histories');
@@ -217,12 +238,11 @@ async function record(name: string): Promise<void> {
   const server = config && (await ownDevServer({ config }));
   const [database, smtp, temporal] = [await connectTestDatabase(), await startSmtp(), await ownNamespace(server)];
   const { db } = database;
-  const stopping = new AbortController().signal;
+  const ending = new AbortController();
+  const stopping = ending.signal;
   const dns = await startDns();
   const resolver = createResolver({ servers: [dns.address] });
-  const mailer = createMailer({ url: smtp.url, maxConnections: 3 });
-  const ledger = new DeliveryLedger(db);
-  const sending = { db, mailer, renderer: testRenderer(), links: testLinks, ledger, stopping };
+  const sending = testSender(database.url, { url: smtp.url, connections: 3 });
   const keys = settings.secretKeys;
   const advancing = { db, renderer: testRenderer(), links: testLinks, now: () => new Date(), keys };
   const workers = new TemporalWorkers({
@@ -230,8 +250,7 @@ async function record(name: string): Promise<void> {
     temporal,
     duties: [
       await workflowsQueueOptions(advancing),
-      mailQueueOptions(sending),
-      campaignsQueueOptions({ ...sending, limits }),
+      ...(workflowType === 'sender' ? [mailQueueOptions({ sender: sending.sender, stopping, runMs: 300 })] : []),
       bulkQueueOptions({ db, limits, retention: settings, now: () => new Date(), stopping }),
       domainsQueueOptions({ db, resolver, settings }),
       executionsQueueOptions({ ...advancing, temporalSide: openRuns(temporal) }),
@@ -245,14 +264,17 @@ async function record(name: string): Promise<void> {
     log: silent,
   });
   const { meanwhile, ...run } = await scene(db, await makeProject(db));
+  // The other workflows need no sender workflow for their mail.
+  const isSending = workflowType !== 'sender' && sending.sender.run({ durationMs: 300_000, stop: stopping });
   await sendToTemporal(temporal, { action: 'start', workflowType, ...run });
   const handle = temporal.client.workflow.getHandle(run.workflowId);
   await meanwhile?.(handle);
   // A cancelled workflow has no result.
   await handle.result().catch(() => {});
   for (const history of await historiesOf(temporal, run.workflowId)) keep(workflowType, historyToJSON(history));
-  await workers.stop();
-  mailer.close(true);
+  ending.abort();
+  await Promise.all([workers.stop(), isSending]);
+  await sending.close();
   resolver.close();
   await Promise.all([dns.stop(), smtp.close(), database.close(), temporal.close()]);
 }

@@ -37,7 +37,7 @@ describe('replaying golden histories', () => {
   });
 
   it('fails for a history that does not match the code', async () => {
-    const other = read('delivery-1.json').replaceAll('"deliverBatch"', '"somethingElse"');
+    const other = read('sender-1.json').replaceAll('"sendMail"', '"somethingElse"');
     const error = await replay(other).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(DeterminismViolationError);
   });

@@ -13,6 +13,7 @@ import {
   type TestProject,
 } from '../support/connected-database.ts';
 import { addUnpublishedResults, mailById } from '../support/ledger.ts';
+import { putInFlight } from '../support/sending.ts';
 
 describe('notices of mail', () => {
   let database: ConnectedDatabase;
@@ -25,7 +26,7 @@ describe('notices of mail', () => {
   });
   after(() => database.close());
   beforeEach(() =>
-    database.db.raw('truncate emails, email_contents, email_notices, unpublished_email_results, events'),
+    database.db.raw('truncate emails, email_bodies, email_contents, email_notices, unpublished_email_results, events'),
   );
 
   /** A mail with status SENT whose result is published. */
@@ -176,9 +177,10 @@ describe('notices of mail', () => {
   });
 
   it('wait for an unfinished mail and are recorded after email.sent', async () => {
-    const mail = await acceptMail({ status: 'SENDING', attempts: 1 });
+    const mail = await acceptMail();
+    await putInFlight(database.db, mail.id);
     await apply(mail, { kind: 'open' });
-    expect(await mailById(database.db, mail.id)).to.include({ status: 'SENDING', openedAt: null });
+    expect(await mailById(database.db, mail.id)).to.include({ status: 'PENDING', openedAt: null });
     await database.db('emails').where({ id: mail.id }).update({ status: 'SENT', sentAt: new Date() });
     await addUnpublishedResults(database.db);
     const applyNow = async () => {

@@ -22,7 +22,7 @@ describe('publishing results', () => {
   });
   after(() => database.close());
   beforeEach(async () => {
-    await database.db.raw('truncate emails, email_contents, events');
+    await database.db.raw('truncate emails, email_bodies, email_contents, events');
     project = await makeProject(database.db);
   });
 

@@ -2,18 +2,14 @@
 import { expect } from 'chai';
 import type { Db } from '../../db/connect.ts';
 import { Email } from '../../db/models/email.ts';
-import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { advanceCampaign, type NextStep } from '../../services/campaigns/advance.ts';
 import { type CampaignInput, createCampaign } from '../../services/campaigns/save.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
-import { CampaignSender, type SliceDeps, type SliceEnd } from '../../services/campaigns/sender.ts';
 import { type CampaignView, showCampaign, totalOf } from '../../services/campaigns/view.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
-import type { TestProject } from './connected-database.ts';
-import { testLinks } from './links.ts';
-import { testRenderer } from './renderer.ts';
+import type { ConnectedDatabase, TestProject } from './connected-database.ts';
+import { type TestSender, type TestSenderOptions, testLimits, testSender } from './sending.ts';
 
-export const limits = { campaignMaxBounceRate: 0.1, campaignMaxComplaintRate: 0.005 };
+export const limits = testLimits;
 
 /** Adds contacts `p0@example.com`, `p1@example.com` …, subscribed by default. */
 export async function addContacts(
@@ -51,52 +47,32 @@ export async function startCampaign(db: Db, project: TestProject, more: Partial<
   return (await sendCampaign(db, project.access, id, undefined)).campaign;
 }
 
-export interface CampaignWorker {
-  mailer: Mailer;
-  sender: CampaignSender;
+export interface CampaignWorker extends TestSender {
   advance(id: string, now?: Date): Promise<NextStep>;
-  slice(id: string, calls?: { stop?: AbortSignal; abort?: AbortSignal; durationMs?: number }): Promise<SliceEnd>;
-  /** Sends until the campaign ends or has to wait, and returns which of the two. */
+  /** Sends until the campaign ends or waits with no mail that is due, and returns which of the two. */
   run(id: string): Promise<NextStep>;
-  close(): void;
 }
 
 export function campaignWorker(
-  db: Db,
+  { db, url: databaseUrl }: Pick<ConnectedDatabase, 'db' | 'url'>,
   url: string,
-  more: Partial<SliceDeps> & { connections?: number } = {},
+  more: Partial<TestSenderOptions> = {},
 ): CampaignWorker {
-  const mailer = createMailer({ url, maxConnections: more.connections ?? 5 });
-  const deps = {
-    db,
-    mailer,
-    renderer: testRenderer(),
-    links: testLinks,
-    ledger: new DeliveryLedger(db),
-    limits,
-    ...more,
+  const sending = testSender(databaseUrl, { url, ...more });
+  const advance = async (id: string, now = new Date()) => {
+    const { generation } = await db('campaigns').where({ id }).first('generation');
+    return advanceCampaign({ db, limits: more.limits ?? limits, now: () => now }, { campaignId: id, generation });
   };
-  const sender = new CampaignSender(deps);
-  const never = new AbortController().signal;
-  const worker: CampaignWorker = {
-    mailer,
-    sender,
-    advance: async (id, now = new Date()) => {
-      const { generation } = await db('campaigns').where({ id }).first('generation');
-      return advanceCampaign({ db, limits: deps.limits, now: () => now }, { campaignId: id, generation });
-    },
-    slice: (id, { stop = never, abort = never, durationMs = 30_000 } = {}) =>
-      sender.send(id, { beat: () => {}, stop, abort, durationMs }),
+  return {
+    ...sending,
+    advance,
     run: async (id) => {
-      for (;;) {
-        const next = await worker.advance(id);
-        if (next.kind !== 'send') return next;
-        await worker.slice(id);
-      }
+      const next = await advance(id);
+      if (next.kind === 'end') return next;
+      await sending.send();
+      return advance(id);
     },
-    close: () => mailer.close(true),
   };
-  return worker;
 }
 
 /** Returns the counts of a campaign, and asserts that they add up to its recipients. */

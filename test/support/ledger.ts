@@ -12,7 +12,6 @@ export interface MailRow {
   attempts: number;
   unknownOutcomes: number;
   dueAt: Date;
-  batchId: string;
   subject: string;
   fromName: string;
   replyTo: string;
@@ -30,18 +29,18 @@ export async function addMail(db: Db, mail: Partial<MailRow> & { project: string
     status: mail.status ?? 'PENDING',
     attempts: mail.attempts ?? 0,
     unknownOutcomes: mail.unknownOutcomes ?? 0,
-    batchId: mail.batchId ?? null,
     ...(mail.dueAt ? { dueAt: mail.dueAt } : {}),
   });
+  await db('email_bodies').insert({ id, projectId: mail.project, html: '<p>Hello</p>' });
   await db('email_contents').insert({
     emailId: id,
     projectId: mail.project,
+    bodyId: id,
     toEmail: mail.to ?? `${id}@example.com`,
     fromEmail: 'shop@demo.localhost',
     fromName: mail.fromName ?? null,
     replyTo: mail.replyTo ?? null,
     subject: mail.subject ?? 'Hello',
-    html: '<p>Hello</p>',
   });
   return id;
 }
@@ -61,13 +60,6 @@ export async function addUnpublishedResults(db: Db): Promise<void> {
          and name = case when e.sent_at is null then 'email.failed' else 'email.sent' end)
      on conflict do nothing`,
   );
-}
-
-/** Inserts a batch that is ready to be delivered. */
-export async function addBatch(db: Db, { priority = 0 } = {}): Promise<string> {
-  const id = newId();
-  await db('delivery_batches').insert({ id, priority });
-  return id;
 }
 
 export async function mailById(db: Db, id: string): Promise<Email> {

@@ -1,7 +1,9 @@
-import { MailLinks } from '../../services/emails/links.ts';
+import { type LinkSettings, MailLinks } from '../../services/emails/links.ts';
 
-/** Creates links that the API of `startTestApi` accepts. */
-export const testLinks = new MailLinks({
+export const testLinkSettings: LinkSettings = {
   baseUrl: 'http://app.test',
   secretKeys: ['everpost-development-secret-key'],
-});
+};
+
+/** Creates links that the API of `startTestApi` accepts. */
+export const testLinks = new MailLinks(testLinkSettings);

@@ -6,6 +6,7 @@ import { type Child, type ProcessExit, startChild, waitUntilReady } from '../../
 import { freePort } from '../../dev/ports.ts';
 import { compiledProgram } from '../../dev/program.ts';
 import { settingsSchema } from '../../platform/settings.ts';
+import type { WorkerRole } from '../../worker/roles.ts';
 import { atEnd, runDirectory } from './cleanup.ts';
 
 export type Env = Record<string, string | undefined>;
@@ -34,24 +35,45 @@ export async function startApi(env: Env): Promise<ServiceProcess> {
   return startService('api', 'api/server.js', port, { BASE_URL: baseUrl, ...env, PORT: String(port) });
 }
 
-export async function startWorker(env: Env): Promise<ServiceProcess> {
+/** Has all roles, unless some are named. */
+export async function startWorker(env: Env, roles: WorkerRole[] = []): Promise<ServiceProcess> {
+  const worker = await spawnWorker(env, roles);
+  await worker.ready();
+  return worker;
+}
+
+/** For a worker that may end before it is ready. */
+export async function spawnWorker(
+  env: Env,
+  roles: WorkerRole[] = [],
+): Promise<ServiceProcess & { ready(): Promise<void> }> {
   const port = env.WORKER_PORT ? Number(env.WORKER_PORT) : await freePort();
-  return startService('worker', 'worker/main.js', port, { ...env, WORKER_PORT: String(port) });
+  return spawnService('worker', 'worker/main.js', port, { ...env, WORKER_PORT: String(port) }, [
+    ...(roles.length > 0 ? ['--roles', roles.join(',')] : []),
+  ]);
 }
 
 async function startService(name: string, file: string, port: number, env: Env): Promise<ServiceProcess> {
+  const service = await spawnService(name, file, port, env);
+  await service.ready();
+  return service;
+}
+
+async function spawnService(name: string, file: string, port: number, env: Env, args: string[] = []) {
   const child = await startChild({
     name,
     command: process.execPath,
-    args: [join(await compiledProgram(), file)],
+    args: [join(await compiledProgram(), file), ...args],
     cwd: root,
     env: { ...withoutSettings(process.env), NODE_ENV: 'test', HOST: '127.0.0.1', ...env },
     logFile: join(runDirectory(), `${name}-${randomUUID()}.log`),
   });
   atEnd(async () => void (await child.kill()));
   const url = `http://127.0.0.1:${port}`;
-  await waitUntilReady(child, READY_WITHIN_MS, async () => (await fetch(`${url}/ready`)).ok);
-  return serviceHandle(child, url, port);
+  return {
+    ...serviceHandle(child, url, port),
+    ready: () => waitUntilReady(child, READY_WITHIN_MS, async () => (await fetch(`${url}/ready`)).ok),
+  };
 }
 
 function serviceHandle(child: Child, url: string, port: number): ServiceProcess {

@@ -16,11 +16,12 @@ export interface ReceivedMail {
 }
 
 /**
- * The stage of the SMTP session at which the server fails. `connect`: before the greeting. `recipient`: at RCPT TO.
+ * The stage of the SMTP session at which the server fails. `connect`: before the greeting. `sender`: at MAIL FROM.
+ * `recipient`: at RCPT TO.
  * `text`: the text of the mail arrives and is not read. `message`: after the final dot, the mail is NOT accepted.
  * `accepted`: the mail IS accepted, and the failure keeps the client from learning it.
  */
-export type SmtpStage = 'connect' | 'recipient' | 'text' | 'message' | 'accepted';
+export type SmtpStage = 'connect' | 'sender' | 'recipient' | 'text' | 'message' | 'accepted';
 
 export interface SmtpFailure {
   at: SmtpStage;
@@ -117,6 +118,7 @@ function serverOptions(
     size: 100 * 1024 * 1024,
     onAuth: (auth, _session, done) => done(null, { user: auth.username ?? 'anybody' }),
     onConnect: (session, done: Done) => failures.apply('connect', [], socketFor(session), done),
+    onMailFrom: (_address, session, done: Done) => failures.apply('sender', [], socketFor(session), done),
     onRcptTo: ({ address }, session, done: Done) =>
       failures.apply('recipient', [address.toLowerCase()], socketFor(session), done),
     onData: async (stream, session, done: Done) => {

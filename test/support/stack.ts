@@ -1,6 +1,7 @@
 // API, worker, database, namespace and SMTP stand-in for one test file, in separate processes as in production.
 import { newId } from '../../platform/ids.ts';
 import type { Temporal } from '../../temporal/connection.ts';
+import type { WorkerRole } from '../../worker/roles.ts';
 import { type Client, client } from './api.ts';
 import { type ConnectedDatabase, connectTestDatabase, makeProject, type TestProject } from './connected-database.ts';
 import { type Env, type ServiceProcess, startApi, startWorker } from './processes.ts';
@@ -14,7 +15,8 @@ export interface Stack {
   env: Env;
   /** Sends one mail through the API and returns its id. */
   send(to?: string): Promise<string>;
-  startWorker(env?: Env): Promise<ServiceProcess>;
+  /** With all roles, unless some are named. */
+  startWorker(env?: Env, roles?: WorkerRole[]): Promise<ServiceProcess>;
   api: ServiceProcess;
   server: Client;
   end(): Promise<void>;
@@ -49,8 +51,8 @@ export async function startStack(
       if (answer.status !== 200) throw new Error(`the send was not accepted: ${JSON.stringify(answer.body)}`);
       return (answer.body as { data: { emails: { email: string }[] } }).data.emails[0]?.email ?? '';
     },
-    startWorker: async (more = {}) => {
-      const worker = await startWorker({ ...env, ...more });
+    startWorker: async (more = {}, roles = []) => {
+      const worker = await startWorker({ ...env, ...more }, roles);
       workers.push(worker);
       return worker;
     },

@@ -10,11 +10,8 @@ const PARENTS: Record<string, string> = {
   campaign_domains: 'campaign_id',
   campaign_links: 'campaign_id',
   campaign_rates: 'campaign_id',
-  campaign_mails_in_flight: 'campaign_id',
-  delivery_batches: 'campaign_id',
   domain_keys: 'domain_id',
   email_attachments: 'set_id',
-  email_attempts: 'email_id',
   email_notices: 'email_id',
   unpublished_email_results: 'email_id',
   job_chunks: 'job_id',
@@ -30,15 +27,18 @@ const PARENTS: Record<string, string> = {
 /** Tables that belong to no project. */
 const SHARED = [
   // Accounts: a user may be a member of several projects.
-  ...['users', 'sessions', 'user_identities', 'account_requests', 'auth_attempts'],
+  ...['users', 'sessions', 'user_recovery_codes', 'user_identities', 'account_requests', 'auth_attempts'],
   // State of the service itself.
   ...[
     'knex_migrations',
     'database_functions',
     'knex_migrations_lock',
     'open_runs',
-    'send_rate',
+    'processes',
+    'send_rates',
     'received_notices',
+    'senders',
+    'mail_processes',
     'upload_removals',
   ],
 ];

@@ -30,7 +30,6 @@ import { parseMoment } from '../../services/conditions/instants.ts';
 import { parseCondition } from '../../services/conditions/parse.ts';
 import { readDomainName, senderDomain } from '../../services/domains/name.ts';
 import { evaluateRecord } from '../../services/domains/records.ts';
-import { dressHeaders, Tracks, withTracks } from '../../services/emails/dress.ts';
 import { MailLinks } from '../../services/emails/links.ts';
 import { readClickToken, TrackedLinks } from '../../services/emails/tracked-links.ts';
 import { isReservedEvent } from '../../services/events/reserved.ts';
@@ -38,6 +37,7 @@ import { openCsv, subscribedCell, typedCell } from '../../services/jobs/csv.ts';
 import { ImportChunk } from '../../services/jobs/import-chunk.ts';
 import { readReturnedMail, takesReturnedMail } from '../../services/notices/returned-mail.ts';
 import { slugOf } from '../../services/segments/create.ts';
+import { addTracking, MailTracking, ownHead } from '../../services/sending/add-tracking.ts';
 import { isCron } from '../../services/workflows/trigger.ts';
 
 export type TextPath = (text: string) => unknown;
@@ -77,7 +77,7 @@ const attempt = (work: () => unknown): unknown => {
     return undefined;
   }
 };
-const tracks = () => new Tracks(new TrackedLinks('https://mail.example', KEYS).of({ id: ID, projectId: ID }));
+const tracks = () => new MailTracking(new TrackedLinks('https://mail.example', KEYS).of({ id: ID, projectId: ID }));
 const filter = (change: object) => ({
   logic: 'AND',
   groups: [{ filters: [{ field: 'data.a', operator: 'equals', value: 'x', ...change }] }],
@@ -138,15 +138,15 @@ export const textPaths: Record<string, TextPath> = {
 
   'links: in a body': (text) => replaceLinks(text, (target) => `${target}x`),
   'links: in an address': (text) => replaceLinks(`<a href="${text}">x</a>`, (target) => `${target}x`),
-  'links: tracked body': (text) => withTracks(text, tracks()),
-  'links: tracked address': (text) => withTracks(`<a href="http://${text}">x</a><a href='${text}'>x</a>`, tracks()),
+  'links: tracked body': (text) => addTracking(text, tracks()),
+  'links: tracked address': (text) => addTracking(`<a href="http://${text}">x</a><a href='${text}'>x</a>`, tracks()),
   'links: entities': linkTarget,
   'links: attribute': escapeAttribute,
   'links: headers of a mail': (text) =>
-    dressHeaders(
+    ownHead(
       new MailLinks({ baseUrl: 'https://mail.example', secretKeys: [...KEYS] }),
-      { id: ID, projectId: ID, type: 'MARKETING', tracking: null, from: text, headers: null, unsubscribeUrl: 'u' },
-      text,
+      { id: ID, type: 'HEADLESS', from: text, unsubscribeUrl: 'u' },
+      () => text,
     ),
 
   'html-to-text': plainText,

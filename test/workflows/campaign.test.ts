@@ -2,20 +2,17 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
-import { campaignActivities, campaignSendingActivities } from '../../activities/campaigns.ts';
+import { campaignActivities } from '../../activities/campaigns.ts';
 import { Campaign } from '../../db/models/campaign.ts';
-import { createMailer, type Mailer } from '../../platform/smtp/mailer.ts';
 import { sendCampaign } from '../../services/campaigns/send.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign } from '../../services/campaigns/steer.ts';
-import { DeliveryLedger } from '../../services/emails/delivery-ledger.ts';
 import { workflowIds } from '../../services/outbox/ids.ts';
 import { signalNames } from '../../services/outbox/signals.ts';
 import { taskQueues } from '../../temporal/task-queues.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import type { campaign } from '../../workflows/index.ts';
 import { addContacts, limits, makeCampaign, standing, startCampaign } from '../support/campaigns.ts';
-import { testLinks } from '../support/links.ts';
-import { testRenderer } from '../support/renderer.ts';
+import { type TestSender, testSender } from '../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../support/smtp.ts';
 import { timeSkipping } from '../support/temporal.ts';
 import '../support/temporal-work.ts';
@@ -33,7 +30,7 @@ describe('the campaign workflow', () => {
   let env: TestWorkflowEnvironment;
   let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
-  let mailer: Mailer;
+  let sending: TestSender;
   let project: TestProject;
   let stop: () => Promise<void>;
 
@@ -41,19 +38,12 @@ describe('the campaign workflow', () => {
     this.timeout(120_000);
     [env, database, smtp] = await Promise.all([timeSkipping(), connectTestDatabase(), startSmtp()]);
     const { db } = database;
-    mailer = createMailer({ url: smtp.url, maxConnections: 3 });
-    const stopping = new AbortController().signal;
+    sending = testSender(database.url, { url: smtp.url, connections: 3 });
     const now = async () => new Date(await env.currentTimeMs());
-    const sending = { db, mailer, renderer: testRenderer(), links: testLinks, ledger: new DeliveryLedger(db), limits };
     const base = { connection: env.nativeConnection };
     const workers = [
       await Worker.create({ ...base, taskQueue: taskQueues.workflows, workflowBundle: await workflowBundle() }),
       await Worker.create({ ...base, taskQueue: taskQueues.bulk, activities: campaignActivities({ db, limits, now }) }),
-      await Worker.create({
-        ...base,
-        taskQueue: taskQueues.campaigns,
-        activities: campaignSendingActivities({ ...sending, stopping }),
-      }),
     ];
     const running = workers.map((worker) => worker.run());
     stop = async () => {
@@ -63,7 +53,7 @@ describe('the campaign workflow', () => {
   });
   after(async () => {
     await stop?.();
-    mailer?.close(true);
+    await sending?.close();
     await env?.teardown();
     await smtp?.close();
     await database?.close();
@@ -91,21 +81,64 @@ describe('the campaign workflow', () => {
   const statusOf = async (id: string) => (await Campaign.query(database.db).findById(id))?.status;
   const refresh = (run: WorkflowHandle) => run.signal(signalNames.refresh);
 
-  it('sends a campaign and returns a summary', async () => {
+  const found = async (id: string) => {
+    const campaign = await Campaign.query(database.db).findById(id);
+    if (!campaign) throw new Error(`there is no campaign ${id}`);
+    return campaign;
+  };
+  const isFrozen = (id: string) =>
+    eventually(async () => (await found(id)).frozenAt ?? undefined, { what: 'the recipients' });
+  const sendMails = async (id: string) => {
+    await isFrozen(id);
+    await sending.send();
+  };
+  /** Messages that the relay would send to the Temporal workflow. */
+  const signalsTo = (run: WorkflowHandle) =>
+    database.db('outbox').where({ workflowId: run.workflowId, action: 'signal' });
+  const sentCompletely = async (id: string, run: WorkflowHandle) => {
+    await sendMails(id);
+    await run.result();
+    expect(await statusOf(id)).to.equal('SENT');
+  };
+
+  it('freezes its recipients, waits while senders send, and closes when one reports the end', async () => {
     const campaign = await startCampaign(database.db, project);
     const run = await start(campaign);
+    await isFrozen(campaign.id);
+    expect(await signalsTo(run)).to.deep.equal([]);
+    await sendMails(campaign.id);
+    expect(smtp.mails).to.have.length(5);
+    expect(await signalsTo(run), 'the sender reports the end').to.not.deep.equal([]);
+    expect(await statusOf(campaign.id)).to.equal('SENDING');
+    await refresh(run);
+    // No time is skipped here, so it does not look again by itself.
+    await eventually(async () => (await run.describe()).status.name === 'COMPLETED', { what: 'the end' });
     expect(await run.result()).to.equal('SENT, 5 of 5 done, 5 sent');
     expect(await statusOf(campaign.id)).to.equal('SENT');
+  });
+
+  it('looks again after a minute when no sender reports the end', async () => {
+    const campaign = await startCampaign(database.db, project);
+    const run = await start(campaign);
+    await sendMails(campaign.id);
+    expect(await statusOf(campaign.id)).to.equal('SENDING');
+    expect(await run.result()).to.equal('SENT, 5 of 5 done, 5 sent');
+    const { events = [] } = await run.fetchHistory();
+    expect(events?.some((event) => event.workflowExecutionSignaledEventAttributes)).to.equal(false);
+    const timers = events?.flatMap(
+      ({ timerStartedEventAttributes: timer }) => timer?.startToFireTimeout?.seconds ?? [],
+    );
+    expect(timers).to.not.deep.equal([]);
+    for (const seconds of timers ?? []) expect(Number(seconds)).to.be.at.most(60);
   });
 
   it('waits for months until its start time, and sends to the contacts of that time', async () => {
     const { id, run } = await scheduled(200);
     await env.sleep(199 * DAY);
     expect(await statusOf(id)).to.equal('SCHEDULED');
-    expect(smtp.mails).to.deep.equal([]);
     await addContacts(database.db, project, 2, { prefix: 'new' });
-    await run.result();
-    expect(await statusOf(id)).to.equal('SENT');
+    await env.sleep(DAY + 1_000);
+    await sentCompletely(id, run);
     expect(await standing(database.db, project, id)).to.include({ sent: 7 });
   });
 
@@ -115,8 +148,8 @@ describe('the campaign workflow', () => {
     await refresh(run);
     await env.sleep(60 * DAY);
     expect(await statusOf(id)).to.equal('SCHEDULED');
-    await run.result();
-    expect(await statusOf(id)).to.equal('SENT');
+    await env.sleep(30 * DAY + 1_000);
+    await sentCompletely(id, run);
   });
 
   it('starts at once when it is moved forward to now', async () => {
@@ -124,8 +157,7 @@ describe('the campaign workflow', () => {
     await env.sleep(DAY);
     await sendCampaign(database.db, project.access, id, undefined);
     await refresh(run);
-    await run.result();
-    expect(await statusOf(id)).to.equal('SENT');
+    await sentCompletely(id, run);
     expect((await env.currentTimeMs()) - Date.now()).to.be.greaterThan(0);
   });
 
@@ -135,9 +167,22 @@ describe('the campaign workflow', () => {
     await cancelCampaign(database.db, project.access, id);
     await refresh(run);
     await run.result();
+    await sending.send();
     expect(await statusOf(id)).to.equal('CANCELLED');
     expect(smtp.mails).to.deep.equal([]);
     expect(await standing(database.db, project, id)).to.include({ pending: 0, cancelled: 0 });
+  });
+
+  it('cancels its recipients and ends when it is cancelled before a sender has begun', async () => {
+    const campaign = await startCampaign(database.db, project);
+    const run = await start(campaign);
+    await isFrozen(campaign.id);
+    await cancelCampaign(database.db, project.access, campaign.id);
+    await refresh(run);
+    await run.result();
+    await sending.send();
+    expect(smtp.mails).to.deep.equal([]);
+    expect(await standing(database.db, project, campaign.id)).to.include({ pending: 0, cancelled: 5 });
   });
 
   it('sends nothing while it is paused, and continues when it is resumed', async () => {
@@ -145,11 +190,12 @@ describe('the campaign workflow', () => {
     await pauseCampaign(database.db, project.access, campaign.id);
     const run = await start(campaign);
     await env.sleep(45 * DAY);
+    await sending.send();
     expect(smtp.mails).to.deep.equal([]);
     expect(await statusOf(campaign.id)).to.equal('SENDING');
     await resumeCampaign(database.db, project.access, campaign.id);
     await refresh(run);
-    await run.result();
+    await sentCompletely(campaign.id, run);
     expect(await standing(database.db, project, campaign.id)).to.include({ sent: 5 });
   });
 
@@ -157,15 +203,15 @@ describe('the campaign workflow', () => {
     const campaign = await startCampaign(database.db, project);
     await database.db('projects').where({ id: project.id }).update({ disabled: true });
     const run = await start(campaign);
-    await eventually(async () => (await Campaign.query(database.db).findById(campaign.id))?.paused);
-    expect(await Campaign.query(database.db).findById(campaign.id)).to.include({
-      pausedBy: 'BLOCKED',
-      pauseReason: 'project disabled',
-    });
+    await sendMails(campaign.id);
+    expect(await found(campaign.id)).to.include({ pausedBy: 'BLOCKED', pauseReason: 'project disabled' });
     await env.sleep(120_000);
+    expect(await found(campaign.id)).to.include({ paused: true });
     expect(smtp.mails).to.deep.equal([]);
     await database.db('projects').where({ id: project.id }).update({ disabled: false });
-    await run.result();
+    await env.sleep(120_000);
+    await eventually(async () => !(await found(campaign.id)).paused, { what: 'the campaign resumed' });
+    await sentCompletely(campaign.id, run);
     expect(await standing(database.db, project, campaign.id)).to.include({ sent: 5 });
   });
 

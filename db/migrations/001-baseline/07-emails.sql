@@ -45,16 +45,15 @@ create table emails (
   project_id uuid not null,
   contact_id uuid not null,
   source_type text not null default 'TRANSACTIONAL' check (source_type in ('TRANSACTIONAL', 'WORKFLOW', 'CAMPAIGN')),
-  -- 0 transactional mail, 1 mail of workflows. Higher ones are not put into delivery batches by the relay.
+  -- 0 transactional mail, 1 mail of workflows, 2 mail of campaigns.
   priority smallint not null default 0,
-  status text not null default 'PENDING' constraint emails_status_check check (status in ('PENDING', 'SENDING', 'SENT',
+  status text not null default 'PENDING' constraint emails_status_check check (status in ('PENDING', 'SENT',
     'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED', 'FAILED', 'SKIPPED', 'CANCELLED', 'UNKNOWN')),
   reason text,
   attempts integer not null default 0,
   -- Attempts that ended in flight, so that it is unknown whether the relay took the mail.
   unknown_outcomes integer not null default 0,
   due_at timestamptz not null default now(),
-  batch_id uuid,
   provider_message_id text,
   sent_at timestamptz,
   created_at timestamptz not null default now(),
@@ -81,11 +80,15 @@ create table emails (
   -- Through a link in this mail.
   unsubscribed_at timestamptz,
   -- Publishes no events about its result.
-  without_events boolean not null default false
+  without_events boolean not null default false,
+  -- One object for each time that the mail was offered to a relay: number, startedAt, endedAt, relay, outcome (sent,
+  -- deferred, refused, unknown) and answer.
+  attempt_log jsonb
 );
-create index emails_due on emails (priority, project_id, due_at) where status = 'PENDING' and batch_id is null;
--- A finished row keeps its batch, which names its delivery workflow; only unfinished ones are looked up by it.
-create index emails_batch on emails (batch_id) where status in ('PENDING', 'SENDING') and batch_id is not null;
+-- Mail that senders lease next.
+create index emails_due on emails (priority, project_id, due_at) where status = 'PENDING' and campaign_id is null;
+create index emails_campaign_due on emails (campaign_id, due_at, id) where status = 'PENDING' and campaign_id is not null;
+create index emails_unknown on emails (project_id) where status = 'UNKNOWN';
 -- Lists and their totals are answered from this index alone.
 create index emails_project on emails (project_id, id) include (status, created_at);
 create index emails_contact on emails (project_id, contact_id, id);
@@ -99,21 +102,22 @@ create index emails_workflow on emails (workflow_id, id) include (project_id, st
 create index emails_provider on emails (provider_message_id) where provider_message_id is not null;
 create index emails_blocked on emails (project_id, blocked_domain) where blocked_domain is not null and status = 'PENDING';
 
--- Content of mail that is not a campaign's, partitioned by the mail's id, which grows with time.
+-- What recipients of mail that is not a campaign's have of their own, and what lists and events show. Partitioned by the
+-- mail's id, which grows with time.
 create table email_contents (
   email_id uuid primary key,
   project_id uuid not null,
+  -- Its body. The first mail of a request has the id of the body, other recipients refer to it.
+  body_id uuid not null,
   to_email text not null,
   to_name text,
   from_email text not null,
   from_name text,
   reply_to text,
   subject text not null,
-  html text not null,
   created_at timestamptz not null default now(),
   -- Values of the request itself, stored on the contact or not. They win over the contact's.
   variables jsonb,
-  headers jsonb,
   type text not null default 'TRANSACTIONAL' check (type in ('TRANSACTIONAL', 'MARKETING', 'HEADLESS')),
   attachment_set uuid,
   -- The subject after rendering, where it has variables. Erased with the rest of the content.
@@ -123,6 +127,21 @@ create table email_contents (
 ) partition by range (email_id);
 create table email_contents_default partition of email_contents default;
 create index email_contents_attachments on email_contents (attachment_set) where attachment_set is not null;
+create index email_contents_body on email_contents (body_id) where body_id <> email_id;
+
+-- Bodies, stored once for all recipients of a request (docs/decisions/112-bodies.md). Partitioned by the id, which contains
+-- the month of its mails.
+create table email_bodies (
+  id uuid primary key,
+  project_id uuid not null,
+  -- Template sources: rendered with the recipient's variables when the mail is sent.
+  html text not null,
+  headers jsonb,
+  -- Text of a template, which all mails of the month share. It is removed with the month; others with their last mail.
+  shared boolean not null default false,
+  created_at timestamptz not null default now()
+) partition by range (id);
+create table email_bodies_default partition of email_bodies default;
 
 -- The files of one request, stored once for all of its recipients. A set is removed with the last mail that uses it.
 create table email_attachments (
@@ -138,41 +157,51 @@ create table email_attachments (
 -- Most files are compressed already.
 alter table email_attachments alter column content set storage external;
 
--- One row for each time that a mail was offered to the relay, written with its result.
-create table email_attempts (
-  email_id uuid not null,
-  number integer not null,
-  started_at timestamptz not null,
-  ended_at timestamptz not null,
-  outcome text not null check (outcome in ('sent', 'deferred', 'refused', 'unknown')),
-  answer text,
-  primary key (email_id, number)
-);
-
 -- Mail whose result is in the ledger and whose event is not published yet.
 create table unpublished_email_results (
   email_id uuid primary key,
   contact_id uuid not null
 );
 
--- Mail that is delivered together by one delivery workflow. The owner of the lease may send; the row is removed when
--- every mail of it has a result.
-create table delivery_batches (
+-- The right to send mail: one row for each running sender, valid until lease_until. See docs/sending.md.
+create table senders (
   id uuid primary key,
-  priority smallint not null,
-  lease_token uuid,
-  lease_until timestamptz not null default '-infinity',
-  created_at timestamptz not null default now(),
-  campaign_id uuid,
-  -- Not null: a lease of the batch ran out instead of being released. From then on its mails are composed one at a time,
-  -- and each is listed here, once per try, from before it is composed until that has ended.
-  composing uuid[]
+  lease_until timestamptz not null,
+  created_at timestamptz not null default now()
 );
-create index delivery_batches_campaign on delivery_batches (campaign_id) where campaign_id is not null;
 
--- When the next mail may be sent, over all workers. One row.
-create table send_rate (
-  only_one boolean primary key default true check (only_one),
+-- Processes that can run a sender. There is one sender workflow more than such processes.
+create table mail_processes (
+  id uuid primary key,
+  seen_at timestamptz not null default now()
+);
+
+-- What senders do at this moment, one row per mail: leased (started_at is null), in flight, ended with a result that the
+-- ledger does not have yet. Narrow, with one index and free space in each page, because a row is written four times.
+create table outgoing_mails (
+  email_id uuid primary key,
+  sender_id uuid not null,
+  project_id uuid not null,
+  contact_id uuid not null,
+  campaign_id uuid,
+  -- Of the attempt in flight.
+  number integer,
+  recipient text,
+  -- The rendered subject, where it is not the stored one.
+  subject text,
+  relay text,
+  started_at timestamptz,
+  ended_at timestamptz,
+  -- The change of the ledger row.
+  result jsonb,
+  check ((started_at is null) = (number is null)),
+  check ((ended_at is null) = (result is null))
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+
+-- When the next mail may be sent, over all workers: of all mail ('all'), over a relay ('relay/<name>') or to a recipient
+-- domain ('domain/<name>').
+create table send_rates (
+  key text primary key,
   next_at timestamptz not null
 );
 

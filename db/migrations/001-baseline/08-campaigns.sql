@@ -1,4 +1,4 @@
--- Campaigns and their counts. See docs/decisions/070-campaign-ledger.md and 076-campaign-wire.md.
+-- Campaigns and their counts. See docs/decisions/070-campaign-ledger.md.
 
 create table campaigns (
   id uuid primary key,
@@ -59,7 +59,9 @@ create table campaign_rates (
   -- Recipients done at the last sample, and the rate since the one before.
   sampled_at timestamptz not null default now(),
   sampled_done integer not null default 0,
-  per_second float8
+  per_second float8,
+  -- Recipient domains that get less mail now because they deferred some: [{ domain, perSecond }].
+  slowed_domains jsonb not null default '[]'
 );
 
 create table campaign_counts (
@@ -96,21 +98,3 @@ create table campaign_count_deltas (
   unsubscribed integer not null default 0
 );
 create index campaign_count_deltas_campaign on campaign_count_deltas (campaign_id);
-
--- Campaign mail in flight, and its result until that is persisted to the ledger. One index, and free space for the
--- result in each page: a row is written twice for every mail.
-create table campaign_mails_in_flight (
-  email_id uuid primary key,
-  campaign_id uuid not null,
-  batch_id uuid not null,
-  -- Of the attempt.
-  number integer not null,
-  recipient text,
-  subject text,
-  started_at timestamptz not null default now(),
-  ended_at timestamptz,
-  -- The change of the ledger row.
-  result jsonb,
-  contact_id uuid,
-  check ((ended_at is null) = (result is null))
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);

@@ -4,7 +4,7 @@
 -- carried out in the order of their ids, one at a time.
 create table outbox (
   id bigint generated always as identity primary key,
-  queue text not null check (queue in ('mail', 'control', 'events', 'starts')),
+  queue text not null check (queue in ('control', 'events', 'starts')),
   project_id uuid not null,
   workflow_id text not null,
   action text not null constraint outbox_action_check

@@ -32,8 +32,9 @@ create table failed_requests (
   status smallint not null,
   code text,
   message text not null,
-  -- The name of the key, or the user of the session.
+  -- The key of the pair, or a scoped key, or the user of the session.
   key_name text,
+  key_id uuid,
   user_id uuid
 );
 create index failed_requests_project on failed_requests (project_id, id);

@@ -71,7 +71,7 @@ describe('database functions of partitions', () => {
           toEmail: 'ada@example.com',
           fromEmail: 'news@example.com',
           subject: 'Hello',
-          html: '<p>Hello</p>',
+          bodyId: await floor(at),
         });
       await addContent('2031-02-01T00:00:00Z');
       await addContent('2031-03-01T00:00:00Z');
@@ -82,6 +82,20 @@ describe('database functions of partitions', () => {
         { partition: 'email_contents_2031_02', rows: 1 },
         { partition: 'email_contents_default', rows: 1 },
       ]);
+    });
+
+    it('moves rows of the audit log, whose default partition refuses deletions afterwards', async () => {
+      for (const at of ['2031-02-28T23:59:59.999Z', '2031-03-01T00:00:00Z']) await database.addAuditRow({ at });
+      expect(await add('audit_log', '2031-02-01')).to.equal(true);
+      // The first row is that of the project's creation.
+      expect((await partitionsOf('audit_log', 'at')).slice(1)).to.deep.equal([
+        { partition: 'audit_log_2031_02', rows: 1 },
+        { partition: 'audit_log_default', rows: 1 },
+      ]);
+      for (const table of ['audit_log_2031_02', 'audit_log_default'])
+        expect(await database.rows(`delete from ${table}`).catch(({ message }: Error) => message)).to.include(
+          'append-only',
+        );
     });
 
     it('returns false when the partition exists, also when two processes add it at once', async () => {

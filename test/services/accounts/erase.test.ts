@@ -58,8 +58,10 @@ describe('erasing a project', () => {
       [id],
     );
     await db.raw(
-      `insert into email_contents (email_id, project_id, to_email, from_email, subject, html)
-       select id, project_id, 'a@b.co', 'a@b.co', 's', 'b' from emails where project_id = ?`,
+      `with mails as materialized (select id, project_id from emails where project_id = ?),
+       bodies as (insert into email_bodies (id, project_id, html) select id, project_id, 'b' from mails)
+       insert into email_contents (email_id, project_id, body_id, to_email, from_email, subject)
+       select id, project_id, id, 'a@b.co', 'a@b.co', 's' from mails`,
       [id],
     );
     const segmentId = newId();
@@ -101,7 +103,7 @@ describe('erasing a project', () => {
     expect(await runErasure(db, id, never)).to.include({ ended: true });
     for (const table of [...erasedByReset, ...keptByReset]) expect(await rowsOf(table, project.id), table).to.equal(0);
     expect(await db('projects').where({ id: project.id })).to.have.length(0);
-    for (const table of ['contacts', 'events', 'emails', 'email_contents'])
+    for (const table of ['contacts', 'events', 'emails', 'email_contents', 'email_bodies'])
       expect(await rowsOf(table, other.id), table).to.equal(30);
     const { rows } = await db.raw('select count(*)::integer from segment_members');
     expect(rows[0].count).to.equal(30);

@@ -1,30 +1,28 @@
 import { expect } from 'chai';
-import { emailActivities } from '../../../activities/emails.ts';
 import { inTransaction } from '../../../db/connect.ts';
-import { createMailer } from '../../../platform/smtp/mailer.ts';
 import { keyKind, regenerateKeys } from '../../../services/access/keys.ts';
-import { DeliveryLedger } from '../../../services/emails/delivery-ledger.ts';
 import { disableProject } from '../../../services/projects/disable.ts';
 import { deleteProject, resetProject } from '../../../services/removal/project.ts';
 import { type SystemMail, sendSystemMail } from '../../../services/system/mail.ts';
 import { SYSTEM_PROJECT_ID } from '../../../services/system/project.ts';
 import { scrubSystemMail } from '../../../services/system/remove-links.ts';
 import { type ConnectedDatabase, connectTestDatabase } from '../../support/connected-database.ts';
-import { addBatch, mailById } from '../../support/ledger.ts';
-import { testLinks } from '../../support/links.ts';
-import { testRenderer } from '../../support/renderer.ts';
+import { mailById } from '../../support/ledger.ts';
+import { type TestSender, testSender } from '../../support/sending.ts';
 import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
-import { activityEnvironment } from '../../support/temporal-work.ts';
 
 describe('system mail', () => {
   let database: ConnectedDatabase;
   let smtp: SmtpStandIn;
+  let sending: TestSender;
 
   before(async () => {
     database = await connectTestDatabase();
     smtp = await startSmtp();
+    sending = testSender(database.url, { url: smtp.url, connections: 1 });
   });
   after(async () => {
+    await sending.close();
     await smtp.close();
     await database.close();
   });
@@ -43,17 +41,6 @@ describe('system mail', () => {
     return id;
   }
 
-  async function deliver(id: string): Promise<void> {
-    const { db } = database;
-    const batchId = await addBatch(db);
-    await db('emails').where({ id }).update({ batchId });
-    const mailer = createMailer({ url: smtp.url, maxConnections: 1 });
-    const { signal: stopping } = new AbortController();
-    const deps = { db, mailer, renderer: testRenderer(), links: testLinks, ledger: new DeliveryLedger(db), stopping };
-    await activityEnvironment().run(emailActivities(deps).deliverBatch, batchId);
-    mailer.close(true);
-  }
-
   it('is sent through the ledger from a domain that no project owns', async () => {
     const id = await send(mail);
     expect(await mailById(database.db, id)).to.include({
@@ -61,13 +48,14 @@ describe('system mail', () => {
       status: 'PENDING',
       sourceType: 'TRANSACTIONAL',
     });
-    await deliver(id);
+    await sending.send();
     expect(await mailById(database.db, id)).to.include({ status: 'SENT' });
   });
 
   it('shows input of users verbatim, not as template or HTML', async () => {
     smtp.mails.length = 0;
-    await deliver(await send(mail));
+    await send(mail);
+    await sending.send();
     const text = smtp.mails[0]?.raw.toString().replace(/=\r\n/g, '') ?? '';
     expect(text).to.contain('Join {{ 7 * 7 }} <Shop>');
     expect(text).to.contain('Bob &amp; &lt;b&gt;Eve&lt;/b&gt; invite you to {{ email }}.');
@@ -78,7 +66,7 @@ describe('system mail', () => {
 
   it('removes links of sent mails and keeps those of pending ones', async () => {
     const sent = await send(mail);
-    await deliver(sent);
+    await sending.send();
     const waiting = await send(mail);
     await scrubSystemMail(database.db);
     const stored = async (emailId: string) =>

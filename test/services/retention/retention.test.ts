@@ -24,7 +24,8 @@ describe('retention', () => {
   before(async () => {
     database = await connectTestDatabase();
     for (const month of ['2025-06-01', '2025-07-01', '2025-08-01', '2025-09-01', '2025-10-01', '2025-11-01'])
-      for (const table of ['events', 'email_contents'] as const) await addMonth(database.db, table, month);
+      for (const table of ['events', 'email_contents', 'email_bodies'] as const)
+        await addMonth(database.db, table, month);
   });
   after(() => database.close());
   beforeEach(async () => {
@@ -46,7 +47,7 @@ describe('retention', () => {
     );
 
   const partitionOf = async (table: string, id: string): Promise<string> => {
-    const key = table === 'events' ? 'id' : 'email_id';
+    const key = table === 'email_contents' ? 'email_id' : 'id';
     const { rows } = await database.db.raw('select tableoid::regclass::text as part from ?? where ?? = ?', [
       table,
       key,
@@ -66,8 +67,9 @@ describe('retention', () => {
     const createdAt = `${day}T10:00:00Z`;
     const [projectId, contactId] = [project.id, newId()];
     await database.db('emails').insert({ id, projectId, contactId, status, createdAt });
-    const content = { toEmail: 'a@example.com', fromEmail: 'b@example.com', subject: 'S', html: '<p>x</p>' };
-    await database.db('emailContents').insert({ emailId: id, projectId, ...content, attachmentSet, createdAt });
+    const content = { toEmail: 'a@example.com', fromEmail: 'b@example.com', subject: 'S', attachmentSet };
+    await database.db('emailBodies').insert({ id, projectId, html: '<p>x</p>', createdAt });
+    await database.db('emailContents').insert({ emailId: id, projectId, bodyId: id, ...content, createdAt });
     return id;
   }
 
@@ -95,7 +97,7 @@ describe('retention', () => {
     await database.db('events').insert(row);
     expect(await partitionOf('events', row.id)).to.equal('events_default');
     const at = new Date('2031-01-15T00:00:00Z');
-    expect(await addMonths(database.db, at)).to.equal(8);
+    expect(await addMonths(database.db, at)).to.equal(16);
     expect(await addMonths(database.db, at)).to.equal(0);
     expect(await partitionOf('events', row.id)).to.equal('events_2031_02');
     const added = await Promise.all([
@@ -141,6 +143,35 @@ describe('retention', () => {
     expect(await runRetention(database.db, { ...KEEP, eventRetentionDays: undefined }, NOW)).to.include({ events: 0 });
   });
 
+  it('drops the months of the audit log after 400 days, and revoked keys with them', async () => {
+    const { db } = database;
+    const daysAgo = (days: number) => new Date(NOW.getTime() - days * 86_400_000);
+    const row = { projectId: project.id, actorType: 'SYSTEM', action: 'project.updated' };
+    // 399 and 401 days ago is the same month. 500 days ago has no partition yet.
+    const ages = [0, 399, 401, 500].map((days) => ({ ...row, id: newId(), at: daysAgo(days) }));
+    await db('auditLog').insert(ages);
+    const key = (name: string, revokedAt: Date | null) => ({
+      ...{ id: newId(), projectId: project.id, name, prefix: 'sk_', scopes: ['all'], revokedAt },
+      keyHash: Buffer.from(newId()),
+    });
+    await db('scopedKeys').insert([key('used', null), key('late', daysAgo(399)), key('old', daysAgo(401))]);
+    expect(await runRetention(db, KEEP, NOW)).to.include({ auditMonths: 1 });
+    const kept = await db('auditLog').where({ projectId: project.id, action: row.action }).pluck('id');
+    expect(kept.sort()).to.deep.equal(
+      ages
+        .slice(0, 3)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    const { rows } = await db.raw('select count(*)::integer as count from audit_log_default');
+    expect(rows[0].count).to.equal(0);
+    expect((await db('scopedKeys').where({ projectId: project.id }).pluck('name')).sort()).to.deep.equal([
+      'late',
+      'used',
+    ]);
+    expect(await runRetention(db, KEEP, NOW)).to.include({ auditMonths: 0 });
+  });
+
   it('analyzes the parent table, which autovacuum does not', async () => {
     await contactOf('planner@example.com');
     await runRetention(database.db, KEEP, NOW);
@@ -169,7 +200,7 @@ describe('retention', () => {
 
   it('removes bodies and attachments of finished mail only', async () => {
     for (const month of ['2025-06-01', '2025-07-01', '2025-08-01'])
-      await addMonth(database.db, 'email_contents', month);
+      for (const table of ['email_contents', 'email_bodies'] as const) await addMonth(database.db, table, month);
     const [shared, own] = [newId(), newId()];
     for (const setId of [shared, own])
       await database.db('emailAttachments').insert({

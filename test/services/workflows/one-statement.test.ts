@@ -64,6 +64,7 @@ describe('a step that runs without locks', () => {
           fromName: null,
           replyTo: null,
           subject,
+          bodyId: crypto.randomUUID(),
           html: '',
           type: 'MARKETING',
         },

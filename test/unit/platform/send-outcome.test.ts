@@ -1,50 +1,83 @@
 import { expect } from 'chai';
 import { SmtpFailure } from '../../../platform/smtp/conversation.ts';
-import { outcomeOfFailure, providerIdOf } from '../../../platform/smtp/outcome.ts';
+import { outcomeOfFailure, providerIdOf, type SmtpStep } from '../../../platform/smtp/outcome.ts';
 
 const answer = (responseCode: number, text = 'reply') =>
   new SmtpFailure('answer', text, { code: responseCode, text: `${responseCode} ${text}` });
 
-describe('outcomeOfFailure', () => {
-  for (const [code, kind] of [
-    [421, 'deferred'],
-    [450, 'deferred'],
-    [452, 'deferred'],
-    [503, 'deferred'],
-    [550, 'refused'],
-    [552, 'refused'],
-    [554, 'refused'],
-  ] as const) {
-    it(`returns ${kind} for ${code}, before and after the hand-over`, () => {
-      const expected = { kind, reason: `${code} reply` };
-      expect(outcomeOfFailure(answer(code), false)).to.deep.equal(expected);
-      expect(outcomeOfFailure(answer(code), true)).to.deep.equal(expected);
-    });
-  }
+const steps: SmtpStep[] = ['MAIL', 'RCPT', 'DATA', 'text'];
+const atText = { step: 'text', handedOver: true } as const;
+const at = (step: SmtpStep) => (step === 'text' ? atText : ({ step, handedOver: false } as const));
 
-  for (const code of [530, 534, 535, 538]) {
-    it(`returns unreachable for ${code}`, () => {
-      expect(outcomeOfFailure(answer(code), false).kind).to.equal('unreachable');
+describe('outcomeOfFailure', () => {
+  for (const code of [550, 552, 554])
+    it(`returns refused for ${code} at every step`, () => {
+      for (const step of steps)
+        expect(outcomeOfFailure(answer(code), at(step))).to.deep.equal({ kind: 'refused', reason: `${code} reply` });
     });
-  }
+
+  for (const code of [530, 534, 535, 538])
+    it(`returns unreachable for ${code}`, () => {
+      for (const step of steps) expect(outcomeOfFailure(answer(code), at(step)).kind).to.equal('unreachable');
+    });
+
+  it('returns unreachable for 421 at MAIL, and deferred for the domain from RCPT on', () => {
+    const closing = answer(421);
+    expect(outcomeOfFailure(closing, at('MAIL'))).to.deep.equal({ kind: 'unreachable', reason: '421 reply' });
+    for (const step of ['RCPT', 'DATA', 'text'] as const)
+      expect(outcomeOfFailure(closing, at(step))).to.deep.equal({
+        kind: 'deferred',
+        reason: '421 reply',
+        concerns: 'domain',
+      });
+  });
+
+  for (const [code, text, concerns] of [
+    [450, 'mailbox busy', 'domain'],
+    [451, '4.7.1 Too many messages from this network', 'domain'],
+    [451, '4.7.500 Server busy: the sending rate is exceeded', 'domain'],
+    [452, '4.5.3 too many recipients', 'domain'],
+    [454, 'Throttling failure', 'domain'],
+    [451, 'local error', 'recipient'],
+    [451, 'please separate and generate', 'recipient'],
+    [452, '4.2.2 mailbox full', 'recipient'],
+    [503, 'too many commands', 'recipient'],
+  ] as const)
+    it(`returns deferred for the ${concerns} for "${code} ${text}"`, () => {
+      for (const step of ['RCPT', 'DATA', 'text'] as const)
+        expect(outcomeOfFailure(answer(code, text), at(step))).to.deep.equal({
+          kind: 'deferred',
+          reason: `${code} ${text}`,
+          concerns,
+        });
+    });
+
+  it('returns deferred for the recipient for a 4xx at MAIL, which concerns the sender', () => {
+    for (const code of [450, 451, 452])
+      expect(outcomeOfFailure(answer(code, 'too many'), at('MAIL'))).to.include({
+        kind: 'deferred',
+        concerns: 'recipient',
+      });
+  });
 
   it('returns deferred for a connection lost before the hand-over, and unknown after', () => {
     const lost = new SmtpFailure('lost', 'Connection closed');
-    expect(outcomeOfFailure(lost, false)).to.deep.equal({ kind: 'deferred', reason: 'Connection closed' });
-    expect(outcomeOfFailure(lost, true)).to.deep.equal({ kind: 'unknown', reason: 'Connection closed' });
+    const reason = 'Connection closed';
+    expect(outcomeOfFailure(lost, at('RCPT'))).to.deep.equal({ kind: 'deferred', reason, concerns: 'recipient' });
+    expect(outcomeOfFailure(lost, atText)).to.deep.equal({ kind: 'unknown', reason });
   });
 
   it('returns unknown for an intermediate reply after the hand-over', () => {
-    expect(outcomeOfFailure(answer(354), true).kind).to.equal('unknown');
+    expect(outcomeOfFailure(answer(354), atText).kind).to.equal('unknown');
   });
 
   it('returns refused for a mail that cannot be offered', () => {
     const tooLarge = new SmtpFailure('permanent', 'too large');
-    expect(outcomeOfFailure(tooLarge, false).kind).to.equal('refused');
+    expect(outcomeOfFailure(tooLarge, at('MAIL')).kind).to.equal('refused');
   });
 
   it('removes NUL from a reason and cuts it at 500 characters', () => {
-    const reason = outcomeOfFailure(answer(550, `\0${'x'.repeat(5_000)}`), false);
+    const reason = outcomeOfFailure(answer(550, `\0${'x'.repeat(5_000)}`), at('RCPT'));
     expect(reason).to.have.property('reason').with.length(500).and.not.match(/\0/);
   });
 });

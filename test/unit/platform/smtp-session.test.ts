@@ -156,6 +156,32 @@ describe('SMTP session', () => {
     expect(session.usable).to.equal(false);
   });
 
+  for (const extensions of [['PIPELINING'], []])
+    describe(`names the step of a failure ${extensions.length > 0 ? 'with' : 'without'} PIPELINING`, () => {
+      for (const [step, command] of [
+        ['MAIL', 'MAIL'],
+        ['RCPT', 'RCPT'],
+        ['DATA', 'DATA'],
+        ['text', '.'],
+      ] as const) {
+        it(`${step}, refused`, async () => {
+          const { session } = await scripted(extensions, (line) =>
+            line.startsWith(command) ? '421 closing' : acceptAll(line),
+          );
+          expect(await session.send(mail())).to.deep.include({ accepted: false, step, handedOver: step === 'text' });
+        });
+
+        it(`${step}, with a lost connection`, async () => {
+          const { session } = await scripted(extensions, (line, socket) => {
+            if (!line.startsWith(command)) return acceptAll(line);
+            socket.end();
+            return undefined;
+          });
+          expect(await session.send(mail())).to.deep.include({ accepted: false, step, handedOver: step === 'text' });
+        });
+      }
+    });
+
   it('ends with an unsolicited reply', async () => {
     const { session } = await scripted(['PIPELINING'], (line) =>
       line === '.' ? '250 fine\r\n250 again' : acceptAll(line),

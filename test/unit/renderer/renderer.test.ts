@@ -206,7 +206,7 @@ describe('the renderer', () => {
     }));
 
   it('refuses a mail that exceeds the time limit', () =>
-    withRenderer({ limits: { silenceMs: 10 } }, async (renderer) => {
+    withRenderer({ limits: { silenceMs: 1 } }, async (renderer) => {
       const [result] = await renderer.render({ subject: '', html: slow(400), items: people(1) });
       expect(result).to.include({ ok: false, reason: 'time' });
     }));

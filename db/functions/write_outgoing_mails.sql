@@ -1,0 +1,90 @@
+-- The two writes of every mail, for many mails at once: stores the results of mails that have ended, then begins others.
+-- A mail begins only if the sender's lease is valid, the mail is still pending and leased by it, nothing blocks it, and
+-- the recipient still gets mail. The verdict says what the sender does: go; or gone, lost, stopped, blocked, skip,
+-- suppressed, changed. Of ended mails only those are returned whose attempt is not in flight any more: late.
+-- A function, because its statements must see what was committed while it waited for a lock: once the API has answered
+-- that a campaign is paused, no mail of it begins.
+create or replace function write_outgoing_mails(
+  p_sender_id uuid, p_ids uuid[], p_recipients text[], p_subjects text[], p_domains text[], p_relays text[],
+  p_campaigns uuid[], p_ended uuid[], p_numbers integer[], p_results jsonb
+) returns table (id uuid, verdict text, reason text, number integer, unknown_outcomes integer) language plpgsql
+as $$
+#variable_conflict use_column
+declare
+  stored integer;
+begin
+  if p_ended <> '{}' then
+    -- By an array and not a join: the planner takes this table for almost empty and would read all of it.
+    update outgoing_mails o set ended_at = now(), result = p_results -> (array_position(p_ended, o.email_id) - 1)
+    where o.email_id = any (p_ended) and o.number = p_numbers[array_position(p_ended, o.email_id)]
+      -- Recovery may have taken the attempt for lost a moment ago.
+      and (o.ended_at is null or o.result ->> 'outcome' = 'unknown');
+    get diagnostics stored = row_count;
+    if stored < cardinality(p_ended) then
+      return query
+        select ended.id, 'late', null::text, ended.number, 0 from unnest(p_ended, p_numbers) as ended (id, number)
+        where not exists (select 1 from outgoing_mails o where o.email_id = ended.id and o.number = ended.number);
+    end if;
+  end if;
+  if p_ids = '{}' then return; end if;
+  -- A pause or cancel takes this lock exclusively; what comes after it sees its decision.
+  perform pg_advisory_xact_lock_shared(campaign_lock(c.id)) from unnest(p_campaigns) as c (id) order by c.id;
+  if not exists (select 1 from senders s where s.id = p_sender_id and s.lease_until > clock_timestamp()) then
+    return query select asked.id, 'lost', null::text, 0, 0 from unnest(p_ids) as asked (id);
+    return;
+  end if;
+  return query
+    -- The inner limits make the planner look each row up by its id.
+    with asked as materialized (
+      select e.id, e.project_id, e.source_type, e.campaign_id, e.attempts + 1 as number, e.unknown_outcomes,
+        e.status = 'PENDING' and o.email_id is not null as is_leased, k.id is not null as has_contact, k.subscribed,
+        k.email as contact_email, ask.domain, ask.recipient, ask.subject, ask.relay,
+        is_suppressed(e.project_id, ask.recipient) as is_suppressed
+      from unnest(p_ids, p_recipients, p_subjects, p_domains, p_relays) as ask (id, recipient, subject, domain, relay)
+      cross join lateral (select * from emails where emails.id = ask.id limit 1) e
+      -- It may have begun already: the answer to the first call was lost. A sender asks for no mail that it is sending.
+      left join lateral (
+        select o.email_id from outgoing_mails o
+        where o.email_id = ask.id and o.sender_id = p_sender_id and o.ended_at is null limit 1) o on true
+      left join lateral (
+        select * from contacts where contacts.id = e.contact_id and e.campaign_id is not null limit 1) k on true
+    ),
+    -- Asked once for all mails of a sender, not for each.
+    rule as materialized (
+      select origin.project_id, origin.domain, origin.source_type, origin.campaign_id,
+        sending_block_reason(origin.project_id, origin.domain, origin.source_type) as block_reason,
+        (select c.type from campaigns c where c.id = origin.campaign_id and c.status = 'SENDING' and not c.paused)
+          as campaign_type
+      from (select distinct project_id, domain, source_type, campaign_id from asked) origin
+    ),
+    decided as materialized (
+      select asked.*, rule.block_reason, rule.campaign_type <> 'TRANSACTIONAL' and not asked.subscribed as is_unwanted,
+        case
+          when not asked.is_leased then 'gone'
+          when asked.campaign_id is not null and rule.campaign_type is null then 'stopped'
+          when rule.block_reason is not null then 'blocked'
+          when asked.campaign_id is null and asked.is_suppressed then 'suppressed'
+          when asked.campaign_id is null then 'go'
+          when not asked.has_contact or asked.is_suppressed then 'skip'
+          when rule.campaign_type <> 'TRANSACTIONAL' and not asked.subscribed then 'skip'
+          -- The address has changed since the mail was composed.
+          when asked.contact_email <> asked.recipient then 'changed'
+          else 'go'
+        end as verdict
+      from asked join rule on rule.project_id = asked.project_id and rule.domain = asked.domain
+        and rule.source_type = asked.source_type and rule.campaign_id is not distinct from asked.campaign_id
+    ),
+    begun as (
+      update outgoing_mails o set started_at = now(), (number, recipient, subject, relay) = (
+        select d.number, d.recipient, d.subject, d.relay from decided d where d.id = o.email_id)
+      where o.email_id = any (array(select d.id from decided d where d.verdict = 'go'))
+    )
+    select decided.id, decided.verdict, case
+        when decided.verdict = 'blocked' then decided.block_reason
+        when decided.verdict = 'suppressed' then 'suppressed'
+        when decided.verdict = 'skip' and not decided.has_contact then 'contact deleted'
+        when decided.verdict = 'skip' and decided.is_unwanted then 'unsubscribed'
+        when decided.verdict = 'skip' then 'suppressed'
+      end, decided.number, decided.unknown_outcomes
+    from decided;
+end $$;

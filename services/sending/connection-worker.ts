@@ -1,0 +1,135 @@
+// Sends mail over one SMTP connection of a relay, one mail after the other.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { faultPoint } from '../../platform/fault-points.ts';
+import type { SendOutcome } from '../../platform/smtp/outcome.ts';
+import type { Relay, RelayConnection } from '../../platform/smtp/relay.ts';
+import type { DomainPace } from './domain-pace.ts';
+import type { SenderLease } from './lease.ts';
+import type { BeginVerdict, SendingLedger } from './ledger.ts';
+import type { QueuedMail } from './mail.ts';
+import { type Attempt, resultOf } from './outcome.ts';
+import type { MailQueue } from './queue.ts';
+
+export interface ConnectionOptions {
+  relay: Relay;
+  queue: MailQueue;
+  ledger: SendingLedger;
+  pace: DomainPace;
+  lease: SenderLease;
+  stopping: AbortSignal;
+  /** Reacts to a mail that may not begin. */
+  onNotBegun: (mail: QueuedMail, verdict: BeginVerdict) => void;
+}
+
+interface MailInFlight {
+  mail: QueuedMail;
+  attempt: Attempt;
+  /** By `performance.now()`. */
+  begunAt: number;
+}
+
+/** Between two tries of a mail that could not begin because the database failed. */
+const DATABASE_RETRY_MS = 500;
+const NOT_OFFERED = { kind: 'unreachable', reason: 'stopped before it was sent' } as const;
+
+/** Works for one connection until the queue stops. A relay has as many of them as it may have connections. */
+export class ConnectionWorker {
+  private readonly options: ConnectionOptions;
+
+  constructor(options: ConnectionOptions) {
+    this.options = options;
+  }
+
+  async run(): Promise<void> {
+    const { relay, queue } = this.options;
+    for (;;) {
+      const mail = await queue.next(relay);
+      if (!mail) return;
+      // The connection comes first: a mail that cannot be offered does not begin.
+      const connection = await relay.connect();
+      if ('kind' in connection) {
+        queue.giveBack(mail);
+        continue;
+      }
+      faultPoint('connected');
+      try {
+        await this.sendOver(connection, mail);
+      } finally {
+        await connection.release();
+      }
+    }
+  }
+
+  /** Sends this mail and further ones, as long as there are some and the connection lives. */
+  private async sendOver(connection: RelayConnection, first: QueuedMail): Promise<void> {
+    const { relay, queue } = this.options;
+    let current = await this.begin(first);
+    for (;;) {
+      if (!current) {
+        const next = queue.take(relay, { isConnected: true });
+        if (!next) return;
+        current = await this.begin(next);
+        continue;
+      }
+      const ahead: QueuedMail | undefined = current.attempt.policy.beginsAhead
+        ? queue.take(relay, { isConnected: true, onlyCampaign: true })
+        : undefined;
+      const beginning = ahead && this.begin(ahead);
+      const outcome = await this.offer(connection, current, ahead);
+      this.end(current, outcome);
+      if (outcome.kind === 'unreachable') {
+        const begun = await beginning;
+        if (begun) this.end(begun, NOT_OFFERED);
+        return;
+      }
+      if (beginning) {
+        current = await beginning;
+        // The relay awaits a mail that may not be sent after all: only a new connection gets over that.
+        if (!current) return;
+      } else {
+        const next = queue.take(relay, { isConnected: true });
+        current = next && (await this.begin(next));
+        if (!next) return;
+      }
+    }
+  }
+
+  private async begin(mail: QueuedMail): Promise<MailInFlight | undefined> {
+    const { ledger, relay, queue, stopping, onNotBegun } = this.options;
+    const verdict = await ledger.begin(mail, relay.name);
+    if (verdict.verdict === 'go') {
+      faultPoint('after-begin');
+      return { mail, attempt: verdict.attempt, begunAt: performance.now() };
+    }
+    if (verdict.verdict === 'failed') {
+      await sleep(DATABASE_RETRY_MS, undefined, { signal: stopping }).catch(() => {});
+      queue.giveBack(mail);
+    } else queue.leave(mail);
+    onNotBegun(mail, verdict);
+    return undefined;
+  }
+
+  private async offer(
+    connection: RelayConnection,
+    { mail }: MailInFlight,
+    ahead: QueuedMail | undefined,
+  ): Promise<SendOutcome> {
+    const { message } = mail.prepared;
+    if ('kind' in message) return message;
+    if (!this.options.lease.isValid()) return { kind: 'unreachable', reason: 'the right to send was lost' };
+    faultPoint('before-data');
+    const next = ahead?.prepared.message;
+    const outcome = await connection.send(message, next && 'raw' in next ? next : undefined);
+    faultPoint('after-data');
+    return outcome;
+  }
+
+  private end({ mail, attempt, begunAt }: MailInFlight, outcome: SendOutcome): void {
+    const { ledger, pace, queue } = this.options;
+    const { domain } = mail;
+    if (outcome.kind === 'sent') pace.onAccepted(domain);
+    if (outcome.kind === 'deferred' && outcome.concerns === 'domain') pace.onDeferred(domain, begunAt);
+    ledger.end({ mail, attempt, result: resultOf(attempt, outcome) });
+    queue.leave(mail);
+  }
+}

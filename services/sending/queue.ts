@@ -1,0 +1,415 @@
+// Leases due mail, has it prepared, and hands it to free connections by priority and fair shares.
+import type { Db } from '../../db/connect.ts';
+import { statement } from '../../db/statement.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
+import { recipientDomain } from '../../platform/smtp/domain-rates.ts';
+import type { Relay } from '../../platform/smtp/relay.ts';
+import type { Relays } from '../../platform/smtp/relays.ts';
+import { ByteBudget } from './byte-budget.ts';
+import type { CampaignLeases } from './campaign-leases.ts';
+import type { DomainPace } from './domain-pace.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { SendingLedger } from './ledger.ts';
+import type { LeasedMail, QueuedMail } from './mail.ts';
+import { policies } from './policy.ts';
+import type { OnReady, Preparation } from './prepare.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { SlowDomains } from './slow-domains.ts';
+
+interface LeasedRow {
+  id: string;
+  project_id: string;
+  relay: string | null;
+  is_retry_of_unknown: boolean;
+  body_bytes: number;
+}
+
+const lease = statement<LeasedRow>('sending-lease', 'select * from lease_mails($1, $2::smallint, $3)');
+
+/** Mails per lease and preparation. */
+const GROUP = { urgent: 50, campaign: 100 } as const;
+/** Leased ahead of the connections: enough that none waits, few enough for memory and for fair shares. */
+const AHEAD = { urgent: 150, campaign: 300 } as const;
+/** The composed mail that waits for a connection; beyond it nothing is leased. */
+const AHEAD_BYTES = 24 * 1024 * 1024;
+/** Larger bodies are prepared one by one, within a budget of bytes, and keep their part of it until they are sent. */
+const LARGE_BYTES = 64 * 1024;
+const LARGE_BUDGET = 16 * 1024 * 1024;
+const POLL_MS = 1_000;
+const RETRY_MS = 1_000;
+
+type Line = 'urgent' | 'campaign';
+
+export interface QueueOptions {
+  db: Db;
+  senderId: string;
+  relays: Relays;
+  preparation: Preparation;
+  pace: DomainPace;
+  /** Of all mail. */
+  rate: RateLimit | undefined;
+  ledger: SendingLedger;
+  campaigns: CampaignLeases;
+  /** The number of connections that ask for mail. */
+  connections: number;
+  /** Aborted: lease nothing more and hand out nothing more. */
+  stopping: AbortSignal;
+  /** Called when there is no due mail, and none on its way. */
+  onIdle?: () => void;
+  onError: (error: unknown) => void;
+}
+
+export interface TakeOptions {
+  /** The caller has a connection to the relay. */
+  isConnected?: boolean;
+  /** Only mail of a campaign, and only if no other mail waits. */
+  onlyCampaign?: boolean;
+}
+
+interface Waiter {
+  relay: Relay;
+  resolve: (mail: QueuedMail | undefined) => void;
+}
+
+export class MailQueue {
+  private readonly options: QueueOptions;
+  /** By priority: transactional, workflow, campaign. */
+  private readonly ready = [new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>(), new FairQueue<QueuedMail>()];
+  private readonly preparing: Record<Line, number> = { urgent: 0, campaign: 0 };
+  private readonly waiters: Waiter[] = [];
+  private readonly wakeLine: Partial<Record<Line, () => void>> = {};
+  private readonly isWoken: Record<Line, boolean> = { urgent: false, campaign: false };
+  private readonly isDry: Record<Line, boolean> = { urgent: false, campaign: false };
+  /** The last lease left due mail behind. */
+  private readonly hasBacklog: Record<Line, boolean> = { urgent: false, campaign: false };
+  readonly slowDomains: SlowDomains;
+  private readonly largeMails = new ByteBudget(LARGE_BUDGET);
+  /** Called when a large mail leaves the queue. */
+  private readonly onTaken = new Map<string, () => void>();
+  private readyBytes = 0;
+  private readonly preparations = new Set<Promise<void>>();
+  private readonly done: Promise<unknown>;
+  private retryTimer: NodeJS.Timeout | undefined;
+  private retryAt = 0;
+
+  constructor(options: QueueOptions) {
+    this.options = options;
+    this.slowDomains = new SlowDomains(options.pace);
+    options.stopping.addEventListener('abort', () => this.stop(), { once: true });
+    this.done = Promise.all([this.keepLeasing('urgent'), this.keepLeasing('campaign')]);
+  }
+
+  /** There may be due mail that is no campaign's. */
+  wake(): void {
+    this.wakeUp('urgent');
+  }
+
+  /** There may be another campaign to send. */
+  wakeForCampaigns(): void {
+    this.options.campaigns.refresh();
+    this.wakeUp('campaign');
+  }
+
+  get readyCount(): number {
+    return this.ready.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Waits for a mail for this relay. Resolves with undefined when the queue stops. */
+  next(relay: Relay): Promise<QueuedMail | undefined> {
+    if (this.options.stopping.aborted) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.waiters.push({ relay, resolve });
+      this.dispatch();
+      this.reportIfIdle();
+    });
+  }
+
+  /** Returns the best mail that this relay may send now. */
+  take(relay: Relay, { isConnected = false, onlyCampaign = false }: TakeOptions = {}): QueuedMail | undefined {
+    const { relays, rate, pace, stopping } = this.options;
+    if (stopping.aborted || this.readyCount === 0) return undefined;
+    if (onlyCampaign && (this.waiters.length > 0 || this.urgentCount > 0)) return undefined;
+    const delay = relays.delayOf(relay, isConnected);
+    if (delay > 0) this.dispatchLater(delay);
+    // A mail that only this relay may have waits for no other relay's share.
+    if (delay > 0 && !relays.canTake(relay, isConnected)) return undefined;
+    const mayLeave = ({ relay: only, domain }: QueuedMail): boolean => {
+      if (only === undefined ? delay > 0 : only !== relay.name) return false;
+      const waitMs = rate?.delay(this.readyCount) || pace.take(domain);
+      if (waitMs > 0) this.dispatchLater(waitMs);
+      return waitMs === 0;
+    };
+    for (const queue of this.ready) {
+      const mail = queue.take(mayLeave);
+      if (!mail) continue;
+      rate?.take();
+      relays.took(relay);
+      pace.enter(mail.domain);
+      this.removed(mail);
+      this.wakeUp(lineOf(mail));
+      return mail;
+    }
+    return undefined;
+  }
+
+  /** A mail that was taken is done with its connection. */
+  leave({ domain }: QueuedMail): void {
+    this.options.pace.leave(domain);
+    this.dispatch();
+  }
+
+  /** Takes a mail back that no connection was found for. */
+  giveBack(mail: QueuedMail): void {
+    this.options.pace.leave(mail.domain);
+    this.slowDomains.add(mail.domain);
+    this.readyBytes += bytesOf(mail);
+    this.queueOf(mail).putFirst(groupOf(mail), mail);
+    this.dispatch();
+  }
+
+  /** Gives up the prepared mail of a campaign that is not sending any more. */
+  async dropCampaign(campaignId: string): Promise<void> {
+    this.options.campaigns.forget(campaignId);
+    const dropped = this.ready.flatMap((queue) => queue.takeGroup(campaignId));
+    for (const mail of dropped) this.removed(mail);
+    await Promise.all(dropped.map(({ id }) => this.options.ledger.release({ id })));
+  }
+
+  /** Resolves when nothing is being leased or prepared any more; all that is still queued goes back to the ledger. */
+  async close(): Promise<void> {
+    await this.done;
+    const left = this.ready.flatMap((queue) => queue.takeAll());
+    for (const mail of left) this.removed(mail);
+    await Promise.all(this.preparations);
+    clearTimeout(this.retryTimer);
+    await Promise.all(left.map(({ id }) => this.options.ledger.release({ id })));
+  }
+
+  private get urgentCount(): number {
+    return (this.ready[0]?.size ?? 0) + (this.ready[1]?.size ?? 0);
+  }
+
+  private stop(): void {
+    for (const { resolve } of this.waiters.splice(0)) resolve(undefined);
+    this.wakeUp('urgent');
+    this.wakeUp('campaign');
+  }
+
+  private dispatchLater(ms: number): undefined {
+    const at = performance.now() + Math.min(ms, POLL_MS);
+    if (this.retryTimer && this.retryAt <= at) return;
+    clearTimeout(this.retryTimer);
+    this.retryAt = at;
+    this.retryTimer = setTimeout(() => {
+      this.retryTimer = undefined;
+      this.dispatch();
+    }, at - performance.now());
+  }
+
+  /** Call it when a mail, a connection, a permit or a domain may have become free. */
+  readonly dispatch = (): void => {
+    for (let index = 0; index < this.waiters.length && this.readyCount > 0; ) {
+      const waiter = this.waiters[index];
+      const mail = waiter && this.take(waiter.relay);
+      if (!waiter || !mail) {
+        index++;
+        continue;
+      }
+      this.waiters.splice(index, 1);
+      waiter.resolve(mail);
+      // The next mail may be the share of a relay that was passed over.
+      index = 0;
+    }
+  };
+
+  private queueOf({ policy }: LeasedMail): FairQueue<QueuedMail> {
+    const queue = this.ready[policy.priority];
+    if (!queue) throw new Error(`no queue for priority ${policy.priority}`);
+    return queue;
+  }
+
+  private wakeUp(line: Line): void {
+    this.isWoken[line] = true;
+    this.wakeLine[line]?.();
+  }
+
+  /** Campaigns have a loop of their own, so that leasing transactional mail never waits for their preparation. */
+  private async keepLeasing(line: Line): Promise<void> {
+    const { stopping, onError } = this.options;
+    while (!stopping.aborted) {
+      this.isWoken[line] = false;
+      let leased = 0;
+      try {
+        if (this.mayLease(line)) leased = line === 'urgent' ? await this.leaseUrgent() : await this.leaseCampaign();
+      } catch (error) {
+        onError(error);
+        await this.pause(line, RETRY_MS);
+      }
+      this.isDry[line] = leased === 0;
+      if (leased === 0) this.reportIfIdle();
+      if (leased === 0) await this.pause(line, line === 'urgent' ? POLL_MS : this.options.campaigns.waitMs(POLL_MS));
+    }
+  }
+
+  private reportIfIdle(): void {
+    const { preparing, isDry } = this;
+    if (!isDry.urgent || !isDry.campaign || this.readyCount + preparing.urgent + preparing.campaign > 0) return;
+    if (this.waiters.length === this.options.connections) this.options.onIdle?.();
+  }
+
+  /** With a backlog, waits for room for a whole group: a lease costs about the same for one mail as for fifty. */
+  private mayLease(line: Line): boolean {
+    return this.room(line) >= (this.hasBacklog[line] ? GROUP[line] : 1);
+  }
+
+  private room(line: Line): number {
+    const waiting = line === 'urgent' ? this.urgentCount : (this.ready[policies.CAMPAIGN.priority]?.size ?? 0);
+    return this.readyBytes > AHEAD_BYTES ? 0 : AHEAD[line] - waiting - this.preparing[line];
+  }
+
+  private async pause(line: Line, ms: number): Promise<void> {
+    if (this.isWoken[line] || this.options.stopping.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wakeLine[line] = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    delete this.wakeLine[line];
+  }
+
+  private async leaseUrgent(): Promise<number> {
+    const { db, senderId, preparation } = this.options;
+    let total = 0;
+    this.hasBacklog.urgent = false;
+    for (const policy of [policies.TRANSACTIONAL, policies.WORKFLOW]) {
+      const limit = Math.min(GROUP.urgent, this.room('urgent'));
+      if (limit <= 0) break;
+      const rows = await lease(db, [senderId, policy.priority, limit]);
+      if (rows.length === limit) this.hasBacklog.urgent = true;
+      if (rows.length === 0) continue;
+      faultPoint('mail-leased');
+      total += rows.length;
+      const mails = rows.map(
+        ({ id, project_id: projectId, relay, is_retry_of_unknown: isRetry }): LeasedMail => ({
+          ...{ id, policy, projectId, campaignId: null },
+          relay: isRetry && relay !== null ? relay : undefined,
+        }),
+      );
+      const sendable = this.withoutRemovedRelays(mails);
+      const bytesOf = new Map(rows.map(({ id, body_bytes: bytes }) => [id, bytes]));
+      const isLarge = ({ id }: LeasedMail) => (bytesOf.get(id) ?? 0) > LARGE_BYTES;
+      const small = sendable.filter((mail) => !isLarge(mail));
+      this.prepare('urgent', small, (ids, ready) => preparation.prepare(ids, ready));
+      for (const mail of sendable.filter(isLarge))
+        this.prepare('urgent', [mail], (ids, ready) =>
+          this.largeMails.run(bytesOf.get(mail.id) ?? 0, () => preparation.prepare(ids, ready)),
+        );
+    }
+    return total;
+  }
+
+  private async leaseCampaign(): Promise<number> {
+    const { campaigns, preparation } = this.options;
+    const limit = Math.min(GROUP.campaign, this.room('campaign'));
+    const leased = await campaigns.leaseNext(limit);
+    this.hasBacklog.campaign = leased?.mails.length === limit;
+    if (!leased) return 0;
+    faultPoint('mail-leased');
+    const { campaignId, projectId, mails } = leased;
+    const sendable = mails.filter(
+      ({ id, recipient }) => !this.isPostponed(id, recipientDomain(recipient ?? ''), campaignId),
+    );
+    const policy = policies.CAMPAIGN;
+    this.prepare(
+      'campaign',
+      sendable.map(({ id }) => ({ id, policy, projectId, campaignId, relay: undefined })),
+      (ids, ready) => preparation.prepareCampaign(campaignId, ids, ready),
+    );
+    return mails.length;
+  }
+
+  /** Gives a mail back to the ledger if its domain is so slow that it would wait long here, in the way of others. */
+  private isPostponed(id: string, domain: string, campaignId: string | null): boolean {
+    const { ledger, onError } = this.options;
+    const retryAfterSeconds = this.slowDomains.postpone(domain, campaignId);
+    if (retryAfterSeconds === undefined) return false;
+    const reason = `mail to ${domain} is slowed down; it will be sent later`;
+    ledger.release({ id, status: 'PENDING', reason, retryAfterSeconds }).catch(onError);
+    return true;
+  }
+
+  /** A mail with an unknown outcome may only go to the same relay again. Where that is gone, it stays unknown. */
+  private withoutRemovedRelays(mails: LeasedMail[]): LeasedMail[] {
+    const { relays, ledger, onError } = this.options;
+    return mails.filter(({ id, relay }) => {
+      if (relay === undefined || relays.byName(relay)) return true;
+      const reason = `its outcome at ${relay} is unknown, and that relay is no longer in the settings`;
+      ledger.release({ id, status: 'UNKNOWN', reason }).catch(onError);
+      return false;
+    });
+  }
+
+  /** Not awaited: the next mails are leased meanwhile. */
+  private prepare(line: Line, mails: LeasedMail[], work: (ids: string[], ready: OnReady) => Promise<void>): void {
+    if (mails.length === 0) return;
+    const byId = new Map(mails.map((mail) => [mail.id, mail]));
+    this.preparing[line] += mails.length;
+    const ready: OnReady = (prepared) => {
+      const mail = byId.get(prepared.id);
+      if (!mail) return undefined;
+      byId.delete(prepared.id);
+      this.preparing[line]--;
+      faultPoint('mail-prepared');
+      return this.add({ ...mail, prepared, domain: recipientDomain(prepared.to ?? '') });
+    };
+    const preparation = work(
+      mails.map(({ id }) => id),
+      ready,
+    )
+      .catch((error) => this.options.onError(error))
+      .finally(() => {
+        this.preparations.delete(preparation);
+        // Not prepared because the database failed, or because the mail is gone: leased again later, if it is still there.
+        this.preparing[line] -= byId.size;
+        for (const id of byId.keys()) this.options.ledger.release({ id }).catch(this.options.onError);
+        this.wakeUp(line);
+      });
+    this.preparations.add(preparation);
+  }
+
+  /** Returns a promise for a large mail, which resolves when it leaves the queue. */
+  private add(mail: QueuedMail): Promise<void> | undefined {
+    if (this.options.stopping.aborted) {
+      this.options.ledger.release({ id: mail.id }).catch(this.options.onError);
+      return undefined;
+    }
+    if (mail.policy !== policies.CAMPAIGN && this.isPostponed(mail.id, mail.domain, null)) return undefined;
+    this.put(mail);
+    const taken =
+      bytesOf(mail) > LARGE_BYTES ? new Promise<void>((resolve) => this.onTaken.set(mail.id, resolve)) : undefined;
+    this.dispatch();
+    return taken;
+  }
+
+  private put(mail: QueuedMail): void {
+    this.slowDomains.add(mail.domain);
+    this.readyBytes += bytesOf(mail);
+    this.queueOf(mail).put(groupOf(mail), mail);
+  }
+
+  private removed(mail: QueuedMail): void {
+    this.slowDomains.remove(mail.domain);
+    this.readyBytes -= bytesOf(mail);
+    this.onTaken.get(mail.id)?.();
+    this.onTaken.delete(mail.id);
+  }
+}
+
+const bytesOf = ({ prepared: { message } }: QueuedMail): number => ('raw' in message ? message.raw.length : 0);
+
+const lineOf = ({ policy }: LeasedMail): Line => (policy === policies.CAMPAIGN ? 'campaign' : 'urgent');
+
+/** Campaigns share the connections fairly, other mail by project. */
+const groupOf = ({ campaignId, projectId }: LeasedMail): string => campaignId ?? projectId;

@@ -1,0 +1,219 @@
+// Sends due mail of all kinds and projects for some minutes.
+import { setMaxListeners } from 'node:events';
+import type { Db } from '../../db/connect.ts';
+import { faultPoint } from '../../platform/fault-points.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Relays } from '../../platform/smtp/relays.ts';
+import { type AutoPauseLimits, checkCampaign, pauseCampaignItself } from '../campaigns/auto-pause.ts';
+import { recordSlowedDomains } from '../campaigns/rates.ts';
+import { CampaignLeases } from './campaign-leases.ts';
+import { ConnectionWorker } from './connection-worker.ts';
+import type { DomainPace } from './domain-pace.ts';
+import { SenderLease } from './lease.ts';
+import { type BeginVerdict, SendingLedger } from './ledger.ts';
+import type { QueuedMail } from './mail.ts';
+import { noResults, type ResultCounts, type ResultKind, resultKind } from './outcome.ts';
+import type { Preparation } from './prepare.ts';
+import { MailQueue } from './queue.ts';
+import { RateLimit } from './rate-limit.ts';
+import { recoverMails } from './recovery.ts';
+
+const HEARTBEAT_MS = 3_000;
+const CHECK_CAMPAIGNS_MS = 500;
+/** A campaign without due mail is checked for this long: its last results are still to come. */
+const WATCH_MS = 10_000;
+/** Blocked mail is released when its cause ends; until then nothing looks at it. */
+const BLOCKED_SECONDS = 24 * 60 * 60;
+
+export interface SenderDeps {
+  db: Db;
+  relays: Relays;
+  pace: DomainPace;
+  preparation: Preparation;
+  limits: AutoPauseLimits;
+  sendRatePerSecond?: number | undefined;
+  /** Whether sent mail is recorded for billing. */
+  billing: boolean;
+  log: Logger;
+  onResult?: (kind: ResultKind) => void;
+}
+
+export interface SendingTime {
+  /** Leases no more mail after this long; what has begun is finished. */
+  durationMs: number;
+  /** Leases no more mail; what has begun is finished. SMTP connections are never cut. */
+  stop: AbortSignal;
+  /** Called while the sender works and may send. */
+  heartbeat?: (counts: ResultCounts) => void;
+  /** Ends the run when there is no due mail left, for tests. */
+  untilIdle?: boolean;
+}
+
+/** The senders of a process share its connections, so it runs one at a time. */
+export class Sender {
+  private readonly deps: SenderDeps;
+  private queue: MailQueue | undefined;
+
+  constructor(deps: SenderDeps) {
+    this.deps = deps;
+  }
+
+  /** There may be due mail, or another campaign to send. Does nothing while no run is active. */
+  wake(what: 'mail' | 'campaigns'): void {
+    if (what === 'campaigns') this.queue?.wakeForCampaigns();
+    else this.queue?.wake();
+  }
+
+  async run(time: SendingTime): Promise<ResultCounts> {
+    const { db } = this.deps;
+    await recoverMails(db);
+    const lease = await SenderLease.take(db);
+    faultPoint('sender-started');
+    const run = new SenderRun(this.deps, lease, time);
+    this.queue = run.queue;
+    try {
+      return await run.finish();
+    } finally {
+      this.queue = undefined;
+      await lease.release();
+      await recoverMails(db).catch(() => {});
+    }
+  }
+}
+
+class SenderRun {
+  readonly queue: MailQueue;
+  private readonly deps: SenderDeps;
+  private readonly lease: SenderLease;
+  private readonly ledger: SendingLedger;
+  private readonly campaigns: CampaignLeases;
+  private readonly stopping = new AbortController();
+  private readonly counts = noResults();
+  private readonly timers: NodeJS.Timeout[];
+  private readonly reactions = new Set<Promise<unknown>>();
+  /** Campaigns with mail in this run, and when they last had due mail. */
+  private readonly watched = new Map<string, number>();
+  private isChecking = false;
+
+  constructor(deps: SenderDeps, lease: SenderLease, time: SendingTime) {
+    [this.deps, this.lease] = [deps, lease];
+    const { db, relays, pace, preparation, billing, sendRatePerSecond } = deps;
+    setMaxListeners(0, this.stopping.signal);
+    const connections = relays.all.reduce((sum, { maxConnections }) => sum + maxConnections, 0);
+    this.ledger = new SendingLedger({
+      ...{ db, senderId: lease.id, connections, billing },
+      hasBacklog: () => this.queue.readyCount > connections,
+      onResult: (result) => this.count(resultKind(result)),
+    });
+    this.campaigns = new CampaignLeases(db, lease.id);
+    this.queue = new MailQueue({
+      ...{ db, senderId: lease.id, relays, preparation, pace },
+      rate: sendRatePerSecond ? new RateLimit(db, 'all', sendRatePerSecond) : undefined,
+      ledger: this.ledger,
+      campaigns: this.campaigns,
+      stopping: this.stopping.signal,
+      connections,
+      ...(time.untilIdle && { onIdle: () => this.stopping.abort() }),
+      onError: (err) => deps.log.warn({ err }, 'sending failed; retrying'),
+    });
+    const { durationMs, stop, heartbeat } = time;
+    const end = () => this.stopping.abort();
+    for (const signal of [stop, lease.lost]) {
+      if (signal.aborted) end();
+      signal.addEventListener('abort', end, { once: true, signal: this.stopping.signal });
+    }
+    this.timers = [
+      setTimeout(end, durationMs),
+      setInterval(() => lease.isValid() && heartbeat?.(this.counts), HEARTBEAT_MS),
+      setInterval(() => void this.checkCampaigns(), CHECK_CAMPAIGNS_MS),
+    ];
+  }
+
+  async finish(): Promise<ResultCounts> {
+    const { relays, pace } = this.deps;
+    const { queue, ledger, lease } = this;
+    const workers = relays.all.flatMap((relay) =>
+      Array.from({ length: relay.maxConnections }, () => {
+        const onNotBegun = (mail: QueuedMail, verdict: BeginVerdict) => this.react(mail, verdict);
+        const options = { relay, queue, ledger, pace, lease, stopping: this.stopping.signal, onNotBegun };
+        return new ConnectionWorker(options).run();
+      }),
+    );
+    const ends = await Promise.allSettled(workers);
+    faultPoint('before-release');
+    this.stopping.abort();
+    await queue.close();
+    await ledger.idle();
+    await Promise.all(this.reactions);
+    faultPoint('after-release');
+    await this.checkCampaigns();
+    for (const timer of this.timers) clearTimeout(timer);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    return this.counts;
+  }
+
+  private count(kind: ResultKind | undefined): void {
+    if (!kind) return;
+    this.counts[kind]++;
+    this.deps.onResult?.(kind);
+  }
+
+  /** A mail that may not begin goes back to the ledger, with the reason. */
+  private react(mail: QueuedMail, verdict: BeginVerdict): void {
+    const reaction = this.reactionTo(mail, verdict)
+      .catch((err) => this.deps.log.warn({ err }, 'cannot give a mail back; its lease will run out'))
+      .finally(() => this.reactions.delete(reaction));
+    this.reactions.add(reaction);
+  }
+
+  private async reactionTo(mail: QueuedMail, verdict: BeginVerdict): Promise<void> {
+    const { ledger, queue } = this;
+    const { id, campaignId, prepared } = mail;
+    switch (verdict.verdict) {
+      case 'lost':
+        this.stopping.abort();
+        return ledger.release({ id });
+      case 'stopped':
+        await ledger.release({ id });
+        return campaignId === null ? undefined : queue.dropCampaign(campaignId);
+      case 'blocked': {
+        this.count('blocked');
+        if (campaignId === null) {
+          const blocked = { reason: verdict.reason, blockedDomain: prepared.senderDomain };
+          return ledger.release({ id, status: 'PENDING', retryAfterSeconds: BLOCKED_SECONDS, ...blocked });
+        }
+        await ledger.release({ id });
+        await pauseCampaignItself(this.deps.db, campaignId, 'BLOCKED', verdict.reason);
+        return queue.dropCampaign(campaignId);
+      }
+      case 'suppressed':
+        this.count('failed');
+        return ledger.release({ id, status: 'FAILED', reason: verdict.reason });
+      case 'skip':
+        return ledger.release({ id, status: 'SKIPPED', reason: verdict.reason });
+      case 'failed':
+        this.deps.log.warn({ err: verdict.error }, 'cannot write to the database; retrying');
+        return;
+      default:
+        return ledger.release({ id });
+    }
+  }
+
+  /** Samples the rates of campaigns, pauses those with too many bounces, and reports those that are finished. */
+  private async checkCampaigns(): Promise<void> {
+    if (this.isChecking) return;
+    this.isChecking = true;
+    const now = performance.now();
+    for (const id of this.campaigns.ids) this.watched.set(id, now);
+    for (const [id, seenAt] of this.watched) {
+      try {
+        const state = await checkCampaign(this.deps.db, id, this.deps.limits);
+        await recordSlowedDomains(this.deps.db, id, this.queue.slowDomains.of(id));
+        if (state !== 'sending' || now - seenAt > WATCH_MS) this.watched.delete(id);
+      } catch (err) {
+        this.deps.log.warn({ err, campaignId: id }, 'cannot check a campaign');
+      }
+    }
+    this.isChecking = false;
+  }
+}

@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import type { Db } from '../../../db/connect.ts';
+import { SealError } from '../../../platform/crypto/seal.ts';
+import { releaseAllBlockedMail, releaseBlockedMail } from '../../../services/blocking/release.ts';
+import { addSigningKey, makeDomainKey } from '../../../services/domains/keys.ts';
+import { findSigner } from '../../../services/domains/signing-key.ts';
+import type { ResultCounts } from '../../../services/sending/outcome.ts';
+import { addSuppressions } from '../../../services/suppressions/add.ts';
+import { type ConnectedDatabase, connectTestDatabase, makeProject } from '../../support/connected-database.ts';
+import { addMail, addMails, mailById } from '../../support/ledger.ts';
+import { counts, inDoubt, type TestSender, type TestSenderOptions, testSender } from '../../support/sending.ts';
+import { type SmtpStandIn, startSmtp } from '../../support/smtp.ts';
+import { eventually } from '../../support/waiting.ts';
+
+const DOMAIN = 'demo.localhost';
+
+describe('mail that is blocked or delayed', () => {
+  let database: ConnectedDatabase;
+  let db: Db;
+  let smtp: SmtpStandIn;
+  let sending: TestSender;
+  let project: string;
+
+  before(async () => {
+    database = await connectTestDatabase();
+    db = database.db;
+    smtp = await startSmtp();
+    sending = testSender(database.url, { url: smtp.url, connections: 5 });
+    project = (await makeProject(db)).id;
+    await db('domains').where({ projectId: project }).update({ domain: DOMAIN });
+  });
+  after(async () => {
+    await sending.close();
+    await smtp.close();
+    await database.close();
+  });
+  beforeEach(async () => {
+    await db.raw('truncate emails, email_bodies, email_contents, outgoing_mails, senders, suppressions');
+    await db('projects').update({ disabled: false, sendingBlockedReason: null });
+    await db('domains').update({ status: 'VERIFIED' });
+    smtp.behave();
+    smtp.mails.length = 0;
+  });
+
+  const deliver = async (more: Partial<TestSenderOptions> = {}): Promise<ResultCounts> => {
+    if (Object.keys(more).length === 0) return sending.send();
+    const own = testSender(database.url, { url: smtp.url, ...more });
+    return own.send().finally(() => own.close());
+  };
+
+  const causes = {
+    'project disabled': {
+      begin: () => db('projects').where({ id: project }).update({ disabled: true }),
+      end: (trx: Db) => trx('projects').where({ id: project }).update({ disabled: false }),
+    },
+    'domain not verified': {
+      begin: () => db('domains').where({ domain: DOMAIN }).update({ status: 'PENDING' }),
+      end: (trx: Db) => trx('domains').where({ domain: DOMAIN }).update({ status: 'VERIFIED' }),
+    },
+    'billing limit reached': {
+      begin: () => db('projects').where({ id: project }).update({ sendingBlockedReason: 'billing limit reached' }),
+      end: (trx: Db) => trx('projects').where({ id: project }).update({ sendingBlockedReason: null }),
+    },
+  };
+
+  for (const [reason, { begin, end }] of Object.entries(causes))
+    it(`stays PENDING with its reason (${reason}) and is sent after the cause has ended`, async () => {
+      const mail = await addMail(db, { project });
+      await begin();
+      expect(await deliver()).to.deep.equal(counts({ blocked: 1 }));
+      expect(await mailById(db, mail)).to.include({ status: 'PENDING', reason, attempts: 0 });
+      expect(await deliver(), 'it stays out of the way').to.deep.equal(counts({}));
+      await db.transaction(async (trx) => {
+        await end(trx);
+        await releaseBlockedMail(trx, { projectId: project });
+      });
+      expect(await mailById(db, mail)).to.include({ status: 'PENDING', reason: null });
+      expect(await deliver()).to.deep.equal(counts({ sent: 1 }));
+      expect(await mailById(db, mail)).to.include({ status: 'SENT', attempts: 1 });
+      expect(smtp.mails).to.have.length(1);
+    });
+
+  it('is released by the periodic check, however its cause ended', async () => {
+    const mails = await addMails(db, 3, { project });
+    await causes['project disabled'].begin();
+    await deliver();
+    expect(await releaseAllBlockedMail(db), 'the cause is still there').to.equal(0);
+    await causes['project disabled'].end(db);
+    expect(await releaseAllBlockedMail(db)).to.equal(3);
+    expect(await deliver()).to.deep.equal(counts({ sent: 3 }));
+    for (const id of mails) expect(await mailById(db, id)).to.include({ status: 'SENT', reason: null });
+  });
+
+  it('stays blocked while one of two causes lasts', async () => {
+    const mail = await addMail(db, { project });
+    await causes['project disabled'].begin();
+    await causes['domain not verified'].begin();
+    await deliver();
+    await causes['project disabled'].end(db);
+    await releaseBlockedMail(db, { projectId: project });
+    expect(await mailById(db, mail)).to.include({ status: 'PENDING', reason: 'project disabled' });
+    await causes['domain not verified'].end(db);
+    await releaseBlockedMail(db, { projectId: project });
+    expect(await deliver()).to.deep.equal(counts({ sent: 1 }));
+  });
+
+  it('is released only for the given project', async () => {
+    const other = (await makeProject(db)).id;
+    const mail = await addMail(db, { project });
+    await causes['project disabled'].begin();
+    await deliver();
+    await causes['project disabled'].end(db);
+    await releaseBlockedMail(db, { projectId: other });
+    expect(await mailById(db, mail)).to.include({ reason: 'project disabled' });
+  });
+
+  it('ends FAILED when its address was suppressed after it was accepted', async () => {
+    const mail = await addMail(db, { project, to: 'gone@example.com' });
+    const { contactId } = await mailById(db, mail);
+    const bounce = { projectId: project, address: 'gone@example.com', contactId, emailId: mail };
+    await db.transaction((trx) => addSuppressions(trx, [{ ...bounce, reason: 'HARD_BOUNCE' }]));
+    expect(await deliver()).to.deep.equal(counts({ failed: 1 }));
+    expect(await mailById(db, mail)).to.include({ status: 'FAILED', reason: 'suppressed', attempts: 0 });
+    expect(smtp.mails).to.deep.equal([]);
+  });
+
+  it('is postponed when its recipient domain is slow, and does not delay mail to other domains', async () => {
+    const to = 'ann@slow.example';
+    smtp.misbehave({ at: 'message', to, do: 'hang' });
+    const slow = await addMails(db, 8, { project, to });
+    const other = await addMail(db, { project });
+    const stop = new AbortController();
+    const run = sending.send({ stop: stop.signal });
+    await smtp.received(1);
+    await eventually(async () => (await inDoubt(db)).length === 4, { what: 'four of five connections in use' });
+    expect(await mailById(db, other), 'there was a connection left').to.include({ attempts: 0 });
+    await eventually(() => sending.pace.delayOf('slow.example') > 0, { what: 'a domain that is known to be slow' });
+    const late = await addMail(db, { project, to });
+    sending.sender.wake('mail');
+    const putBack = await eventually(async () => {
+      const mail = await mailById(db, late);
+      return mail.dueAt > new Date() && mail;
+    });
+    expect(putBack).to.include({ status: 'PENDING', attempts: 0 });
+    expect(putBack.reason).to.equal('mail to slow.example is slowed down; it will be sent later');
+    const next = await addMail(db, { project });
+    sending.sender.wake('mail');
+    await smtp.received(2);
+    smtp.behave();
+    await eventually(async () => (await db('emails').whereIn('id', slow).where({ status: 'SENT' })).length === 8);
+    stop.abort();
+    expect(await run).to.deep.equal(counts({ sent: 10 }));
+    for (const id of [other, next]) expect(await mailById(db, id)).to.include({ status: 'SENT', attempts: 1 });
+  });
+
+  it('is signed with the key of its domain', async () => {
+    const domain = await db('domains').where({ domain: DOMAIN }).first();
+    const secrets: [string] = ['a secret that seals'];
+    const key = await addSigningKey(db, domain.id, await makeDomainKey(secrets));
+    await addMail(db, { project });
+    await deliver({ signerFor: (projectId, name) => findSigner(db, secrets, projectId, name) });
+    const { results } = await dkimVerify(smtp.mails[0]?.raw ?? '', {
+      resolver: async (name: string) => {
+        expect(name).to.equal(`${key.selector}._domainkey.${DOMAIN}`);
+        return [[`v=DKIM1; k=rsa; p=${key.publicKey}`]];
+      },
+    });
+    expect(results.map(({ status }) => status.result)).to.deep.equal(['pass']);
+  });
+
+  it("is retried later when its domain's key cannot be decrypted, and other mail is sent", async () => {
+    const other = await makeProject(db);
+    const broken = await addMail(db, { project });
+    const fine = await addMail(db, { project: other.id });
+    await db('email_contents')
+      .where({ emailId: fine })
+      .update({ fromEmail: `shop@${other.senderDomain}` });
+    const signerFor = async (projectId: string) => {
+      if (projectId === project) throw new SealError('sealed with a key that is gone');
+      return undefined;
+    };
+    expect(await deliver({ signerFor })).to.deep.equal(counts({ sent: 1, deferred: 1 }));
+    const reason = 'cannot be signed: sealed with a key that is gone';
+    expect(await mailById(db, broken)).to.include({ status: 'PENDING', attempts: 1, reason });
+    expect(await mailById(db, fine)).to.include({ status: 'SENT' });
+  });
+
+  it('is sent no faster than the send rate', async () => {
+    const rate = 20;
+    await addMails(db, 9, { project });
+    const started = performance.now();
+    expect(await deliver({ sendRatePerSecond: rate })).to.deep.equal(counts({ sent: 9 }));
+    expect(performance.now() - started).to.be.at.least((8 / rate) * 1_000 - 25);
+  });
+});

@@ -1,0 +1,11 @@
+// A real compose process, except that words in the subject of a mail make it hang, fill its memory or be killed.
+import { serveParent } from '../../services/sending/compose-worker.ts';
+
+const kept: unknown[] = [];
+
+serveParent(({ subject }) => {
+  if (subject.includes('HANG')) for (;;);
+  if (subject.includes('FILL HEAP')) for (;;) kept.push(new Array(100_000).fill(kept.length));
+  if (subject.includes('FILL BUFFERS')) for (;;) kept.push(Buffer.alloc(16 * 1024 * 1024, 1));
+  if (subject.includes('KILL')) process.kill(process.pid, 'SIGKILL');
+});
