@@ -55,13 +55,18 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's dimmed text and placeholders have less contrast than WCAG AA asks for. */
+/** Some of Mantine's colours have less contrast than WCAG AA asks for. */
 export const cssVariables: CSSVariablesResolver = (base) => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': '#5b6472',
     '--mantine-color-placeholder': '#6b7280',
     '--mantine-color-error': base.colors.red[9],
+    '--mantine-color-teal-light-color': '#05583f',
+    '--mantine-color-green-light-color': '#1b5e28',
+    '--mantine-color-yellow-light-color': '#6b3f00',
+    '--mantine-color-orange-light-color': '#8a2f06',
+    '--mantine-color-red-light-color': '#a01c1c',
     '--mantine-color-anchor': base.colors.iris?.[7] ?? '#4338ca',
     '--app-background': '#f6f7fb',
     '--app-surface': '#ffffff',

@@ -63,7 +63,7 @@ export function Matches({ preview, complete, title }: MatchesProps) {
               <Text size="sm" c="dimmed" mt="sm">
                 {t.segments.sampleTitle}
               </Text>
-              <List size="sm" listStyleType="none" spacing={2} mt={4}>
+              <List size="sm" listStyleType="none" mt={4} className="roomy">
                 {data.sample.map(({ id, email }) => (
                   <List.Item key={id}>
                     <Anchor component={Link} to={`/p/${projectId}/contacts/${id}`} size="sm" className="breakable">

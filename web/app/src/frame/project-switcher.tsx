@@ -30,11 +30,7 @@ export function ProjectSwitcher() {
       ]}
     >
       {(props) => (
-        <UnstyledButton
-          className="project-switcher"
-          aria-label={`${t.frame.switchProject}: ${project?.name ?? ''}`}
-          {...props}
-        >
+        <UnstyledButton className="project-switcher" title={t.frame.switchProject} {...props}>
           <Box className="project-initial" aria-hidden>
             {(project?.name ?? '?').slice(0, 1).toUpperCase()}
           </Box>

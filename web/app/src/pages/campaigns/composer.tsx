@@ -131,11 +131,12 @@ function Composer({ start, campaignId }: { start: Draft; campaignId?: string }) 
         iconSize={narrow ? 28 : 34}
         className="steps"
       >
-        {stepNames.map((stepName) => (
+        {stepNames.map((stepName, index) => (
           <Stepper.Step
             key={stepName}
-            label={narrow ? undefined : t.campaigns.steps[stepName]}
-            aria-label={t.campaigns.steps[stepName]}
+            {...(narrow
+              ? { 'aria-label': `${index + 1} ${t.campaigns.steps[stepName]}` }
+              : { label: t.campaigns.steps[stepName] })}
           />
         ))}
       </Stepper>

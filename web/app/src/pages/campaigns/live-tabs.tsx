@@ -23,7 +23,7 @@ const colors: Record<RecipientStatus, string> = {
   UNKNOWN: 'orange',
 };
 
-const everyFewSeconds = ({ status }: Campaign): number | false => (status === 'SENDING' ? 4_000 : false);
+const everyFewSeconds = ({ status }: Campaign): number => (status === 'SENDING' ? 4_000 : 30_000);
 
 export function RecipientsTab({ campaign }: { campaign: Campaign }) {
   const { client, key, projectId } = useApi();

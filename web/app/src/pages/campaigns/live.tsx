@@ -41,6 +41,11 @@ export function CampaignPage() {
   useLive([`campaign:${id}`], ({ data }) => cache.setQueryData(queryKey, data), isLive);
   const back = { to: `/p/${projectId}/campaigns`, label: t.campaigns.title };
   const { data } = campaign;
+  // The tabs are read less often while nothing is sent: the last mails of a run must be in them.
+  useEffect(() => {
+    for (const name of ['recipients', 'campaign-domains', 'campaign-links'])
+      void cache.invalidateQueries({ queryKey: key(name, id) });
+  }, [data?.status, data?.pendingCount === 0]);
   if (!data)
     return (
       <Page title={t.campaigns.title} back={back}>
@@ -233,7 +238,7 @@ function ProgressPanel({ campaign }: { campaign: Campaign }) {
       <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }} mt="md" spacing="sm">
         {outcomes.map(({ field, color }) => (
           <Box key={field}>
-            <Group gap={6}>
+            <Group gap={6} wrap="nowrap">
               <Box className="dot" bg={field === 'pendingCount' ? 'gray.3' : color} aria-hidden />
               <Text size="sm" c="dimmed">
                 {t.campaigns.outcomes[field]}

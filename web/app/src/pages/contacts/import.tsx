@@ -98,8 +98,8 @@ export function ImportPage() {
       back={{ to: `/p/${projectId}/contacts`, label: t.contacts.title }}
     >
       <Stepper active={step} size={narrow ? 'xs' : 'sm'} iconSize={narrow ? 28 : 34} allowNextStepsSelect={false}>
-        {names.map((label) => (
-          <Stepper.Step key={label} label={narrow ? undefined : label} aria-label={label} />
+        {names.map((label, index) => (
+          <Stepper.Step key={label} {...(narrow ? { 'aria-label': `${index + 1} ${label}` } : { label })} />
         ))}
       </Stepper>
       {!write && <Alert color="yellow">{t.common.notAllowed}</Alert>}
